@@ -1,0 +1,71 @@
+import type {
+  AgentCard,
+  Artifact,
+  JsonObject,
+  Message,
+  SendMessageConfiguration,
+  Task,
+  TaskState,
+} from "../protocol/index.ts";
+import type { Caller } from "./caller.ts";
+
+/** A message as an agent writes it; the runner adds the ids and the role. */
+export type AgentMessage = Pick<Message, "parts"> &
+  Partial<Omit<Message, "parts" | "role" | "taskId" | "contextId">>;
+
+/** What an agent can say. The runner adds task id, context id and time. */
+export type AgentEvent =
+  | {
+      /** Any state but SUBMITTED, in which every task begins. */
+      status: { state: Exclude<TaskState, "TASK_STATE_SUBMITTED">; message?: AgentMessage };
+      /** Merged into the task's metadata. */
+      metadata?: JsonObject;
+    }
+  | {
+      artifact: Artifact;
+      /** True: adds the parts to the artifact of that id. Absent: replaces it. */
+      append?: boolean;
+      lastChunk?: boolean;
+      metadata?: JsonObject;
+    }
+  /** An answer without a task: only as the first and only event, and only from an agent that `opensWith: "either"`. */
+  | { message: AgentMessage };
+
+/** What an agent is given for one turn. */
+export interface Run {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The message that began this turn; also the last of `task.history`. */
+  readonly message: Message;
+  /** The task as this turn found it: earlier messages, artifacts and metadata. A copy; changing it changes nothing. */
+  readonly task: Task;
+  readonly caller: Caller;
+  readonly configuration: SendMessageConfiguration;
+  /** The metadata of the request (not of the message). */
+  readonly metadata: JsonObject;
+  /** Aborts when the task is cancelled or the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** What a card says of an agent, without what only its server knows (where it is served, and how one authenticates). */
+export type AgentDescription = Pick<AgentCard, "name" | "description"> &
+  Partial<Omit<AgentCard, "name" | "description" | "supportedInterfaces" | "signatures">>;
+
+/**
+ * The agent port: anything that can be put on the network.
+ *
+ * The end of the iterable ends the turn: after a plain return the task is COMPLETED unless the agent said otherwise,
+ * after a throw FAILED, after an abort CANCELED. The runner owns the iterable and always calls its `return()`.
+ */
+export interface Agent {
+  /** Called for the card and cached by the server. */
+  describe(): AgentDescription | Promise<AgentDescription>;
+  execute(run: Run): AsyncIterable<AgentEvent>;
+  /**
+   * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a
+   * task and a message without a task, and nothing is answered before it.
+   */
+  readonly opensWith?: "task" | "either";
+  /** What happens to a message for a task that is at work: `refuse` (default) or `queue` behind the running turn. */
+  readonly whileWorking?: "refuse" | "queue";
+}

@@ -1,0 +1,13 @@
+/** Who asks. (tenant, principal) owns tasks and contexts; somebody else's task is the same as no task. */
+export interface Caller {
+  /** Opaque; "" when the agent has no tenants. */
+  readonly tenant: string;
+  /** A stable name of the authenticated user; "" when nobody is authenticated. */
+  readonly principal: string;
+}
+
+/** Whose tasks: the owner and the agent. What every store operation is confined to. */
+export interface Scope extends Caller {
+  /** Id of the agent within its server. */
+  readonly agent: string;
+}

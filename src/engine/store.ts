@@ -1,0 +1,86 @@
+import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
+import type { Scope } from "./caller.ts";
+
+/** Events to add to one task's log, all or nothing. */
+export interface Append {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The seq with which the log must end now; 0 for a task that does not exist yet. */
+  readonly after: number;
+  /** At least one; numbered `after + 1`, `after + 2` … */
+  readonly events: readonly LogEvent[];
+  /** The status once the events are in. `timestamp`: ISO 8601 UTC with milliseconds. */
+  readonly status: { readonly state: TaskState; readonly timestamp: string };
+  /** The caller's messages among the events: each id may come only once from this scope (E10). */
+  readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
+  /** The task at the last seq of `events`, when a snapshot is due; only given to stores that ask for `snapshots`. */
+  readonly snapshot?: Task;
+}
+
+/** Why an append was not done: the log had moved on (`conflict`), or one of the messages is known already. */
+export type AppendRefusal = "conflict" | "duplicate-message";
+
+export interface ListQuery {
+  readonly contextId?: string;
+  readonly status?: TaskState;
+  /** ISO 8601 UTC with milliseconds: status at least that new. */
+  readonly since?: string;
+  /** Only tasks behind this one in the order of the list. */
+  readonly after?: ListCursor;
+  readonly limit: number;
+}
+
+/** A place in a list that is ordered by (status timestamp, task id), both descending. */
+export interface ListCursor {
+  readonly timestamp: string;
+  readonly taskId: string;
+}
+
+export interface ListPage {
+  /** Whole tasks; at most `limit`. */
+  readonly tasks: Task[];
+  /** True when there is at least one more behind the last. */
+  readonly more: boolean;
+  /** All that match, regardless of `after` and `limit`. */
+  readonly total: number;
+}
+
+/** A task whose state says that an agent is at work on it. */
+export interface UnfinishedTask {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly seq: number;
+  readonly state: TaskState;
+  readonly timestamp: string;
+}
+
+/**
+ * Where tasks live: an append-only log of events per task, from which tasks are folded. Reads see only what was
+ * committed. A read for a task of another scope finds nothing. Stores reject with any error when they cannot serve;
+ * nothing of a rejected `commit` is kept.
+ */
+export interface TaskStore {
+  /** For people, for example `sqlite:.colloquy/tasks.db`. */
+  readonly name: string;
+  /** True when `Append.snapshot` shortens later loads. */
+  readonly snapshots: boolean;
+  open(): Promise<void>;
+  close(): Promise<void>;
+  /** One transaction for many tasks. Resolves when durable, with one entry per append: undefined when it was done. */
+  commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]>;
+  /** The task and the seq of its last event. The task belongs to the caller of `load`. */
+  load(scope: Scope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
+  /** Events with seq > `after`, in order, without a gap; stops at `limit` events or once past `maxBytes` of JSON. */
+  read(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]>;
+  list(scope: Scope, query: ListQuery): Promise<ListPage>;
+  findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
+  /** Every task in state SUBMITTED or WORKING, of all scopes: after a start, those are orphans. */
+  unfinished(): Promise<UnfinishedTask[]>;
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
+import type { Artifact, Task, TaskStatus } from "./task.ts";
+
+/** A change of a task's status (A2A §4.2.1). */
+export interface TaskStatusUpdateEvent {
+  taskId: string;
+  contextId: string;
+  status: TaskStatus;
+  metadata?: JsonObject;
+}
+
+/** A new artifact, or a chunk of one (A2A §4.2.2). */
+export interface TaskArtifactUpdateEvent {
+  taskId: string;
+  contextId: string;
+  artifact: Artifact;
+  /** True: the parts are added to the artifact of that id. Absent: they replace it. */
+  append?: boolean;
+  /** True on the last chunk of an artifact. */
+  lastChunk?: boolean;
+  metadata?: JsonObject;
+}
+
+/**
+ * What can happen to a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log `task` is its birth
+ * and `message` a message added to its history; on the wire `message` is an answer without a task.
+ */
+export type TaskEvent =
+  | { task: Task }
+  | { message: Message }
+  | { statusUpdate: TaskStatusUpdateEvent }
+  | { artifactUpdate: TaskArtifactUpdateEvent };
+
+/** One element of a stream, as it stands on the wire. */
+export type StreamResponse = TaskEvent;

@@ -1,0 +1,140 @@
+import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
+import { isPlainText, type Part } from "./message.ts";
+import { stateName, type Artifact, type Task, type TaskState } from "./task.ts";
+
+/** What an event wants to do: be born, grow the history, grow an artifact, or move to a state. */
+export type Move = "task" | "message" | "artifact" | TaskState;
+
+/** An event that a task may not accept, and why. */
+export interface Refusal {
+  refused: string;
+}
+
+type Row = Record<Move, boolean>;
+
+const fromTheStart: Row = {
+  task: false,
+  message: true,
+  artifact: true,
+  TASK_STATE_SUBMITTED: true,
+  TASK_STATE_WORKING: true,
+  TASK_STATE_INPUT_REQUIRED: true,
+  TASK_STATE_AUTH_REQUIRED: true,
+  TASK_STATE_COMPLETED: true,
+  TASK_STATE_FAILED: true,
+  TASK_STATE_CANCELED: true,
+  TASK_STATE_REJECTED: true,
+};
+// Once work has begun it cannot become unbegun; the same state again is a progress report and allowed.
+const underWay: Row = { ...fromTheStart, TASK_STATE_SUBMITTED: false };
+const finished: Row = {
+  task: false,
+  message: false,
+  artifact: false,
+  TASK_STATE_SUBMITTED: false,
+  TASK_STATE_WORKING: false,
+  TASK_STATE_INPUT_REQUIRED: false,
+  TASK_STATE_AUTH_REQUIRED: false,
+  TASK_STATE_COMPLETED: false,
+  TASK_STATE_FAILED: false,
+  TASK_STATE_CANCELED: false,
+  TASK_STATE_REJECTED: false,
+};
+
+/** The table of legal moves: total, so that the compiler asks for a cell when a state or an event is added. */
+export const MOVES: Record<TaskState, Row> = {
+  TASK_STATE_SUBMITTED: fromTheStart,
+  TASK_STATE_WORKING: underWay,
+  TASK_STATE_INPUT_REQUIRED: underWay,
+  TASK_STATE_AUTH_REQUIRED: underWay,
+  TASK_STATE_COMPLETED: finished,
+  TASK_STATE_FAILED: finished,
+  TASK_STATE_CANCELED: finished,
+  TASK_STATE_REJECTED: finished,
+};
+
+/** The move that an event asks for. */
+export function moveOf(event: TaskEvent): Move {
+  if ("statusUpdate" in event) return event.statusUpdate.status.state;
+  if ("artifactUpdate" in event) return "artifact";
+  return "task" in event ? "task" : "message";
+}
+
+/** Why a task in `state` (undefined: not born yet) may not accept `event`; undefined when it may. */
+export function refusalOf(state: TaskState | undefined, event: TaskEvent): Refusal | undefined {
+  const move = moveOf(event);
+  if (state === undefined) {
+    return move === "task" ? undefined : { refused: "the first event of a task must be the task itself" };
+  }
+  if (MOVES[state][move]) return undefined;
+  if (move === "task") return { refused: "the task exists already" };
+  const what = move === "artifact" || move === "message" ? `no ${move}` : `no move to ${stateName(move)}`;
+  return { refused: `a task that is ${stateName(state)} accepts ${what}` };
+}
+
+export function isRefusal(result: Task | Refusal): result is Refusal {
+  return "refused" in result;
+}
+
+/**
+ * Applies one event to a task: the only place where a task changes. The caller gives up `task`: its arrays are
+ * extended in place, so that a chunk costs the same however long the task has become. Hand a task out with
+ * `snapshot`. Events, parts and messages are never changed, only referred to.
+ */
+export function fold(task: Task | undefined, event: TaskEvent): Task | Refusal {
+  const refusal = refusalOf(task?.status.state, event);
+  if (refusal) return refusal;
+  if ("task" in event) return snapshot(event.task);
+  // refusalOf lets only a birth through when there is no task.
+  return change(task as Task, event);
+}
+
+function change(task: Task, event: Exclude<TaskEvent, { task: Task }>): Task {
+  if ("artifactUpdate" in event) addArtifact(task, event.artifactUpdate);
+  else if ("message" in event) (task.history ??= []).push(event.message);
+  else {
+    // A status message that is superseded becomes part of the conversation.
+    if (task.status.message) (task.history ??= []).push(task.status.message);
+    task.status = event.statusUpdate.status;
+    if (event.statusUpdate.metadata) task.metadata = { ...task.metadata, ...event.statusUpdate.metadata };
+  }
+  return task;
+}
+
+function addArtifact(task: Task, { artifact, append }: TaskArtifactUpdateEvent): void {
+  const artifacts = (task.artifacts ??= []);
+  // From the end, because the artifact that grows is nearly always the newest one.
+  const at = artifacts.findLastIndex((known) => known.artifactId === artifact.artifactId);
+  const known = artifacts[at];
+  if (!known) artifacts.push(copyArtifact(artifact));
+  else if (append) appendTo(known, artifact);
+  else artifacts[at] = copyArtifact(artifact);
+}
+
+function appendTo(known: Artifact, { parts, name, description, metadata, extensions }: Artifact): void {
+  for (const part of parts) pushPart(known.parts, part);
+  if (name !== undefined) known.name = name;
+  if (description !== undefined) known.description = description;
+  if (metadata) known.metadata = { ...known.metadata, ...metadata };
+  if (extensions) known.extensions = [...new Set([...(known.extensions ?? []), ...extensions])];
+}
+
+/** Adds a part, joining plain text to plain text: a reply of 8,000 tokens is one part, not 8,000. */
+export function pushPart(parts: Part[], part: Part): void {
+  const last = parts.at(-1);
+  if (last && isPlainText(last) && isPlainText(part))
+    parts[parts.length - 1] = { text: last.text + part.text };
+  else parts.push(part);
+}
+
+function copyArtifact(artifact: Artifact): Artifact {
+  return { ...artifact, parts: artifact.parts.slice() };
+}
+
+/** A copy that later folds do not touch. Costs a pointer per part, message and artifact; no content is copied. */
+export function snapshot(task: Task): Task {
+  const copy = { ...task };
+  if (task.artifacts) copy.artifacts = task.artifacts.map(copyArtifact);
+  if (task.history) copy.history = task.history.slice();
+  return copy;
+}

@@ -1,0 +1,61 @@
+/**
+ * THE WORDS. Everything else in Colloquy speaks in these: the A2A 1.0 types exactly as they stand on the wire (plain
+ * JSON shapes), a few makers, the errors, and `fold`, the only place where a task changes. This room imports nothing.
+ *
+ * Glossary
+ * - agent: whatever does the work; yields what happens, knows nothing of HTTP.
+ * - task: a unit of work with a state; always the fold of its events.
+ * - event: one thing that happened to a task; numbered 1, 2, 3 … in the task's log.
+ * - seq: an event's number; also the SSE id, and where a reader resumes.
+ * - turn: one message to a task and all that the agent does because of it.
+ * - run: an agent at work on one turn. A task never has two.
+ * - runner: the one writer of a task.
+ * - reader, subscription: somebody who follows a task; never drives it.
+ * - caller: who asks, as (tenant, principal); owns tasks and contexts.
+ * - context: a conversation that groups tasks (`contextId`).
+ * - artifact: an output; grows by chunks.
+ * - terminal / interrupted: a state that ends a task / that waits for the user.
+ * - card: an agent's description of itself.
+ * - binding: how a request travels: JSON-RPC, HTTP+JSON or gRPC.
+ * - violation: one thing wrong with a request, with its path.
+ */
+export type { JsonObject, JsonValue } from "./json.ts";
+export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
+export { data, file, fromBase64, isPlainText, text, textOf, toBase64 } from "./message.ts";
+export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
+export { isInterrupted, isTerminal, stateName, TASK_STATES } from "./task.ts";
+export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
+export type { Move, Refusal } from "./fold.ts";
+export { fold, isRefusal, moveOf, MOVES, pushPart, refusalOf, snapshot } from "./fold.ts";
+export { LogEvent } from "./log-event.ts";
+export { mergeChunks } from "./merge.ts";
+export type {
+  AgentCapabilities,
+  AgentCard,
+  AgentCardSignature,
+  AgentExtension,
+  AgentInterface,
+  AgentProvider,
+  AgentSkill,
+  OAuthFlows,
+  ProtocolBinding,
+  SecurityRequirement,
+  SecurityScheme,
+} from "./card.ts";
+export type {
+  AuthenticationInfo,
+  CancelTaskRequest,
+  GetExtendedAgentCardRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  OperationName,
+  Operations,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  SendMessageResponse,
+  SubscribeToTaskRequest,
+  TaskPushNotificationConfig,
+} from "./operation.ts";
+export type { A2AErrorOptions, A2AReason, CarrierReason, ErrorReason, FieldViolation } from "./error.ts";
+export { A2AError } from "./error.ts";

@@ -1,0 +1,70 @@
+import type { JsonObject } from "./json.ts";
+import type { Message, Part } from "./message.ts";
+
+/** Every state a task can be in (A2A §4.1.3), without `TASK_STATE_UNSPECIFIED`, which is never emitted. */
+export const TASK_STATES = [
+  "TASK_STATE_SUBMITTED",
+  "TASK_STATE_WORKING",
+  "TASK_STATE_INPUT_REQUIRED",
+  "TASK_STATE_AUTH_REQUIRED",
+  "TASK_STATE_COMPLETED",
+  "TASK_STATE_FAILED",
+  "TASK_STATE_CANCELED",
+  "TASK_STATE_REJECTED",
+] as const;
+
+export type TaskState = (typeof TASK_STATES)[number];
+
+/** States after which nothing changes any more. */
+export type TerminalState =
+  | "TASK_STATE_COMPLETED"
+  | "TASK_STATE_FAILED"
+  | "TASK_STATE_CANCELED"
+  | "TASK_STATE_REJECTED";
+
+export interface TaskStatus {
+  state: TaskState;
+  message?: Message;
+  /** UTC, ISO 8601 with milliseconds; never decreases within a task. */
+  timestamp?: string;
+}
+
+/** An output of a task (A2A §4.1.7). */
+export interface Artifact {
+  artifactId: string;
+  name?: string;
+  description?: string;
+  parts: Part[];
+  metadata?: JsonObject;
+  extensions?: string[];
+}
+
+/** A unit of work with a state, a conversation and outputs (A2A §4.1.1). */
+export interface Task {
+  id: string;
+  contextId: string;
+  status: TaskStatus;
+  artifacts?: Artifact[];
+  history?: Message[];
+  metadata?: JsonObject;
+}
+
+/** True for COMPLETED, FAILED, CANCELED and REJECTED. */
+export function isTerminal(state: TaskState): state is TerminalState {
+  return (
+    state === "TASK_STATE_COMPLETED" ||
+    state === "TASK_STATE_FAILED" ||
+    state === "TASK_STATE_CANCELED" ||
+    state === "TASK_STATE_REJECTED"
+  );
+}
+
+/** True for INPUT_REQUIRED and AUTH_REQUIRED: the task waits for its user. */
+export function isInterrupted(state: TaskState): boolean {
+  return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
+}
+
+/** `TASK_STATE_INPUT_REQUIRED` → `input-required`, for people and logs. */
+export function stateName(state: TaskState): string {
+  return state.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-");
+}
