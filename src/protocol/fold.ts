@@ -84,12 +84,8 @@ export function isRefusal(result: Task | Refusal): result is Refusal {
 export function fold(task: Task | undefined, event: TaskEvent): Task | Refusal {
   const refusal = refusalOf(task?.status.state, event);
   if (refusal) return refusal;
-  if ("task" in event) return snapshot(event.task);
-  // refusalOf lets only a birth through when there is no task.
-  return change(task as Task, event);
-}
-
-function change(task: Task, event: Exclude<TaskEvent, { task: Task }>): Task {
+  // Without a task refusalOf lets only a birth through.
+  if ("task" in event || !task) return snapshot((event as { task: Task }).task);
   if ("artifactUpdate" in event) addArtifact(task, event.artifactUpdate);
   else if ("message" in event) (task.history ??= []).push(event.message);
   else {
