@@ -1,0 +1,83 @@
+/**
+ * Runs before `npm start`, `npm test` and the like, so that they work on a fresh clone and on whatever Node the host
+ * has (18 or newer): installs what the lock file names when node_modules does not have it, and makes sure that the
+ * Node of the dev dependency `node` is there, which npm puts first in the PATH of its scripts.
+ *
+ * It must stay a `pre…` script of its own: a shell that has looked up `node` once goes on using the host's.
+ */
+import { spawnSync } from "node:child_process";
+import { lstatSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const lock = readJson("package-lock.json");
+
+if (!isInstalled()) {
+  if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    fail(
+      "node_modules is a link and does not hold what package-lock.json names; run `npm ci` where it points.",
+    );
+  }
+  const began = Date.now();
+  say("Installing the dependencies (npm ci), about a minute …");
+  if (!npm("ci", "--no-audit", "--no-fund")) fail("`npm ci` failed; what it said is above.");
+  say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
+}
+// An npm that was told not to run install scripts leaves the package without its binary.
+if (!hasNode()) {
+  say("Fetching the Node that the scripts run on (npm rebuild node) …");
+  if (!npm("rebuild", "node", "--ignore-scripts=false") || !hasNode()) useHostNode();
+}
+
+/** True when node_modules holds every package of the lock file in its version; optional ones depend on the machine. */
+function isInstalled() {
+  const installed = readJson("node_modules/.package-lock.json");
+  if (!installed) return false;
+  return Object.entries(lock.packages).every(
+    ([path, { version, optional }]) =>
+      path === "" || optional === true || installed.packages[path]?.version === version,
+  );
+}
+
+function hasNode() {
+  const { stdout } = spawnSync(`${root}node_modules/node/bin/node`, ["--version"], { encoding: "utf8" });
+  return stdout?.trim() === `v${lock.packages["node_modules/node"].version}`;
+}
+
+function useHostNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 13)) {
+    fail(
+      `Node ${process.version} is too old and Node 24 could not be installed; install Node 22.13 or newer.`,
+    );
+  }
+  say(`Node 24 could not be installed; going on with the host's ${process.version}.`);
+}
+
+/** Runs npm by the Node that runs it now, because the one in node_modules is being replaced. */
+function npm(...args) {
+  const cli = process.env.npm_execpath;
+  const options = { cwd: root, stdio: "inherit" };
+  const done = cli
+    ? spawnSync(process.env.npm_node_execpath ?? process.execPath, [cli, ...args], options)
+    : spawnSync("npm", args, { ...options, shell: process.platform === "win32" });
+  return done.status === 0;
+}
+
+function readJson(file) {
+  try {
+    return JSON.parse(readFileSync(root + file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function say(line) {
+  console.error(`setup: ${line}`);
+}
+
+function fail(line) {
+  say(line);
+  process.exit(1);
+}
