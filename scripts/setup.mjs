@@ -21,13 +21,13 @@ if (!isInstalled()) {
   }
   const began = Date.now();
   say("Installing the dependencies (npm ci), about a minute …");
-  if (!npm("ci", "--no-audit", "--no-fund")) fail("`npm ci` failed; what it said is above.");
+  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed; what it said is above.");
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
 }
 // An npm that was told not to run install scripts leaves the package without its binary.
 if (!hasNode()) {
   say("Fetching the Node that the scripts run on (npm rebuild node) …");
-  if (!npm("rebuild", "node", "--ignore-scripts=false") || !hasNode()) useHostNode();
+  if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
 
 /** True when node_modules holds every package of the lock file in its version; optional ones depend on the machine. */
