@@ -1,0 +1,171 @@
+import { existsSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Agent, AgentEvent, Run } from "../engine/index.ts";
+import { splitCommand } from "./command-line.ts";
+import { command, type CommandOptions } from "./index.ts";
+
+/** A command that runs `program`, which may use `write(text)`. */
+function node(program: string): string[] {
+  return [process.execPath, "-e", `const write = (text) => process.stdout.write(text); ${program}`];
+}
+
+function runOf(text: string, signal: AbortSignal = new AbortController().signal): Run {
+  const message = { messageId: "m-1", role: "ROLE_USER" as const, parts: [{ text }] };
+  return {
+    taskId: "task-1",
+    contextId: "context-1",
+    message,
+    task: { id: "task-1", contextId: "context-1", status: { state: "TASK_STATE_WORKING" } },
+    caller: { tenant: "", principal: "" },
+    configuration: {},
+    metadata: {},
+    signal,
+  };
+}
+
+async function outcome(
+  line: string | string[],
+  text = "",
+  options: CommandOptions = {},
+): Promise<{ text: string; failure: string | undefined }> {
+  let said = "";
+  let failure: string | undefined;
+  for await (const event of command(line, options).execute(runOf(text))) {
+    if ("artifact" in event)
+      said += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
+    else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
+      failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
+    }
+  }
+  return { text: said, failure };
+}
+
+describe("a command as an agent", () => {
+  it("reads the message and answers with its output", async () => {
+    expect(await outcome("cat", "naïve 😀\n")).toEqual({ text: "naïve 😀\n", failure: undefined });
+  });
+
+  it("can read the whole message as JSON and finds the task in its environment", async () => {
+    const program = node(`
+      let input = ""; process.stdin.on("data", (part) => (input += part)).on("end", () =>
+        write(JSON.parse(input).messageId + " " + process.env.A2A_TASK_ID + " " + process.env.A2A_CONTEXT_ID + " " + process.env.MORE));`);
+    const { text } = await outcome(program, "hi", { stdin: "message", env: { MORE: "more" } });
+    expect(text).toBe("m-1 task-1 context-1 more");
+  });
+
+  it("never lets the message reach the command line or a shell", async () => {
+    const text = "$(echo pwned) `echo pwned`; echo pwned";
+    expect(await outcome("cat -", text)).toEqual({ text, failure: undefined });
+    expect(await outcome("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
+  });
+
+  it("streams: output is said while the command still runs", async () => {
+    const abort = new AbortController();
+    const agent = command(node(`write("ready"); setInterval(() => {}, 1000);`));
+    const events = begin(agent, abort);
+    expect((await events.next()).value).toMatchObject({ artifact: { parts: [{ text: "ready" }] } });
+    abort.abort();
+    await expect(events.next()).rejects.toThrow("aborted");
+  });
+
+  it("keeps a character whole that two chunks share", async () => {
+    const program = node(`
+      const bytes = Buffer.from("é😀");
+      let at = 0;
+      const next = () => { if (at < bytes.length) process.stdout.write(bytes.subarray(at, ++at), () => setTimeout(next, 5)); };
+      next();`);
+    expect((await outcome(program)).text).toBe("é😀");
+  });
+
+  it("fails with the exit code and the last lines of standard error", async () => {
+    const program = node(
+      `write("partial"); for (let i = 1; i <= 20; i++) console.error("line " + i); process.exitCode = 3;`,
+    );
+    const { text, failure } = await outcome(program);
+    expect(text).toBe("partial");
+    expect(failure).toContain("exited with code 3.");
+    expect(failure).toContain("line 11\n");
+    expect(failure).toContain("line 20");
+    expect(failure).not.toContain("line 10\n");
+  });
+
+  it("fails when it is ended by a signal", async () => {
+    expect((await outcome(node(`process.kill(process.pid, "SIGKILL")`))).failure).toContain(
+      "ended by SIGKILL",
+    );
+  });
+
+  it("fails when there is no such program", async () => {
+    expect((await outcome("no-such-program-here")).failure).toContain("no such program");
+  });
+
+  it("does not mind a command that ignores its input", async () => {
+    expect(await outcome(["echo", "done"], "x".repeat(1_000_000))).toEqual({
+      text: "done\n",
+      failure: undefined,
+    });
+  });
+
+  it("stops a command that writes more than is allowed", async () => {
+    const { text, failure } = await outcome("yes", "", { maxOutputBytes: 100_000 });
+    expect(text.length).toBeLessThanOrEqual(100_000);
+    expect(failure).toContain("more than 100000 bytes");
+  });
+
+  it("cancel stops the whole process group", async () => {
+    const abort = new AbortController();
+    // The shell's child holds the output open, so the turn ends only when it is stopped too.
+    const events = begin(command("sleep 1000 & echo ready; wait", { shell: true }), abort);
+    await events.next();
+    abort.abort();
+    await expect(events.next()).rejects.toThrow("aborted");
+  });
+
+  it("kills what does not listen to SIGTERM after the grace", async () => {
+    const abort = new AbortController();
+    const program = node(`process.on("SIGTERM", () => {}); write("ready"); setInterval(() => {}, 1000);`);
+    const events = begin(command(program, { killGraceMs: 50 }), abort);
+    await events.next();
+    abort.abort();
+    await expect(events.next()).rejects.toThrow("aborted");
+  });
+
+  it("starts nothing for a run that was cancelled before it began", async () => {
+    const marker = join(await mkdtemp(join(tmpdir(), "colloquy-")), "started");
+    const abort = new AbortController();
+    abort.abort();
+    const events = begin(command(["touch", marker]), abort);
+    await expect(events.next()).rejects.toThrow("aborted");
+    expect(existsSync(marker)).toBe(false);
+  });
+});
+
+describe("splitting a command line", () => {
+  it.each([
+    ["jq .", ["jq", "."]],
+    ["  jq   '.a | .b'  ", ["jq", ".a | .b"]],
+    [`a "b c" d'e f'g`, ["a", "b c", "de fg"]],
+    [`a "say \\"hi\\" \\n" \\ b ''`, ["a", 'say "hi" \\n', " b", ""]],
+  ])("%s", (line, words) => {
+    expect(splitCommand(line)).toEqual(words);
+  });
+
+  it.each(["cat | wc", "a > b", "a; b", "echo `a`", "echo $(a)", "a && b"])(
+    "refuses %s without a shell",
+    (line) => {
+      expect(() => splitCommand(line)).toThrow("only a shell understands");
+    },
+  );
+
+  it("refuses a quote that is not closed, and nothing at all", () => {
+    expect(() => splitCommand("echo 'a")).toThrow("not closed");
+    expect(() => splitCommand("  ")).toThrow("empty");
+  });
+});
+
+function begin(agent: Agent, abort: AbortController): AsyncIterator<AgentEvent> {
+  return agent.execute(runOf("", abort.signal))[Symbol.asyncIterator]();
+}

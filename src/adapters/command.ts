@@ -1,0 +1,147 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { basename } from "node:path";
+import type { Agent, AgentDescription } from "../engine/index.ts";
+import { splitCommand } from "./command-line.ts";
+import { agent } from "./generator.ts";
+import { failed, type Said } from "./say.ts";
+
+export interface CommandOptions extends Partial<AgentDescription> {
+  /** Run the command line with `/bin/sh -c`, for pipes and redirections. Default: no shell. */
+  shell?: boolean;
+  /** What the command reads: the `text` of the message (default), or the whole `message` as one line of JSON. */
+  stdin?: "text" | "message";
+  /** Working directory; this process's when absent. */
+  cwd?: string;
+  /** Added to this process's environment. */
+  env?: Record<string, string>;
+  /** Above that many bytes of output the command is stopped and the task fails. Default: 16 MiB. */
+  maxOutputBytes?: number;
+  /** Between SIGTERM and SIGKILL when the task is cancelled. Default: 5,000 ms. */
+  killGraceMs?: number;
+}
+
+const STDERR_KEPT = 4096;
+const STDERR_LINES = 10;
+
+/**
+ * A command as an agent, started anew for every message: its standard input is the message, its standard output is
+ * streamed as the answer. Exit code 0 completes the task; any other fails it with the last lines of standard error.
+ * Cancel stops the whole process group.
+ *
+ * What a caller says reaches the command through standard input only, never through its arguments or a shell. It finds
+ * the task in the environment as `A2A_TASK_ID` and `A2A_CONTEXT_ID`.
+ */
+export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
+  const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, ...description } = options;
+  const shown = typeof line === "string" ? line : line.join(" ");
+  const limit = maxOutputBytes ?? 16 * 1024 * 1024;
+  const [program, ...args] = wordsOf(line, shell ?? false);
+  return agent(
+    { name: basename(shell ? "shell" : program), description: `Runs \`${shown}\``, ...description },
+    async function* (run): AsyncGenerator<Said, void> {
+      run.signal.throwIfAborted();
+      const child = spawn(program, args, {
+        cwd,
+        env: { ...process.env, ...env, A2A_TASK_ID: run.taskId, A2A_CONTEXT_ID: run.contextId },
+        // A process group of its own, so that what the command starts is stopped with it.
+        detached: true,
+        windowsHide: true,
+      });
+      const stop = stopperOf(child, killGraceMs ?? 5000);
+      run.signal.addEventListener("abort", stop);
+      const ended = endOf(child);
+      const complaint = lastLinesOf(child);
+      write(child, stdin === "message" ? `${JSON.stringify(run.message)}\n` : run.text);
+      try {
+        const decoder = new TextDecoder();
+        let room = limit;
+        for await (const chunk of outputOf(child)) {
+          room -= chunk.length;
+          if (room < 0) yield failed(`\`${shown}\` was stopped: it wrote more than ${limit} bytes.`);
+          // A character that is cut by a chunk's border waits for its rest.
+          yield decoder.decode(chunk, { stream: true });
+        }
+        yield decoder.decode();
+        const problem = await ended;
+        run.signal.throwIfAborted();
+        if (problem) yield failed([`\`${shown}\` ${problem}`, complaint()].join("\n").trim());
+      } finally {
+        run.signal.removeEventListener("abort", stop);
+        stop();
+      }
+    },
+  );
+}
+
+function wordsOf(line: string | readonly string[], shell: boolean): [string, ...string[]] {
+  if (shell) return ["/bin/sh", "-c", typeof line === "string" ? line : line.join(" ")];
+  const [program, ...args] = typeof line === "string" ? splitCommand(line) : line;
+  if (program === undefined) throw new TypeError("The command is empty: name a program, for example `jq .`.");
+  return [program, ...args];
+}
+
+/** Standard output as it comes; its own errors end it, since `endOf` tells what happened. */
+async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* child.stdout as AsyncIterable<Uint8Array>;
+  } catch {
+    // The command could not be started.
+  }
+}
+
+/** How the command ended, for people; undefined when all went well. Never rejects. */
+function endOf(child: ChildProcess): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      resolve(
+        error.code === "ENOENT"
+          ? "could not be started: there is no such program (or working directory)."
+          : `could not be started: ${error.message}`,
+      );
+    });
+    child.once("close", (code, signal) => {
+      if (signal) resolve(`was ended by ${signal}.`);
+      else resolve(code === 0 ? undefined : `exited with code ${code}.`);
+    });
+  });
+}
+
+/** Keeps the end of standard error, and answers its last lines. */
+function lastLinesOf(child: ChildProcess): () => string {
+  let kept = Buffer.alloc(0);
+  child.stderr?.on("data", (chunk: Buffer) => {
+    kept = Buffer.concat([kept, chunk]).subarray(-STDERR_KEPT);
+  });
+  return () => kept.toString("utf8").trim().split("\n").slice(-STDERR_LINES).join("\n");
+}
+
+function write(child: ChildProcess, input: string): void {
+  // A command need not read its input (`date` does not), and then the pipe breaks.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(input);
+}
+
+/** SIGTERM to the process group, and SIGKILL to what is left after the grace; nothing once all of it has ended. */
+function stopperOf(child: ChildProcess, graceMs: number): () => void {
+  let stopping = child.pid === undefined;
+  let kill: NodeJS.Timeout | undefined;
+  child.once("close", () => {
+    stopping = true;
+    clearTimeout(kill);
+  });
+  return () => {
+    if (stopping) return;
+    stopping = true;
+    signalGroup(child, "SIGTERM");
+    kill = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs);
+  };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (process.platform === "win32") child.kill(signal);
+    else process.kill(-(child.pid as number), signal);
+  } catch {
+    // Gone in the meantime.
+  }
+}
