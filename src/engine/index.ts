@@ -1,6 +1,25 @@
+/**
+ * WHAT HAPPENS TO A TASK. Knows no HTTP, no protocol version and no database. Two lines meet at the log:
+ *
+ *   write line (lives as long as the task):    agent ─event─▶ runner: judge ─▶ commit (durable, numbered) ─▶ fold ─▶ publish
+ *                                                                                                    │
+ *   read line (lives as long as the reader):   snapshot at seq n ─▶ events > n, from the tail or the store ─▶ reader
+ *
+ * A message enters at `Engine.send` or `.stream` (engine.ts), the `Inbox` finds or begins its task and a `Turn`, the
+ * task's `Runner` has the agent work and writes what it says into the `LiveTask`, the `Committer` commits what became
+ * ready in all tasks in one go, and `LogSubscription`s follow. Readers never write; the writer never waits for readers.
+ */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, Scope } from "./caller.ts";
+export type { Clock, NewId } from "./clock.ts";
+export { randomId, systemClock } from "./clock.ts";
+export { Committer } from "./committer.ts";
+export { Engine } from "./engine.ts";
+export type { EngineOptions } from "./engine.ts";
+export type { EngineLimits } from "./limits.ts";
+export { Places } from "./limits.ts";
 export type { Observer } from "./observer.ts";
+export { safely } from "./observer.ts";
 export type {
   Append,
   AppendRefusal,
@@ -10,3 +29,4 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./store.ts";
+export type { Subscription } from "./subscription.ts";

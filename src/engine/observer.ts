@@ -11,5 +11,25 @@ export interface Observer {
   /** An agent began or ended a turn; `error` is what it threw. */
   onRun?(seen: { scope: Scope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
   /** Something failed that no caller is told about, or is told less about. */
-  onError?(seen: { where: string; error: unknown; taskId?: string }): void;
+  onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
+}
+
+/** An observer whose listeners cannot throw. */
+export function safely(observer: Observer): Observer {
+  const safe: Observer = {};
+  // Absent listeners stay absent: the hot path asks for them before it builds what they would be told.
+  if (observer.onEvent) safe.onEvent = guard(observer.onEvent.bind(observer));
+  if (observer.onRun) safe.onRun = guard(observer.onRun.bind(observer));
+  if (observer.onError) safe.onError = guard(observer.onError.bind(observer));
+  return safe;
+}
+
+function guard<A>(listener: (seen: A) => void): (seen: A) => void {
+  return (seen) => {
+    try {
+      listener(seen);
+    } catch {
+      // A listener that fails has nobody left to tell.
+    }
+  };
 }

@@ -1,0 +1,76 @@
+import {
+  A2AError,
+  type Message,
+  type TaskArtifactUpdateEvent,
+  type TaskEvent,
+  type TaskState,
+  type TaskStatusUpdateEvent,
+} from "../protocol/index.ts";
+import type { AgentEvent, AgentMessage } from "./agent.ts";
+import type { NewId } from "./clock.ts";
+
+/** Where an event belongs. */
+export interface Place {
+  readonly taskId: string;
+  readonly contextId: string;
+}
+
+/** An agent's message as it stands in a task. */
+export function toMessage({ taskId, contextId }: Place, message: AgentMessage, newId: NewId): Message {
+  return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", taskId, contextId };
+}
+
+/** An agent's answer without a task. */
+export function toReply(contextId: string, message: AgentMessage, newId: NewId): Message {
+  return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", contextId };
+}
+
+/** A status update. `timestamp`: ISO 8601 UTC. */
+export function toStatusUpdate(
+  { taskId, contextId }: Place,
+  state: TaskState,
+  timestamp: string,
+  message?: Message,
+): { statusUpdate: TaskStatusUpdateEvent } {
+  const status = message ? { state, message, timestamp } : { state, timestamp };
+  return { statusUpdate: { taskId, contextId, status } };
+}
+
+/** What an agent yielded as an event of its task; throws INVALID_AGENT_RESPONSE for what is not an AgentEvent. */
+export function toTaskEvent(
+  place: Place,
+  event: AgentEvent,
+  timestamp: () => string,
+  newId: NewId,
+): TaskEvent {
+  if ("artifact" in event) return { artifactUpdate: toArtifactUpdate(place, event) };
+  if ("status" in event) {
+    const { state, message } = event.status;
+    const update = toStatusUpdate(place, state, timestamp(), message && toMessage(place, message, newId));
+    if (event.metadata) update.statusUpdate.metadata = event.metadata;
+    return update;
+  }
+  throw invalid(
+    "message" in event
+      ? "a message without a task can only be the first event for a new task; put it into a status"
+      : `an event must have "status", "artifact" or "message", not ${Object.keys(event).join(", ") || "nothing"}`,
+  );
+}
+
+function toArtifactUpdate(
+  { taskId, contextId }: Place,
+  { artifact, append, lastChunk, metadata }: Extract<AgentEvent, { artifact: unknown }>,
+): TaskArtifactUpdateEvent {
+  if (!artifact.artifactId) throw invalid("an artifact needs an artifactId");
+  if (!(artifact.parts?.length > 0)) throw invalid(`artifact ${artifact.artifactId} has no parts (A2A §5.7)`);
+  // Built field by field: false flags are left off the wire.
+  const update: TaskArtifactUpdateEvent = { taskId, contextId, artifact };
+  if (append) update.append = true;
+  if (lastChunk) update.lastChunk = true;
+  if (metadata) update.metadata = metadata;
+  return update;
+}
+
+function invalid(what: string): A2AError {
+  return new A2AError("INVALID_AGENT_RESPONSE", `The agent yielded something that is not an event: ${what}.`);
+}

@@ -1,0 +1,23 @@
+/** Time as the engine sees it: an input, so that tests own it. */
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once after `ms`; the answer takes the call back. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+/** New identifiers: an input, so that tests own them. Must be unique and not guessable. */
+export type NewId = () => string;
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    // A pending deadline is no reason to keep a process alive.
+    timer.unref?.();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A random UUID. */
+export const randomId: NewId = () => crypto.randomUUID();

@@ -1,0 +1,89 @@
+import type { Clock } from "./clock.ts";
+import type { Append, AppendRefusal, TaskStore } from "./store.ts";
+
+/** Somebody with events to commit: a runner. */
+export interface Writer {
+  /** What is to be appended now; undefined when nothing is. Not asked again before `committed` or `notCommitted`. */
+  takeAppend(): Append | undefined;
+  committed(): void;
+  /** Nothing was appended. The writer decides whether to come again. */
+  notCommitted(why: AppendRefusal | Error): void;
+}
+
+const RETRY_MS = [50, 200, 800, 3200];
+
+/**
+ * Group commit: all that became ready in one turn of the event loop, from all tasks, is one transaction of the store.
+ * While one is under way the next gathers, so that a slow disk makes larger batches, not longer queues.
+ */
+export class Committer {
+  readonly #store: TaskStore;
+  readonly #clock: Clock;
+  #ready = new Set<Writer>();
+  #scheduled = false;
+
+  constructor(store: TaskStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Has the writer's events committed soon. */
+  add(writer: Writer): void {
+    this.#ready.add(writer);
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#schedule();
+  }
+
+  async #flush(): Promise<void> {
+    const writers: Writer[] = [];
+    const batch: Append[] = [];
+    for (const writer of this.#ready) {
+      const append = writer.takeAppend();
+      if (!append) continue;
+      writers.push(writer);
+      batch.push(append);
+    }
+    this.#ready = new Set();
+    if (batch.length > 0) await this.#commit(writers, batch);
+    if (this.#ready.size > 0) this.#schedule();
+    else this.#scheduled = false;
+  }
+
+  /** After all that this turn of the event loop brings, so that a burst becomes one commit. */
+  #schedule(): void {
+    setImmediate(() => void this.#flush());
+  }
+
+  async #commit(writers: Writer[], batch: Append[]): Promise<void> {
+    let refusals: readonly (AppendRefusal | undefined)[];
+    try {
+      refusals = await this.#store.commit(batch);
+    } catch {
+      // One task's events may be what the store chokes on: none may suffer for another.
+      await Promise.all(batch.map((append, at) => this.#commitAlone(writers[at] as Writer, append)));
+      return;
+    }
+    for (let at = 0; at < writers.length; at++) settle(writers[at] as Writer, refusals[at]);
+  }
+
+  async #commitAlone(writer: Writer, append: Append): Promise<void> {
+    let last: unknown;
+    for (const pause of [0, ...RETRY_MS]) {
+      if (pause > 0) await new Promise<void>((resolve) => this.#clock.after(pause, resolve));
+      try {
+        const [refusal] = await this.#store.commit([append]);
+        settle(writer, refusal);
+        return;
+      } catch (error) {
+        last = error;
+      }
+    }
+    writer.notCommitted(last instanceof Error ? last : new Error(String(last)));
+  }
+}
+
+function settle(writer: Writer, refusal: AppendRefusal | undefined): void {
+  if (refusal === undefined) writer.committed();
+  else writer.notCommitted(refusal);
+}

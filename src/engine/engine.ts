@@ -1,0 +1,244 @@
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  LogEvent,
+  stateName,
+  type CancelTaskRequest,
+  type GetTaskRequest,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type SendMessageRequest,
+  type SendMessageResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+} from "../protocol/index.ts";
+import type { Agent } from "./agent.ts";
+import type { Caller, Scope } from "./caller.ts";
+import { randomId, systemClock, type Clock, type NewId } from "./clock.ts";
+import type { Committer } from "./committer.ts";
+import { withHistory } from "./history.ts";
+import { Inbox, type Accepted } from "./inbox.ts";
+import { engineLimits, Places, type EngineLimits } from "./limits.ts";
+import { listTasks } from "./listing.ts";
+import { safely, type Observer } from "./observer.ts";
+import { failOrphans } from "./recovery.ts";
+import type { Runner } from "./runner.ts";
+import { Runners } from "./runners.ts";
+import type { TaskStore } from "./store.ts";
+import { LogSubscription, streamOf, type Subscription, type SubscriptionSpan } from "./subscription.ts";
+
+export interface EngineOptions {
+  readonly agent: Agent;
+  /** Name of the agent within its server; tasks in the store belong to it. */
+  readonly agentId: string;
+  /** Must be open. Several engines may share one, and then share `committer`. */
+  readonly store: TaskStore;
+  readonly committer: Committer;
+  readonly observer?: Observer;
+  readonly clock?: Clock;
+  readonly newId?: NewId;
+  readonly limits?: Partial<EngineLimits>;
+  /** Merge chunks of text that wait for the same commit. Default true. */
+  readonly merge?: boolean;
+  /** How long a cancelled agent may take to stop before it is cut off, in milliseconds. Default 5,000. */
+  readonly cancelGraceMs?: number;
+}
+
+/** The operations of one agent (A2A §3.1), for callers that are known and requests that are well-formed. */
+export class Engine {
+  readonly #agentId: string;
+  readonly #store: TaskStore;
+  readonly #runners: Runners;
+  readonly #inbox: Inbox;
+  readonly #streams: Places;
+  #closing = false;
+
+  constructor(options: EngineOptions) {
+    const { agent, store, committer, newId = randomId, clock = systemClock } = options;
+    const limits = engineLimits(options.limits);
+    this.#agentId = options.agentId;
+    this.#store = store;
+    this.#streams = new Places("open streams", limits.streams);
+    this.#runners = new Runners({
+      agent,
+      store,
+      committer,
+      clock,
+      newId,
+      observer: safely(options.observer ?? {}),
+      merge: options.merge ?? true,
+      cancelGraceMs: options.cancelGraceMs ?? 5000,
+    });
+    this.#inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits });
+  }
+
+  /** Settles what an earlier process left behind: its unfinished tasks fail with a reason (E9). */
+  async open(): Promise<void> {
+    await failOrphans(this.#agentId, this.#store, this.#runners);
+  }
+
+  /** Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const turns = this.#runners.all().flatMap((runner) => {
+      runner.stop("The server was stopped while the agent was at work; send the message again.", graceMs);
+      return runner.turn ? [runner.turn.stopped.promise] : [];
+    });
+    await Promise.allSettled(turns);
+  }
+
+  /** SendMessage: the task once it stops (or at once, with `returnImmediately`), or the agent's plain reply. */
+  async send(request: SendMessageRequest, caller: Caller): Promise<SendMessageResponse> {
+    const accepted = await this.#accept(request, caller);
+    if ("reply" in accepted) return { message: accepted.reply };
+    const task = await this.#outcome(accepted, request.configuration?.returnImmediately === true);
+    return { task: withHistory(task, request.configuration?.historyLength) };
+  }
+
+  /**
+   * SendStreamingMessage: the task, then its events until the turn stops; or the plain reply. `after`: the seq of the
+   * last event that the caller has, when it sends a message again after a cut.
+   */
+  async stream(request: SendMessageRequest, caller: Caller, after?: number): Promise<Subscription> {
+    const leave = this.#streams.take();
+    try {
+      const accepted = await this.#accept(request, caller);
+      if ("reply" in accepted) {
+        leave();
+        return streamOf(LogEvent.of(0, { message: accepted.reply }));
+      }
+      return await this.#follow(accepted, after, leave);
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** GetTask. */
+  async get({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
+    const scope = this.#scope(caller);
+    const live = this.#runners.live(scope, id)?.live;
+    const task = live ? live.snapshot() : (await this.#store.load(scope, id))?.task;
+    if (!task) throw A2AError.taskNotFound(id);
+    return withHistory(task, historyLength);
+  }
+
+  /** ListTasks. */
+  list(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
+    return listTasks(this.#store, this.#scope(caller), request);
+  }
+
+  /** CancelTask: the task as it is once the agent has stopped. A task that is canceled already is answered as it is. */
+  async cancel({ id }: CancelTaskRequest, caller: Caller): Promise<Task> {
+    const runner = await this.#find(id, caller);
+    const { live } = runner;
+    const release = runner.addReader();
+    try {
+      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.");
+      else if (live.state !== "TASK_STATE_CANCELED") {
+        const is = live.state ? stateName(live.state) : "gone";
+        const text = `Task ${id} is ${is} and can not be canceled any more.`;
+        throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
+      }
+      while (!live.endedAt(live.seq)) await live.changed();
+      return live.snapshot();
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * SubscribeToTask: the task as it is, then every later event until the task ends. With `after`, the seq of the last
+   * event that the caller has, exactly the events behind that one instead, also of a task that has ended meanwhile.
+   */
+  async subscribe({ id }: SubscribeToTaskRequest, caller: Caller, after?: number): Promise<Subscription> {
+    const runner = await this.#find(id, caller);
+    const { live } = runner;
+    try {
+      if (after === undefined && live.endedAt(live.seq)) {
+        const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
+        throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
+      }
+      const leave = this.#streams.take();
+      if (after !== undefined) return this.#subscription(runner, { after: within(live.seq, after) }, leave);
+      const opening = LogEvent.of(live.seq, { task: live.snapshot() });
+      return this.#subscription(runner, { after: live.seq, opening }, leave);
+    } catch (error) {
+      runner.rest();
+      throw error;
+    }
+  }
+
+  #scope({ tenant, principal }: Caller): Scope {
+    return { agent: this.#agentId, tenant, principal };
+  }
+
+  async #find(taskId: string, caller: Caller): Promise<Runner> {
+    const runner = await this.#runners.find(this.#scope(caller), taskId);
+    if (!runner) throw A2AError.taskNotFound(taskId);
+    return runner;
+  }
+
+  #accept(request: SendMessageRequest, caller: Caller): Promise<Accepted> {
+    if (this.#closing)
+      throw new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+    return this.#inbox.accept(this.#scope(caller), request);
+  }
+
+  /** The task that answers a blocking or an immediate SendMessage. */
+  async #outcome(accepted: Exclude<Accepted, { reply: unknown }>, immediately: boolean): Promise<Task> {
+    const { runner } = accepted;
+    if (!("turn" in accepted)) {
+      const task = runner.live.snapshot();
+      runner.rest();
+      return task;
+    }
+    if (!immediately) return accepted.turn.stopped.promise;
+    await accepted.turn.accepted.promise;
+    return runner.live.snapshot();
+  }
+
+  /** The stream that answers a message. */
+  async #follow(
+    accepted: Exclude<Accepted, { reply: unknown }>,
+    after: number | undefined,
+    leave: () => void,
+  ): Promise<Subscription> {
+    const { runner } = accepted;
+    const { live } = runner;
+    const seq = "turn" in accepted ? await accepted.turn.accepted.promise : accepted.seq;
+    if (after !== undefined)
+      return this.#subscription(runner, { after: within(live.seq, after), turn: seq }, leave);
+    // The first turn is the whole log: the task's birth is its opening.
+    if (seq === 1) return this.#subscription(runner, { after: 0, turn: seq }, leave);
+    const found = "turn" in accepted ? accepted.turn.found : undefined;
+    if (found) {
+      return this.#subscription(
+        runner,
+        { after: seq, opening: LogEvent.of(seq, { task: found.task }), turn: seq },
+        leave,
+      );
+    }
+    const opening = LogEvent.of(live.seq, { task: live.snapshot() });
+    return this.#subscription(runner, { after: live.seq, opening, turn: seq }, leave);
+  }
+
+  /** A subscription; one to a turn that has stopped, from its last event on, is at its end. */
+  #subscription(runner: Runner, span: SubscriptionSpan, leave: () => void): Subscription {
+    const { live, turn } = runner;
+    const over =
+      span.turn !== undefined && !turn && span.after >= live.seq && live.state && isInterrupted(live.state);
+    if (!over) return new LogSubscription(runner, this.#store, span, leave);
+    leave();
+    runner.rest();
+    return streamOf(span.opening);
+  }
+}
+
+/** A resume point, which must be in the log. */
+function within(last: number, after: number): number {
+  if (after <= last) return after;
+  const description = `${after} is behind the task's last event, ${last}; subscribe without it`;
+  throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
+}

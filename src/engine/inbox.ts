@@ -1,0 +1,197 @@
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  type Message,
+  type SendMessageRequest,
+} from "../protocol/index.ts";
+import { toReply } from "./agent-event.ts";
+import type { Agent, AgentEvent } from "./agent.ts";
+import type { Scope } from "./caller.ts";
+import type { NewId } from "./clock.ts";
+import { Places, tooMany, type EngineLimits } from "./limits.ts";
+import { refusesMessages, type Runner } from "./runner.ts";
+import type { Runners } from "./runners.ts";
+import { isSameMessage } from "./same-message.ts";
+import type { TaskStore } from "./store.ts";
+import { Turn, type Speech } from "./turn.ts";
+
+/** What became of a message: a turn of a task, a turn that is long over (the message came again), or a plain reply. */
+export type Accepted =
+  | { readonly runner: Runner; readonly turn: Turn }
+  | { readonly runner: Runner; readonly seq: number }
+  | { readonly reply: Message };
+
+/** What the inbox works with. */
+export interface InboxContext {
+  readonly agent: Agent;
+  readonly store: TaskStore;
+  readonly runners: Runners;
+  readonly newId: NewId;
+  readonly limits: EngineLimits;
+}
+
+/** Takes messages in: finds or begins their task, and lets each message of a caller count only once (E10). */
+export class Inbox {
+  readonly #context: InboxContext;
+  readonly #runs: Places;
+  readonly #runsByCaller = new Map<string, Places>();
+  /** Messages that are not durable yet, by caller and message id. */
+  readonly #inFlight = new Map<string, Promise<Accepted>>();
+
+  constructor(context: InboxContext) {
+    this.#context = context;
+    this.#runs = new Places("agents at work", context.limits.runs);
+  }
+
+  async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+    const { message } = request;
+    const key = JSON.stringify([scope.tenant, scope.principal, message.messageId]);
+    const earlier = this.#inFlight.get(key);
+    if (earlier) return this.#join(message, await earlier);
+    const accepting = this.#accept(scope, request);
+    this.#inFlight.set(key, accepting);
+    const forget = (): boolean => this.#inFlight.delete(key);
+    try {
+      const accepted = await accepting;
+      if ("turn" in accepted) void accepted.turn.accepted.promise.then(forget, forget);
+      else forget();
+      return accepted;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  }
+
+  /** The same message while the first of it is still on its way. */
+  #join(message: Message, accepted: Accepted): Accepted {
+    if ("turn" in accepted && !isSameMessage(message, accepted.turn.message)) throw messageIdTaken(message);
+    return accepted;
+  }
+
+  async #accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+    const { message } = request;
+    const known = await this.#context.store.findMessage(scope, message.messageId);
+    if (known) return this.#repeat(scope, message, known);
+    return message.taskId ? this.#continue(scope, request, message.taskId) : this.#begin(scope, request);
+  }
+
+  /** A message that was accepted before. */
+  async #repeat(scope: Scope, message: Message, known: { taskId: string; seq: number }): Promise<Accepted> {
+    const { store, runners } = this.#context;
+    const [logged] = await store.read(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
+    const first = logged && messageIn(logged.event);
+    if (!first || !isSameMessage(message, first)) throw messageIdTaken(message);
+    const runner = await runners.find(scope, known.taskId);
+    if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const { turn } = runner;
+    return turn?.found?.seq === known.seq ? { runner, turn } : { runner, seq: known.seq };
+  }
+
+  async #continue(scope: Scope, request: SendMessageRequest, taskId: string): Promise<Accepted> {
+    const runner = await this.#context.runners.find(scope, taskId);
+    if (!runner) throw A2AError.taskNotFound(taskId);
+    try {
+      const { contextId } = runner.live;
+      this.#mayContinue(runner, request.message);
+      const turn = this.#turn(scope, request, { ...request.message, taskId, contextId });
+      runner.take(turn);
+      return { runner, turn };
+    } catch (error) {
+      runner.rest();
+      throw error;
+    }
+  }
+
+  /** Throws when a message may not go to that task now. */
+  #mayContinue({ live, turn, queued }: Runner, message: Message): void {
+    const { taskId, state } = live;
+    if (message.contextId && message.contextId !== live.contextId) {
+      const description = `task ${taskId} is in another context; leave contextId out, or give the task's own`;
+      throw A2AError.invalidParams([{ field: "message.contextId", description }]);
+    }
+    if (!state || isTerminal(state)) throw refusesMessages(taskId, state);
+    const atWork = turn !== undefined && !turn.ended && !isInterrupted(state);
+    if (atWork && this.#context.agent.whileWorking !== "queue") {
+      const text = `Task ${taskId} is at work and takes no message meanwhile; wait until it stops, or cancel it.`;
+      throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+    }
+    const { queuedTurns } = this.#context.limits;
+    if (queued >= queuedTurns) throw tooMany(`messages waiting for task ${taskId}`, queuedTurns);
+  }
+
+  async #begin(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+    const { agent, runners, newId } = this.#context;
+    const taskId = newId();
+    const contextId = request.message.contextId ?? newId();
+    const turn = this.#turn(scope, request, { ...request.message, taskId, contextId });
+    const runner = runners.create(scope, taskId, contextId);
+    if (agent.opensWith !== "either") {
+      runner.take(turn);
+      return { runner, turn };
+    }
+    const speech = await hearFirst(() => turn.begin(agent, runner.find(turn.message)));
+    const first = speech.first?.value;
+    if (!first || !("message" in first)) {
+      runner.take(turn, speech);
+      return { runner, turn };
+    }
+    runners.drop(runner);
+    turn.end();
+    await speech.iterator.return?.();
+    return { reply: toReply(contextId, first.message, newId) };
+  }
+
+  /** A turn that holds its place among the agents at work until it ends. */
+  #turn(scope: Scope, request: SendMessageRequest, message: Message): Turn {
+    const leave = this.#runs.take();
+    try {
+      const leaveCaller = this.#placesOf(scope).take();
+      const { tenant, principal } = scope;
+      const turn = new Turn(request, message, { tenant, principal });
+      turn.onEnd(() => {
+        leave();
+        leaveCaller();
+      });
+      return turn;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #placesOf({ tenant, principal }: Scope): Places {
+    const key = JSON.stringify([tenant, principal]);
+    const known = this.#runsByCaller.get(key);
+    if (known) return known;
+    // Callers without a run are forgotten, so that the map stays as small as the number of runs.
+    if (this.#runsByCaller.size > 2 * this.#context.limits.runs) {
+      for (const [other, places] of this.#runsByCaller)
+        if (places.taken === 0) this.#runsByCaller.delete(other);
+    }
+    const places = new Places("agents at work for you", this.#context.limits.runsPerCaller);
+    this.#runsByCaller.set(key, places);
+    return places;
+  }
+}
+
+/** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */
+async function hearFirst(begin: () => Speech): Promise<Speech> {
+  try {
+    const { iterator } = begin();
+    return { iterator, first: await iterator.next() };
+  } catch (error) {
+    return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
+  }
+}
+
+function messageIn(event: { task?: unknown } | object): Message | undefined {
+  if ("message" in event) return event.message as Message;
+  if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
+  return undefined;
+}
+
+function messageIdTaken({ messageId }: Message): A2AError {
+  const description = `${messageId} was used before for another message; give every new message an id of its own`;
+  return A2AError.invalidParams([{ field: "message.messageId", description }]);
+}

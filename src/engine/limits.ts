@@ -1,0 +1,56 @@
+import { A2AError } from "../protocol/index.ts";
+
+/** The bounds of one engine (E14). Past one a caller is refused with RESOURCE_EXHAUSTED and a time to retry. */
+export interface EngineLimits {
+  /** Agents at work at once. Default 1,000. */
+  readonly runs: number;
+  /** Agents at work at once for one (tenant, principal). Default: as many as `runs`. */
+  readonly runsPerCaller: number;
+  /** Open streams. Default 10,000. */
+  readonly streams: number;
+  /** Messages that wait behind a running turn, per task. Default 16. */
+  readonly queuedTurns: number;
+}
+
+export function engineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
+  const runs = given.runs ?? 1000;
+  return {
+    runs,
+    runsPerCaller: given.runsPerCaller ?? runs,
+    streams: given.streams ?? 10_000,
+    queuedTurns: given.queuedTurns ?? 16,
+  };
+}
+
+/** A counter with a bound: `take` refuses past it, the answer gives the place back (once). */
+export class Places {
+  readonly #what: string;
+  readonly #limit: number;
+  #taken = 0;
+
+  constructor(what: string, limit: number) {
+    this.#what = what;
+    this.#limit = limit;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  take(): () => void {
+    if (this.#taken >= this.#limit) throw tooMany(this.#what, this.#limit);
+    this.#taken++;
+    let held = true;
+    return () => {
+      if (held) this.#taken--;
+      held = false;
+    };
+  }
+}
+
+/** The refusal of one thing too many. */
+export function tooMany(what: string, limit: number): A2AError {
+  return new A2AError("RESOURCE_EXHAUSTED", `There are ${limit} ${what} already; try again in a second.`, {
+    retryAfter: 1,
+  });
+}

@@ -1,0 +1,267 @@
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  snapshot,
+  stateName,
+  type Message,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+} from "../protocol/index.ts";
+import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
+import type { Agent } from "./agent.ts";
+import type { Scope } from "./caller.ts";
+import type { NewId } from "./clock.ts";
+import { LiveTask, type LogContext } from "./live-task.ts";
+import type { Speech, Turn } from "./turn.ts";
+
+/** What all runners of an engine share. */
+export interface RunnerContext extends LogContext {
+  readonly agent: Agent;
+  readonly newId: NewId;
+  /** How long an agent may take to stop, in milliseconds. */
+  readonly cancelGraceMs: number;
+  /** The runner has neither work nor readers left. */
+  readonly onIdle: (runner: Runner) => void;
+}
+
+/**
+ * Brings a task forward: one turn at a time (E11) it has the agent work and writes what it says, and what it leaves
+ * unsaid, into the live task. Nothing here waits for a reader (E2).
+ */
+export class Runner {
+  readonly live: LiveTask;
+  readonly #context: RunnerContext;
+  readonly #queue: Turn[] = [];
+  #turn: Turn | undefined;
+  #readers = 0;
+
+  constructor(
+    context: RunnerContext,
+    ids: { scope: Scope; taskId: string; contextId: string },
+    stored?: { task: Task; seq: number },
+  ) {
+    this.#context = context;
+    const listener = {
+      onStop: () => this.#turn?.stopped.resolve(this.live.snapshot()),
+      onFailure: (error: A2AError) => this.#giveUp(error),
+      onRest: () => this.rest(),
+    };
+    this.live = new LiveTask(context, listener, ids, stored);
+  }
+
+  /** The turn that is at work, or whose last events are being committed. */
+  get turn(): Turn | undefined {
+    return this.#turn;
+  }
+
+  /** How many turns wait behind it. */
+  get queued(): number {
+    return this.#queue.length;
+  }
+
+  /** Keeps this runner alive for a reader, until the answer is called. */
+  addReader(): () => void {
+    this.#readers++;
+    let reading = true;
+    return () => {
+      if (!reading) return;
+      reading = false;
+      this.#readers--;
+      this.rest();
+    };
+  }
+
+  /** Begins a turn, or queues it behind the running one. `speech`: its agent, when that speaks already. */
+  take(turn: Turn, speech?: Speech): void {
+    if (this.#turn) {
+      this.#queue.push(turn);
+      return;
+    }
+    const { live } = this;
+    const found = this.find(turn.message);
+    turn.found = { task: found, seq: live.seq + 1 };
+    const event: TaskEvent = live.state === undefined ? { task: found } : { message: turn.message };
+    const refusal = live.acceptMessage(event, turn.message.messageId, turn.accepted);
+    if (refusal) {
+      turn.fail(refusesMessages(live.taskId, live.state));
+      this.rest();
+      return;
+    }
+    this.#turn = turn;
+    void this.#work(turn, found, speech);
+  }
+
+  /** Asks the agent to stop; one that does not within the grace period is fenced off (E8). */
+  cancel(reason: string): void {
+    const turn = this.#turn;
+    if (!turn || turn.ended) this.#moveTo("TASK_STATE_CANCELED");
+    else if (!turn.cancelled) {
+      turn.cancelled = true;
+      turn.abort(reason);
+      this.#fenceAfter(turn, this.#context.cancelGraceMs);
+    }
+  }
+
+  /** Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise. */
+  stop(reason: string, graceMs: number): void {
+    const turn = this.#turn;
+    if (!turn || turn.ended) return;
+    turn.stopReason = reason;
+    turn.abort(reason);
+    this.#fenceAfter(turn, graceMs);
+  }
+
+  /** Records that nobody works on this task any more, though its state says so. */
+  orphaned(reason: string): void {
+    this.#moveTo("TASK_STATE_FAILED", reason);
+  }
+
+  /** The task as a turn with that message finds it. */
+  find(message: Message): Task {
+    const { live } = this;
+    if (live.state === undefined) {
+      const status = { state: "TASK_STATE_SUBMITTED", timestamp: live.now() } as const;
+      return { id: live.taskId, contextId: live.contextId, status, history: [message] };
+    }
+    const task = snapshot(live.snapshot());
+    (task.history ??= []).push(message);
+    return task;
+  }
+
+  async #work(turn: Turn, found: Task, speech?: Speech): Promise<void> {
+    const { observer, agent } = this.#context;
+    const who = { scope: this.live.scope, taskId: this.live.taskId };
+    observer.onRun?.({ ...who, phase: "begin" });
+    try {
+      await this.#listen(turn, speech ?? turn.begin(agent, found));
+      this.#conclude(turn);
+      observer.onRun?.({ ...who, phase: "end" });
+    } catch (error) {
+      this.#concludeFailed(turn, error);
+      observer.onRun?.({ ...who, phase: "end", error });
+    }
+    this.#release(turn);
+  }
+
+  /** Writes down what the agent says until it ends or is cut off, no faster than the store takes it. */
+  async #listen(turn: Turn, { iterator, first }: Speech): Promise<void> {
+    const { live } = this;
+    const timestamp = (): string => live.now();
+    let ended = false;
+    try {
+      let step = first ?? (await iterator.next());
+      while (!step.done) {
+        if (turn.fenced) return;
+        const event = toTaskEvent(live, step.value, timestamp, this.#context.newId);
+        const refusal = live.accept(event);
+        if (refusal)
+          throw new A2AError("INVALID_AGENT_RESPONSE", `The agent went on wrongly: ${refusal.refused}.`);
+        if ("statusUpdate" in event) turn.state = event.statusUpdate.status.state;
+        const room = live.room();
+        if (room) await room;
+        step = await iterator.next();
+      }
+      ended = true;
+    } finally {
+      // An agent that is left before its end is told so, but not waited for.
+      if (!ended) void this.#leave(iterator);
+    }
+  }
+
+  async #leave(iterator: Speech["iterator"]): Promise<void> {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  /** The agent returned: what it has not said itself is said now. */
+  #conclude(turn: Turn): void {
+    const { state } = this.live;
+    if (turn.fenced || !state || isTerminal(state)) return;
+    if (turn.cancelled) this.#moveTo("TASK_STATE_CANCELED");
+    else if (turn.stopReason) this.#moveTo("TASK_STATE_FAILED", turn.stopReason);
+    else if (!turn.state || !isInterrupted(turn.state)) this.#moveTo("TASK_STATE_COMPLETED");
+  }
+
+  #concludeFailed(turn: Turn, thrown: unknown): void {
+    const { state } = this.live;
+    if (turn.cancelled || turn.stopReason) this.#conclude(turn);
+    else if (turn.fenced || !state || isTerminal(state)) this.#report(thrown);
+    else this.#moveTo("TASK_STATE_FAILED", this.#failureText(thrown));
+  }
+
+  /** What a caller may know: an A2AError is made for callers, anything else stays in the server's log. */
+  #failureText(thrown: unknown): string {
+    const errorId = this.#context.newId().slice(0, 8);
+    this.#report(thrown, errorId);
+    return thrown instanceof A2AError
+      ? thrown.message
+      : `The agent failed. The server's log has the cause under error id ${errorId}.`;
+  }
+
+  #fenceAfter(turn: Turn, graceMs: number): void {
+    const forget = this.#context.clock.after(graceMs, () => {
+      this.#conclude(turn);
+      turn.fenced = true;
+      this.#release(turn);
+    });
+    turn.onEnd(forget);
+  }
+
+  /** The turn is over once its last events are committed. */
+  #release(turn: Turn): void {
+    if (turn.ended) return;
+    turn.end();
+    this.rest();
+  }
+
+  /** Once nothing is left to commit, a turn that ended makes room for the next; a runner that nobody needs goes. */
+  rest(): void {
+    if (this.live.busy) return;
+    if (this.#turn?.ended) {
+      this.#turn.stopped.resolve(this.live.snapshot());
+      this.#turn = undefined;
+    }
+    if (this.#turn) return;
+    const next = this.#queue.shift();
+    if (next) this.take(next);
+    else if (this.#readers === 0) this.#context.onIdle(this);
+  }
+
+  #giveUp(error: A2AError): void {
+    const turns = this.#turn ? [this.#turn, ...this.#queue] : [...this.#queue];
+    this.#turn = undefined;
+    this.#queue.length = 0;
+    for (const turn of turns) {
+      turn.abort(error.message);
+      turn.fail(error);
+    }
+    this.#context.onIdle(this);
+  }
+
+  #moveTo(state: TaskState, text?: string): void {
+    const message =
+      text === undefined ? undefined : toMessage(this.live, { parts: [{ text }] }, this.#context.newId);
+    const refusal = this.live.accept(toStatusUpdate(this.live, state, this.live.now(), message));
+    if (refusal) this.#report(new Error(refusal.refused));
+  }
+
+  #report(error: unknown, errorId?: string): void {
+    const seen = { where: "agent", error, taskId: this.live.taskId };
+    this.#context.observer.onError?.(errorId ? { ...seen, errorId } : seen);
+  }
+}
+
+/** The refusal of a message to a task that takes no more (A2A §3.1.1). */
+export function refusesMessages(taskId: string, state: TaskState | undefined): A2AError {
+  const is = state ? stateName(state) : "gone";
+  return new A2AError(
+    "UNSUPPORTED_OPERATION",
+    `Task ${taskId} is ${is} and takes no more messages; send the message without a taskId to begin a new task in the same context.`,
+    { metadata: { taskId } },
+  );
+}

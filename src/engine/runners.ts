@@ -1,0 +1,74 @@
+import type { Task } from "../protocol/index.ts";
+import type { Scope } from "./caller.ts";
+import { Runner, type RunnerContext } from "./runner.ts";
+
+/** The tasks that are being written or read now: at most one runner each, however many ask for it at once. */
+export class Runners {
+  readonly #context: RunnerContext;
+  readonly #byTask = new Map<string, Runner>();
+  readonly #loading = new Map<string, Promise<Runner | undefined>>();
+
+  constructor(context: Omit<RunnerContext, "onIdle">) {
+    this.#context = {
+      ...context,
+      onIdle: (runner) => this.drop(runner),
+    };
+  }
+
+  /** A runner for a task that does not exist yet. */
+  create(scope: Scope, taskId: string, contextId: string): Runner {
+    return this.#add(new Runner(this.#context, { scope, taskId, contextId }));
+  }
+
+  /** The live runner of a task of that scope, without asking the store. */
+  live(scope: Scope, taskId: string): Runner | undefined {
+    const runner = this.#byTask.get(taskId);
+    return runner && isSame(runner.live.scope, scope) && runner.live.seq > 0 ? runner : undefined;
+  }
+
+  /** The runner of a task of that scope, made from the store when it is not live; undefined when there is no such task. */
+  async find(scope: Scope, taskId: string): Promise<Runner | undefined> {
+    const known = this.#byTask.get(taskId);
+    // Somebody else's task is no task (E13), and neither is one that is not durable yet.
+    if (known) return this.live(scope, taskId);
+    const key = JSON.stringify([scope.tenant, scope.principal, taskId]);
+    const loading = this.#loading.get(key);
+    if (loading) return loading;
+    const load = this.#load(scope, taskId);
+    this.#loading.set(key, load);
+    try {
+      return await load;
+    } finally {
+      this.#loading.delete(key);
+    }
+  }
+
+  all(): Runner[] {
+    return [...this.#byTask.values()];
+  }
+
+  async #load(scope: Scope, taskId: string): Promise<Runner | undefined> {
+    const stored = await this.#context.store.load(scope, taskId);
+    return stored && this.revive(scope, stored);
+  }
+
+  /** A runner for a stored task. */
+  revive(scope: Scope, stored: { task: Task; seq: number }): Runner {
+    const { id: taskId, contextId } = stored.task;
+    return this.#add(new Runner(this.#context, { scope, taskId, contextId }, stored));
+  }
+
+  /** Forgets a runner; its task stays in the store. */
+  drop(runner: Runner): void {
+    if (this.#byTask.get(runner.live.taskId) === runner) this.#byTask.delete(runner.live.taskId);
+  }
+
+  #add(runner: Runner): Runner {
+    this.#byTask.set(runner.live.taskId, runner);
+    return runner;
+  }
+}
+
+function isSame(a: Scope, b: Scope): boolean {
+  return a.tenant === b.tenant && a.principal === b.principal && a.agent === b.agent;
+}

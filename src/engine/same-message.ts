@@ -1,0 +1,15 @@
+import type { Message } from "../protocol/index.ts";
+
+/**
+ * True when a message that came again says the same as the one that was accepted (E10). The ids that the server filled
+ * in are compared only when the caller gave them.
+ */
+export function isSameMessage(again: Message, accepted: Message): boolean {
+  if (again.taskId !== undefined && again.taskId !== accepted.taskId) return false;
+  if (again.contextId !== undefined && again.contextId !== accepted.contextId) return false;
+  return contentOf(again) === contentOf(accepted);
+}
+
+function contentOf({ parts, metadata, extensions, referenceTaskIds }: Message): string {
+  return JSON.stringify([parts, metadata ?? null, extensions ?? [], referenceTaskIds ?? []]);
+}

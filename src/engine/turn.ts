@@ -1,0 +1,84 @@
+import type { Message, SendMessageRequest, Task, TaskState } from "../protocol/index.ts";
+import type { Agent, AgentEvent, Run } from "./agent.ts";
+import type { Caller } from "./caller.ts";
+import { Deferred } from "./deferred.ts";
+
+/** An agent at work: what it says, and what it has said already when it began before its task did. */
+export interface Speech {
+  readonly iterator: AsyncIterator<AgentEvent>;
+  readonly first?: IteratorResult<AgentEvent>;
+}
+
+/** One message to a task and all that the agent does because of it. */
+export class Turn {
+  readonly request: SendMessageRequest;
+  readonly caller: Caller;
+  /** The caller's message as it stands in the task. */
+  readonly message: Message;
+  /** Resolves with the message's seq once that is durable: from here on nothing is lost. */
+  readonly accepted: Deferred<number> = new Deferred();
+  /** Resolves with the task at the first committed status that ends or interrupts the turn. */
+  readonly stopped: Deferred<Task> = new Deferred();
+  /** The task as this turn found it, and the seq of the turn's message. */
+  found: { readonly task: Task; readonly seq: number } | undefined;
+  /** The newest state that the agent moved the task to in this turn. */
+  state: TaskState | undefined;
+  /** Somebody asked for the task to be canceled. */
+  cancelled = false;
+  /** Why the server stopped the agent. */
+  stopReason: string | undefined;
+  /** Nothing that the agent says counts any more. */
+  fenced = false;
+  #ended = false;
+  readonly #abort = new AbortController();
+  #onEnd: (() => void)[] = [];
+
+  constructor(request: SendMessageRequest, message: Message, caller: Caller) {
+    this.request = request;
+    this.message = message;
+    this.caller = caller;
+  }
+
+  /** The agent is done, or cut off. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Sets the agent to work on `task`, the task as this turn finds it. */
+  begin(agent: Agent, task: Task): Speech {
+    const run: Run = {
+      taskId: task.id,
+      contextId: task.contextId,
+      message: this.message,
+      task,
+      caller: this.caller,
+      configuration: this.request.configuration ?? {},
+      metadata: this.request.metadata ?? {},
+      signal: this.#abort.signal,
+    };
+    return { iterator: agent.execute(run)[Symbol.asyncIterator]() };
+  }
+
+  abort(reason: string): void {
+    this.#abort.abort(new DOMException(reason, "AbortError"));
+  }
+
+  /** Calls back when the turn ends. */
+  onEnd(callback: () => void): void {
+    if (this.#ended) callback();
+    else this.#onEnd.push(callback);
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const callback of this.#onEnd.splice(0)) callback();
+  }
+
+  /** Ends a turn that cannot be, or whose events cannot be stored. */
+  fail(error: unknown): void {
+    this.fenced = true;
+    this.accepted.reject(error);
+    this.stopped.reject(error);
+    this.end();
+  }
+}
