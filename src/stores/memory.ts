@@ -1,0 +1,193 @@
+import type {
+  Append,
+  AppendRefusal,
+  ListCursor,
+  ListPage,
+  ListQuery,
+  Scope,
+  TaskStore,
+  UnfinishedTask,
+} from "../engine/index.ts";
+import { isTerminal, snapshot, type LogEvent, type Task } from "../protocol/index.ts";
+import { replay } from "./replay.ts";
+import { scopeKey } from "./scope-key.ts";
+
+/** One task: its log, and as much of it as was folded so far. */
+interface TaskLog {
+  readonly owner: Owned;
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly events: LogEvent[];
+  /** Ids of the caller's messages in the log. */
+  readonly messageIds: string[];
+  status: Append["status"];
+  task: Task | undefined;
+  folded: number;
+}
+
+/** All that one scope owns. */
+interface Owned {
+  readonly scope: Scope;
+  readonly key: string;
+  readonly logs: Map<string, TaskLog>;
+  readonly messages: Map<string, { taskId: string; seq: number }>;
+}
+
+export interface MemoryStoreOptions {
+  /** How many finished tasks are kept: 10,000 unless told. */
+  readonly maxFinishedTasks?: number;
+}
+
+/**
+ * Tasks in the memory of this process; they end with it. Bounded: beyond `maxFinishedTasks` the task that finished
+ * longest ago is forgotten with its messages, and reads find nothing. Unfinished tasks are never forgotten.
+ */
+export class MemoryStore implements TaskStore {
+  readonly name = "memory";
+  readonly snapshots = false;
+  readonly #owners = new Map<string, Owned>();
+  readonly #maxFinished: number;
+  /** A ring: the slot of `#oldest` is the next to be taken. */
+  readonly #finished: TaskLog[] = [];
+  #oldest = 0;
+
+  constructor({ maxFinishedTasks = 10_000 }: MemoryStoreOptions = {}) {
+    if (!Number.isInteger(maxFinishedTasks) || maxFinishedTasks < 1) {
+      throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; make it a whole number of at least 1.`);
+    }
+    this.#maxFinished = maxFinishedTasks;
+  }
+
+  async open(): Promise<void> {}
+
+  async close(): Promise<void> {}
+
+  async commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    return batch.map((append) => this.#append(append));
+  }
+
+  async load(scope: Scope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
+    const log = this.#find(scope, taskId);
+    return log && { task: currentTask(log), seq: log.events.length };
+  }
+
+  async read(
+    scope: Scope,
+    taskId: string,
+    after: number,
+    limit: { readonly events: number; readonly maxBytes: number },
+  ): Promise<LogEvent[]> {
+    const events = this.#find(scope, taskId)?.events.slice(after, after + limit.events) ?? [];
+    let bytes = 0;
+    const last = events.findIndex((event) => (bytes += Buffer.byteLength(event.json)) > limit.maxBytes);
+    return last === -1 ? events : events.slice(0, last + 1);
+  }
+
+  async list(scope: Scope, { contextId, status, since, after, limit }: ListQuery): Promise<ListPage> {
+    const matches: TaskLog[] = [];
+    for (const log of this.#owners.get(scopeKey(scope))?.logs.values() ?? []) {
+      if (contextId !== undefined && log.contextId !== contextId) continue;
+      if (status !== undefined && log.status.state !== status) continue;
+      if (since !== undefined && log.status.timestamp < since) continue;
+      matches.push(log);
+    }
+    const behind = after ? matches.filter((log) => compare(place(log), after) > 0) : matches.slice();
+    behind.sort((a, b) => compare(place(a), place(b)));
+    return {
+      tasks: behind.slice(0, limit).map(currentTask),
+      more: behind.length > limit,
+      total: matches.length,
+    };
+  }
+
+  async findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
+    return this.#owners.get(scopeKey(scope))?.messages.get(messageId);
+  }
+
+  async unfinished(): Promise<UnfinishedTask[]> {
+    const tasks: UnfinishedTask[] = [];
+    for (const { scope, logs } of this.#owners.values()) {
+      for (const { taskId, contextId, events, status } of logs.values()) {
+        if (status.state === "TASK_STATE_SUBMITTED" || status.state === "TASK_STATE_WORKING") {
+          tasks.push({ scope, taskId, contextId, seq: events.length, ...status });
+        }
+      }
+    }
+    return tasks;
+  }
+
+  #find(scope: Scope, taskId: string): TaskLog | undefined {
+    return this.#owners.get(scopeKey(scope))?.logs.get(taskId);
+  }
+
+  #append({ scope, taskId, contextId, after, events, status, messages }: Append): AppendRefusal | undefined {
+    const owner = this.#ownerOf(scope);
+    const known = owner.logs.get(taskId);
+    if ((known?.events.length ?? 0) !== after) return "conflict";
+    if (hasDuplicate(owner, messages)) return "duplicate-message";
+    const log: TaskLog = known ?? {
+      owner,
+      taskId,
+      contextId,
+      events: [],
+      messageIds: [],
+      status,
+      task: undefined,
+      folded: 0,
+    };
+    if (!known) {
+      owner.logs.set(taskId, log);
+      this.#owners.set(owner.key, owner);
+    }
+    for (const event of events) log.events.push(event);
+    for (const { messageId, seq } of messages) {
+      log.messageIds.push(messageId);
+      owner.messages.set(messageId, { taskId, seq });
+    }
+    log.status = status;
+    if (isTerminal(status.state)) this.#finish(log);
+    return undefined;
+  }
+
+  #ownerOf(scope: Scope): Owned {
+    const key = scopeKey(scope);
+    return this.#owners.get(key) ?? { scope, key, logs: new Map(), messages: new Map() };
+  }
+
+  #finish(log: TaskLog): void {
+    const forgotten = this.#finished[this.#oldest];
+    this.#finished[this.#oldest] = log;
+    this.#oldest = (this.#oldest + 1) % this.#maxFinished;
+    if (forgotten) this.#forget(forgotten);
+  }
+
+  #forget({ owner, taskId, messageIds }: TaskLog): void {
+    owner.logs.delete(taskId);
+    for (const messageId of messageIds) owner.messages.delete(messageId);
+    if (owner.logs.size === 0) this.#owners.delete(owner.key);
+  }
+}
+
+function hasDuplicate({ messages: known }: Owned, messages: Append["messages"]): boolean {
+  return messages.some(
+    ({ messageId }, at) => known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at,
+  );
+}
+
+/** Folds what was appended since the last time: nothing is folded for a task that nobody loads. */
+function currentTask(log: TaskLog): Task {
+  log.task = replay(log.task, log.events.slice(log.folded));
+  log.folded = log.events.length;
+  return snapshot(log.task as Task);
+}
+
+function place({ taskId, status }: TaskLog): ListCursor {
+  return { timestamp: status.timestamp, taskId };
+}
+
+/** The order of lists: newest status first, then by task id, descending too. */
+function compare(a: ListCursor, b: ListCursor): number {
+  if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;
+  if (a.taskId === b.taskId) return 0;
+  return a.taskId > b.taskId ? -1 : 1;
+}

@@ -1,0 +1,24 @@
+import { A2AError } from "../../protocol/index.ts";
+
+/** SQLite's primary result codes that an operator can do something about. */
+const CAUSES: Record<number, string> = {
+  5: "another process is writing to it; stop that one",
+  8: "it is read-only; give this process the right to write the file and its folder",
+  10: "the disk failed to read or write; check it",
+  11: "the file is damaged; restore it from a backup",
+  13: "the disk is full; free some space",
+  14: "the file cannot be opened; check that its folder exists and can be written",
+  26: "the file is not a SQLite database; choose another path",
+};
+
+/**
+ * What SQLite or the file system threw, as an error that says what to do. `what` names no path unless the error stays
+ * with the operator: a remote caller may read it.
+ */
+export function unavailable(error: unknown, what = "The task store cannot serve"): A2AError {
+  if (error instanceof A2AError) return error;
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  const known = errcode === undefined ? undefined : CAUSES[errcode & 0xff];
+  const cause = known ?? message ?? "it failed for an unknown reason";
+  return new A2AError("UNAVAILABLE", `${what}: ${cause}.`, { cause: error });
+}

@@ -1,0 +1,59 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { unavailable } from "./error.ts";
+import { holdLock } from "./lock.ts";
+import { prepareSchema } from "./schema.ts";
+
+/** A database file that is open in this process and in no other. */
+export interface SqliteFile {
+  readonly db: DatabaseSync;
+  close(): void;
+}
+
+/** `FULL`: in WAL mode the only setting under which a commit survives a power cut. */
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = OFF;
+  PRAGMA busy_timeout = 1000;
+  PRAGMA cache_size = -32768;
+  PRAGMA journal_size_limit = 67108864;
+`;
+
+/** Opens `path`, creating it and its folder (readable by this user only) when they are not there. */
+export async function openFile(path: string): Promise<SqliteFile> {
+  // Loaded when the first file is opened: who keeps tasks in memory needs no SQLite.
+  const { DatabaseSync } = await import("node:sqlite");
+  const file = resolve(path);
+  function connect(name: string): DatabaseSync {
+    // SQLite would create it readable by everybody; its companions (-wal, -shm) take over the mode.
+    closeSync(openSync(name, "a", 0o600));
+    return new DatabaseSync(name);
+  }
+  let lock: { release: () => void } | undefined;
+  let db: DatabaseSync | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    lock = holdLock(file, connect);
+    db = connect(file);
+    db.exec(SETTINGS);
+    prepareSchema(db, file);
+    return { db, close: closing(db, lock) };
+  } catch (error) {
+    db?.close();
+    lock?.release();
+    throw unavailable(error, `${file} cannot be opened`);
+  }
+}
+
+function closing(db: DatabaseSync, lock: { release: () => void }): () => void {
+  return () => {
+    try {
+      // The last connection to close writes the log back to the file and deletes it.
+      db.close();
+    } finally {
+      lock.release();
+    }
+  };
+}

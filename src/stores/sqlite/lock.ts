@@ -1,0 +1,25 @@
+import type { DatabaseSync } from "node:sqlite";
+import { A2AError } from "../../protocol/index.ts";
+
+const BUSY = 5;
+
+/**
+ * Makes this process the only one that serves `path`, until `release` or its death, however sudden: the lock is a
+ * write transaction held on the companion file `<path>-lock`, which the operating system ends with the process.
+ * Its `user_version` is the holder's process id, readable by the one that is refused.
+ */
+export function holdLock(path: string, connect: (path: string) => DatabaseSync): { release: () => void } {
+  const db = connect(`${path}-lock`);
+  try {
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE;`);
+    return { release: () => db.close() };
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
+    const holder = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+    throw new A2AError(
+      "UNAVAILABLE",
+      `${path} is in use by process ${holder}; stop that process or choose another file.`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,63 @@
+import type { DatabaseSync } from "node:sqlite";
+import { A2AError } from "../../protocol/index.ts";
+
+/** Raised with every change of the tables. */
+const VERSION = 1;
+
+/**
+ * Scopes and tasks have small integer keys, so that the rows and indexes that grow (events, messages) stay narrow.
+ * Snapshots have a table of their own: beside the columns that every append changes they would be rewritten with them.
+ */
+const TABLES = `
+  CREATE TABLE scope (
+    key INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    principal TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    UNIQUE (tenant, principal, agent)
+  );
+  CREATE TABLE task (
+    key INTEGER PRIMARY KEY,
+    scope INTEGER NOT NULL,
+    task_id TEXT NOT NULL,
+    context_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    timestamp TEXT NOT NULL,
+    UNIQUE (scope, task_id)
+  );
+  CREATE INDEX task_list ON task (scope, timestamp, task_id, state);
+  CREATE INDEX task_context ON task (scope, context_id, timestamp, task_id, state);
+  CREATE INDEX task_unfinished ON task (key) WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING');
+  CREATE TABLE event (
+    task INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (task, seq)
+  );
+  CREATE TABLE snapshot (
+    task INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    json TEXT NOT NULL
+  );
+  CREATE TABLE message (
+    scope INTEGER NOT NULL,
+    message_id TEXT NOT NULL,
+    task INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (scope, message_id)
+  ) WITHOUT ROWID;
+  PRAGMA user_version = ${VERSION};
+`;
+
+/** Creates the tables in an empty database; refuses one that a newer Colloquy wrote. */
+export function prepareSchema(db: DatabaseSync, path: string): void {
+  const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+  if (version > VERSION) {
+    throw new A2AError(
+      "UNAVAILABLE",
+      `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${VERSION}); upgrade Colloquy or choose another file.`,
+    );
+  }
+  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+}
