@@ -1,0 +1,281 @@
+/**
+ * What the A2A specification (1.0.1) and our own engine ask for, as data. Tests name the ids that they verify in their
+ * titles, as in `it("refuses an empty parts list [F-10]", …)`; `requirements.test.ts` finds what nobody verifies.
+ */
+
+/**
+ * M: the specification says MUST. S: SHOULD. O: MAY. D: the specification is silent or contradicts itself and this is
+ * our decision. E: a promise of the engine. A requirement with several levels stands here with the strictest one.
+ */
+export type Level = "M" | "S" | "O" | "D" | "E";
+
+/** `later`: not built yet. `outside`: for whoever deploys a server or writes an agent; no code of ours can keep it. */
+export type Status = "implemented" | "later" | "outside";
+
+export type Requirement = readonly [id: string, level: Level, section: string, text: string, status?: Status];
+
+export const REQUIREMENTS: readonly Requirement[] = [
+  // Agent card
+  ["A-01", "M", "8.2", "an agent card is served at /.well-known/agent-card.json"],
+  ["A-02", "M", "4.4.1", "the card has every required field; an empty list of skills is accepted"],
+  [
+    "A-03",
+    "M",
+    "5.2",
+    "the card declares every interface with its true binding and URL, the preferred one first",
+  ],
+  ["A-04", "M", "5.8", "core bindings are named JSONRPC, GRPC and HTTP+JSON"],
+  ["A-05", "S", "3.6", "protocolVersion is Major.Minor"],
+  ["A-06", "M", "4.4.6", "interface URLs are HTTPS in production", "outside"],
+  [
+    "A-07",
+    "M",
+    "3.6.2",
+    "several versions of one binding may be listed and each behaves as its own",
+    "later",
+  ],
+  ["A-08", "M", "3.3.4", "capabilities gate operations; an absent one is false"],
+  ["A-09", "S", "13.3", "no secrets or internal URLs in the card"],
+  ["A-10", "M", "4.5", "security schemes and requirements have the shape of the proto"],
+  ["A-11", "S", "4.4.5", "skill ids are unique; their modes override the card's", "later"],
+  ["A-12", "S", "4.6.1", "extensions are declared in the capabilities", "later"],
+  ["A-20", "S", "8.6.1", "the card is served with Cache-Control max-age"],
+  ["A-21", "S", "8.6.1", "the card is served with an ETag; If-None-Match gives 304; HEAD works"],
+  ["A-22", "O", "8.6.1", "the card is served with Last-Modified"],
+  ["A-23", "D", "13.3", "a negotiated card varies by A2A-Version", "later"],
+  ["A-24", "S", "8.6.2", "the client asks again conditionally when its card has expired", "later"],
+  ["A-30", "M", "3.1.11", "the extended card requires authentication", "later"],
+  ["A-31", "M", "3.3.4", "no extended card declared: UnsupportedOperation"],
+  ["A-32", "M", "13.3", "the extended card is given by permission", "later"],
+  ["A-33", "S", "3.1.11", "the extended card replaces the public one for the session", "later"],
+  ["A-34", "D", "3.1.11", "an unauthenticated request for the extended card is answered 401", "later"],
+  ["A-40", "O", "8.4", "cards may be signed", "later"],
+  ["A-41", "M", "8.4.1", "default values in the signed payload follow the rule of their field", "later"],
+  ["A-42", "M", "8.4.1", "the signed payload is canonical by RFC 8785", "later"],
+  ["A-43", "D", "8.4.1", "Struct content is never stripped", "later"],
+  ["A-44", "M", "8.4.2", "the protected header has alg and kid", "later"],
+  ["A-45", "M", "8.4.3", "several signatures are allowed; revoked keys do not verify", "later"],
+  ["A-46", "D", "8.4", "the verifier also tries the canonical form of the SDKs", "later"],
+
+  // Versions
+  ["B-01", "M", "3.6.1", "the client sends A2A-Version with every request"],
+  ["B-02", "M", "3.6.1", "the version may come as a query parameter on all HTTP bindings"],
+  ["B-03", "M", "3.6", "versions are matched by Major.Minor; 1.0.1 is 1.0"],
+  ["B-04", "M", "3.6.2", "an unsupported version is refused before the operation is looked at"],
+  ["B-05", "M", "3.6.2", "a missing version is 0.3"],
+  ["B-06", "M", "3.6.2", "a request is processed with the semantics of its version"],
+  ["B-07", "D", "3.6.2", "missingVersion: infer takes 1.0 methods and routes as 1.0"],
+  ["B-08", "D", "3.6.2", "a malformed version is refused and the answer lists the supported ones"],
+  ["B-09", "M", "3.6.3", "the client selects the binding and the version, and can be told which"],
+  ["B-10", "D", "8.2", "the shape of the card without a version header is configurable", "later"],
+
+  // JSON-RPC
+  ["C-01", "M", "9.1", "JSON-RPC 2.0 over POST with application/json; streams are text/event-stream"],
+  ["C-02", "M", "9.4", "methods have their PascalCase names"],
+  ["C-03", "M", "9.4", "results have the shape of their operation"],
+  ["C-04", "M", "9.1", "the request's id is echoed verbatim in every answer and every SSE event"],
+  ["C-05", "M", "9.5", "error data is an array of objects with @type"],
+  ["C-06", "M", "9.5", "the codes of JSON-RPC are used for its errors, -32001 to -32099 for those of A2A"],
+  [
+    "C-07",
+    "D",
+    "9.1",
+    "HTTP 200 for errors of JSON-RPC, 405 with Allow for other verbs, 413 for large bodies",
+  ],
+  ["C-08", "D", "9.5", "an invalid envelope is -32600"],
+  ["C-09", "D", "9.4.8", "params may be left out where none is required; an array of params is -32602"],
+  ["C-10", "M", "9.2", "names of service parameters are case-insensitive"],
+  [
+    "C-11",
+    "D",
+    "9.1",
+    "application/json with parameters and application/a2a+json are accepted, other types refused",
+  ],
+  ["C-12", "D", "9.4.2", "what fails before a stream is a JSON answer; what fails in it is an SSE event"],
+  ["C-13", "D", "9.1", "the endpoint answers with and without a trailing slash"],
+
+  // HTTP+JSON
+  ["D-01", "S", "11.1", "answers are application/a2a+json; application/json requests are accepted"],
+  ["D-02", "M", "11.5", "query parameters are camelCase, decoded, and typed"],
+  ["D-03", "M", "11.6", "errors are google.rpc.Status with ErrorInfo"],
+  ["D-04", "S", "11.6", "invalid requests are 400 with every field violation"],
+  ["D-05", "M", "5.4", "HTTP statuses follow the table of errors"],
+  ["D-06", "M", "11.7", "SSE data is a bare StreamResponse"],
+  ["D-07", "D", "11", "success is always 200"],
+  ["D-08", "D", "11.3", "an empty body is valid for :cancel and :subscribe"],
+  [
+    "D-09",
+    "D",
+    "11.3",
+    "unknown routes are 404 and wrong methods 405, both in JSON; ids are percent-decoded",
+  ],
+  ["D-10", "D", "11.7", "what fails in a stream is an SSE event with a google.rpc.Status"],
+  ["D-11", "D", "11.3", "a tenant in the path must equal the one in the body", "later"],
+
+  // gRPC
+  ["E-01", "M", "10.1", "the service is lf.a2a.v1.A2AService", "later"],
+  ["E-02", "M", "10.2", "service parameters travel as metadata", "later"],
+  ["E-03", "M", "10.6", "errors carry google.rpc.Status with ErrorInfo", "later"],
+  [
+    "E-04",
+    "M",
+    "10.7",
+    "streams are server streams; a client that cancels one does not cancel the task",
+    "later",
+  ],
+  ["E-05", "D", "3.3.2", "authentication failures are UNAUTHENTICATED and PERMISSION_DENIED", "later"],
+
+  // SendMessage, SendStreamingMessage
+  ["F-01", "M", "3.1.1", "the answer is a task or a message"],
+  ["F-02", "M", "3.2.2", "by default the answer waits until the task is terminal or interrupted"],
+  ["F-03", "M", "3.2.2", "returnImmediately answers once the task exists"],
+  ["F-04", "M", "3.4.2", "task ids come from the server; an unknown one is TaskNotFound"],
+  ["F-05", "M", "3.1.1", "a message to a terminal task is UnsupportedOperation, before any stream"],
+  ["F-06", "M", "3.4.3", "a message with only a task id gets the task's context"],
+  ["F-07", "M", "3.4.3", "a context that is not the task's is refused"],
+  ["F-08", "M", "3.4.1", "a context id is kept as given, or made and answered"],
+  ["F-09", "M", "3.1.1", "unsupported media types of parts are ContentTypeNotSupported", "later"],
+  ["F-10", "M", "3.3.2", "all parameters are validated before anything is done"],
+  ["F-11", "O", "3.3.1", "the same message sent again is the same task"],
+  ["F-12", "S", "3.2.2", "output is tailored to acceptedOutputModes", "later"],
+  [
+    "F-13",
+    "M",
+    "3.2.2",
+    "an inline push configuration is registered first, or refused where push is unsupported",
+  ],
+  ["F-14", "M", "3.2.4", "historyLength applies to the task in the answer"],
+  ["F-15", "O", "3.3.3", "messages to unfinished tasks are accepted; two runs never overlap"],
+  ["F-16", "S", "3.4.3", "referenceTaskIds give context and leak nothing", "later"],
+  ["F-17", "M", "3.7", "results are artifacts", "outside"],
+  ["F-18", "D", "3.3.2", "an agent that throws fails its task and tells nothing private"],
+  ["F-19", "D", "3.5.2", "a client that disconnects cancels nothing"],
+  ["F-20", "S", "3.4.1", "work after a terminal task is a new task in the same context"],
+
+  // GetTask, ListTasks
+  ["F-30", "M", "3.1.3", "GetTask gives the current state; an unknown task is TaskNotFound"],
+  [
+    "F-31",
+    "M",
+    "3.2.4",
+    "historyLength gives at most that many of the newest messages; 0 none; negative is refused",
+  ],
+  ["F-32", "M", "3.1.4", "ListTasks gives the caller's tasks, newest status first, with a stable cursor"],
+  ["F-33", "M", "3.1.4", "pageSize is 50 by default and 1 to 100"],
+  ["F-34", "M", "3.1.4", "tasks, nextPageToken, pageSize and totalSize are always there"],
+  ["F-35", "M", "3.1.4", "artifacts are listed only with includeArtifacts"],
+  ["F-36", "M", "3.1.4", "filters are exact, inclusive in time, and combined"],
+  ["F-37", "D", "3.1.4", "a page token that is invalid or of another query is refused"],
+  ["F-38", "M", "6.5", "an unknown enum name is refused"],
+
+  // CancelTask
+  ["F-40", "M", "3.1.5", "CancelTask cancels and answers the task"],
+  ["F-41", "M", "3.1.5", "a terminal task is TaskNotCancelable, an unknown one TaskNotFound"],
+  ["F-42", "M", "3.3.1", "a cancelled task is answered unchanged"],
+  [
+    "F-43",
+    "D",
+    "3.1.5",
+    "whatever state results is answered; tasks that wait can be cancelled; streams see the end",
+  ],
+
+  // SubscribeToTask
+  ["F-50", "M", "3.1.6", "a subscription begins with the task as it is and closes when it is terminal"],
+  [
+    "F-51",
+    "M",
+    "3.1.6",
+    "subscribing to a terminal task is UnsupportedOperation, to an unknown one TaskNotFound",
+  ],
+  ["F-52", "D", "3.1.6", "a subscription stays open across turns"],
+  ["F-53", "D", "3.1.6", "between the snapshot and the events nothing is missing and nothing comes twice"],
+
+  // Streams
+  ["G-01", "M", "3.1.2", "a stream is one message, or a task followed by its updates"],
+  ["G-02", "M", "3.1.2", "a stream closes at a terminal state; there is no final flag"],
+  [
+    "G-03",
+    "M",
+    "3.5.2",
+    "every stream of a task has the same events in the same order; none affects another",
+  ],
+  [
+    "G-04",
+    "D",
+    "11.7",
+    "SendStreamingMessage closes when input is required and stays open for authentication",
+  ],
+  ["G-05", "D", "11.7", "streams are not cached nor buffered, and a comment breaks long silence"],
+  ["G-06", "D", "3.5.2", "a slow reader has a bounded buffer and slows nobody"],
+  ["G-07", "M", "4.2.2", "chunks are merged into the stored artifact"],
+  ["G-08", "D", "4.2.1", "every update has its task id and context id"],
+  ["G-09", "D", "5.6.1", "status timestamps are UTC with milliseconds and never decrease"],
+
+  // Capabilities
+  [
+    "H-01",
+    "M",
+    "3.3.4",
+    "without push, its operations are PushNotificationNotSupported, before the task is looked up",
+  ],
+  ["H-02", "M", "3.3.4", "without streaming, streaming operations are UnsupportedOperation"],
+  ["H-03", "M", "3.3.4", "without an extended card, asking for it is UnsupportedOperation"],
+  ["H-04", "M", "3.3.4", "a required extension that the client does not declare is refused", "later"],
+
+  // Push notifications
+  ["I-01", "M", "3.1.7", "creating a push configuration answers it with its id", "later"],
+  ["I-02", "M", "3.1.7", "push configurations are kept", "later"],
+  ["I-03", "M", "3.1.8", "push configurations are read, listed and deleted", "later"],
+  ["I-04", "M", "4.3.3", "a push payload is a StreamResponse", "later"],
+  ["I-05", "M", "4.3.3", "a push carries the configured authorization", "later"],
+  ["I-06", "D", "4.3.3", "a push carries its token and version", "later"],
+  ["I-07", "M", "4.3.3", "every update is tried at every webhook; failures harm nothing", "later"],
+  ["I-08", "D", "4.3.3", "pushes are in order and the terminal one is never dropped", "later"],
+  ["I-09", "S", "13.2", "webhooks at private addresses are refused", "later"],
+  ["I-10", "S", "13.2", "push credentials are secrets", "later"],
+  ["I-11", "D", "13.2", "push content obeys the caller's scope", "later"],
+  ["I-12", "M", "13.2", "a receiver validates what it is sent", "later"],
+
+  // Extensions, tenants
+  ["J-01", "M", "3.2.6", "A2A-Extensions lists the client's extensions", "later"],
+  ["J-02", "S", "4.6", "the answer lists the activated extensions", "later"],
+  ["J-03", "M", "4.6.3", "an unsupported version of an extension is never replaced by another", "later"],
+  ["J-04", "M", "4.6", "extensions are inactive by default", "later"],
+  ["J-05", "S", "4.6.2", "messages and artifacts list the extensions that contributed", "later"],
+  ["K-01", "M", "8.3.2", "the client echoes the tenant of the interface", "later"],
+  ["K-02", "D", "13.1", "tenants are isolated", "later"],
+
+  // Errors
+  ["1.L", "M", "5.4", "every error has its JSON-RPC code, HTTP status, gRPC status and reason"],
+
+  // Authentication and care
+  ["M-01", "M", "7.4", "every request is authenticated where the server asks for it"],
+  ["M-02", "M", "3.3.2", "somebody else's task is byte-identical to no task"],
+  ["M-03", "M", "13.1", "every operation checks the caller; lists are confined to the caller"],
+  ["M-04", "D", "13.1", "(tenant, principal) owns tasks and contexts"],
+  ["M-05", "M", "7.6.1", "AUTH_REQUIRED is a state of a task, with a message"],
+  ["M-06", "M", "7.6.4", "AUTH_REQUIRED authorises nothing by itself", "outside"],
+  ["M-07", "M", "7.1", "TLS in production", "outside"],
+  ["M-08", "S", "13.4", "sizes and complexity are limited; no credentials in logs"],
+  ["M-09", "M", "14.1", "file URLs are validated before a server fetches them", "outside"],
+  ["M-10", "S", "7.2", "the client scopes credentials and forwards none to redirects", "later"],
+  ["M-11", "D", "7.4", "authentication failures in JSON-RPC are 401 or 403 with a JSON-RPC error"],
+
+  // Promises of the engine
+  ["E1", "E", "", "one writer per task; events are visible once appended, numbered from 1 without gaps"],
+  ["E2", "E", "", "a reader never drives a task"],
+  ["E3", "E", "", "a subscription is a snapshot at n and every event after n exactly once"],
+  ["E4", "E", "", "every SSE event has its number; Last-Event-ID resumes after it; silence is broken"],
+  ["E5", "E", "", "a slow reader costs bounded memory and blocks nobody"],
+  ["E6", "E", "", "the cost of a chunk is flat; waiting chunks are merged without loss"],
+  ["E7", "E", "", "terminal states absorb; the table of moves is total"],
+  ["E8", "E", "", "cancel reaches the agent, sticks, and fences off an agent that ignores it"],
+  ["E9", "E", "", "a killed process loses nothing; orphaned runs are resumed, restarted or failed", "later"],
+  ["E10", "E", "", "the same message twice is one task; other content under its id is an error"],
+  ["E11", "E", "", "two runs never overlap in one task"],
+  ["E12", "E", "", "push: at least once, in order, retried, dead-lettered", "later"],
+  ["E13", "E", "", "(tenant, principal) owns tasks; somebody else's is no task"],
+  ["E14", "E", "", "everything is bounded; past a bound a clear refusal with Retry-After"],
+  ["E15", "E", "", "drain on SIGTERM", "later"],
+  ["E16", "E", "", "time never goes backwards in a task"],
+];

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { importsOf, readInnerDoors, readSources, violationsOf, WALLS } from "./walls.ts";
+
+const sources = readSources();
+const innerDoors = readInnerDoors();
+
+describe("the walls between the rooms of src/", () => {
+  it("stand", () => {
+    expect(violationsOf(sources, innerDoors)).toEqual([]);
+  });
+
+  it("have a row for every room", () => {
+    const rooms = new Set(
+      [...sources.keys()].filter((file) => file.includes("/")).map((file) => file.split("/")[0]),
+    );
+    expect([...rooms].filter((room) => !Object.hasOwn(WALLS, room ?? ""))).toEqual([]);
+  });
+
+  it("show each outside package to one room", () => {
+    const packages = Object.values(WALLS).flatMap((wall) => wall.packages ?? []);
+    expect(packages).toEqual([...new Set(packages)]);
+  });
+
+  it("let through only packages that whoever installs us gets or is asked for", () => {
+    const { dependencies = {}, peerDependencies = {} } = JSON.parse(
+      readFileSync(new URL("../package.json", import.meta.url), "utf8"),
+    ) as Record<"dependencies" | "peerDependencies", Record<string, string> | undefined>;
+    const outside = importsOf(sources).filter(({ to, inside }) => !inside && !to.startsWith("node:"));
+    const undeclared = outside.filter(({ to }) => !(to in dependencies) && !(to in peerDependencies));
+    expect(undeclared.map(({ from, to }) => `${from} uses ${to}`)).toEqual([]);
+  });
+});
+
+describe("a hole in a wall", () => {
+  it.each([
+    ["protocol/bad.ts", `import { x } from "../wire/index.ts";`, "protocol/bad.ts opens wire"],
+    ["client/bad.ts", `import type { Engine } from "../engine/index.ts";`, "client/bad.ts opens engine"],
+    ["server/bad.ts", `const cli = await import("../cli/index.ts");`, "server/bad.ts opens cli"],
+    [
+      "stores/bad.ts",
+      `import { x } from "../engine/index.ts";`,
+      "stores/bad.ts opens more of engine than its types",
+    ],
+    [
+      "stores/bad.ts",
+      `export { type X } from "../engine/index.ts";`,
+      "stores/bad.ts opens more of engine than its types",
+    ],
+    [
+      "server/bad.ts",
+      `export * from "../stores/index.ts";`,
+      "server/bad.ts opens stores, which only server/open-store.ts may",
+    ],
+    [
+      "adk/bad.ts",
+      `import { createServer } from "../server/index.ts";`,
+      "adk/bad.ts opens server, which only adk/to-a2a.ts may",
+    ],
+    ["adk/bad.ts", `type A = import("../adapters/index.ts").A;`, "adk/bad.ts opens adapters"],
+    [
+      "wire/bad.ts",
+      `import { fold } from "../protocol/fold.ts";`,
+      "wire/bad.ts enters protocol/fold.ts, which is no door",
+    ],
+    ["server/bad.ts", `import { Command } from "commander";`, "server/bad.ts uses the package commander"],
+    ["engine/bad.ts", `import { readFileSync } from "node:fs";`, "engine/bad.ts uses node:fs"],
+    [
+      "client/bad.ts",
+      `import type { x } from "../index.ts";`,
+      "client/bad.ts imports the front of the house, index.ts",
+    ],
+    [
+      "cellar/bad.ts",
+      `import "../protocol/index.ts";`,
+      "cellar/bad.ts: the room cellar has no row in the table of walls",
+    ],
+    ["wire/bad.ts", `import "./bad.ts";`, "cycle: wire/bad.ts → wire/bad.ts"],
+  ])("in %s is found: %s", (file, source, violation) => {
+    expect(violationsOf(new Map([...sources, [file, source]]), innerDoors)).toContain(violation);
+  });
+
+  it("is found when files import each other in a circle", () => {
+    const circle = new Map([
+      ["wire/a.ts", `import { b } from "./b.ts";`],
+      ["wire/b.ts", `export { c } from "./c.ts";`],
+      ["wire/c.ts", `import { a } from "./a.ts";`],
+    ]);
+    expect(violationsOf(circle)).toEqual(["cycle: wire/a.ts → wire/b.ts → wire/c.ts → wire/a.ts"]);
+  });
+
+  it("is not seen where there is none", () => {
+    const sound = new Map([
+      ["stores/a.ts", `import type { TaskStore } from "../engine/index.ts";\nimport fs from "node:fs";`],
+      ["server/open-store.ts", `const { SqliteStore } = await import("../stores/sqlite/index.ts");`],
+      [
+        "wire/a.ts",
+        `import type { B } from "./b.ts";\nimport { createParser } from "eventsource-parser/stream";`,
+      ],
+      ["wire/b.ts", `import type { A } from "./a.ts";\n// import { x } from "../engine/index.ts";`],
+      ["adk/models/a.ts", `import { generateText } from "ai";\nimport { openai } from "@ai-sdk/openai";`],
+    ]);
+    expect(violationsOf(sound, innerDoors)).toEqual([]);
+  });
+});
