@@ -11,14 +11,17 @@ const CAUSES: Record<number, string> = {
   26: "the file is not a SQLite database; choose another path",
 };
 
+export function isSqliteError(error: unknown): error is Error & { errcode: number } {
+  return error instanceof Error && "errcode" in error;
+}
+
 /**
  * What SQLite or the file system threw, as an error that says what to do. `what` names no path unless the error stays
  * with the operator: a remote caller may read it.
  */
 export function unavailable(error: unknown, what = "The task store cannot serve"): A2AError {
   if (error instanceof A2AError) return error;
-  const { errcode, message } = error as { errcode?: number; message?: string };
-  const known = errcode === undefined ? undefined : CAUSES[errcode & 0xff];
-  const cause = known ?? message ?? "it failed for an unknown reason";
+  const known = isSqliteError(error) ? CAUSES[error.errcode & 0xff] : undefined;
+  const cause = known ?? (error instanceof Error ? error.message : String(error));
   return new A2AError("UNAVAILABLE", `${what}: ${cause}.`, { cause: error });
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
+import { isSqliteError } from "./error.ts";
 
 const BUSY = 5;
 
@@ -14,8 +15,10 @@ export function holdLock(path: string, connect: (path: string) => DatabaseSync):
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE;`);
     return { release: () => db.close() };
   } catch (error) {
-    if ((error as { errcode?: number }).errcode !== BUSY) throw error;
-    const holder = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
+    const taken = isSqliteError(error) && error.errcode === BUSY;
+    const holder = taken ? Number(db.prepare("PRAGMA user_version").get()?.["user_version"]) : 0;
+    db.close();
+    if (!taken) throw error;
     throw new A2AError(
       "UNAVAILABLE",
       `${path} is in use by process ${holder}; stop that process or choose another file.`,

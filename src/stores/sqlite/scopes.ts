@@ -26,7 +26,7 @@ export class Scopes {
     return key;
   }
 
-  /** Only within a transaction; after a rollback `forget`. */
+  /** Only within a transaction. */
   findOrAdd(scope: Scope): number {
     const known = this.find(scope);
     if (known !== undefined) return known;
@@ -35,6 +35,7 @@ export class Scopes {
     return key;
   }
 
+  /** To be called after a rollback: keys may have been given to rows that are gone. */
   forget(): void {
     this.#keys.clear();
   }

@@ -9,7 +9,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
-import { unavailable } from "./error.ts";
+import { isSqliteError, unavailable } from "./error.ts";
 import { openFile, type SqliteFile } from "./file.ts";
 import { Reader } from "./reader.ts";
 import { Scopes } from "./scopes.ts";
@@ -17,6 +17,7 @@ import { Writer } from "./writer.ts";
 
 interface Open {
   readonly file: SqliteFile;
+  readonly scopes: Scopes;
   readonly reader: Reader;
   readonly writer: Writer;
 }
@@ -42,7 +43,7 @@ export class SqliteStore implements TaskStore {
     const file = await openFile(this.#path);
     try {
       const scopes = new Scopes(file.db);
-      this.#open = { file, reader: new Reader(file.db, scopes), writer: new Writer(file.db, scopes) };
+      this.#open = { file, scopes, reader: new Reader(file.db, scopes), writer: new Writer(file.db, scopes) };
     } catch (error) {
       file.close();
       throw unavailable(error);
@@ -56,12 +57,16 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Runs `work` as one transaction on the store's connection and answers what it returns; when it throws, nothing of
-   * it is kept. For further tables beside the tasks: `work` must be synchronous, and name its tables apart from
-   * `scope`, `task`, `event`, `snapshot` and `message`. The store must be open.
+   * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
+   * `transaction`, and name the tables apart from `scope`, `task`, `event`, `snapshot` and `message`.
    */
+  database(): DatabaseSync {
+    return this.#opened().file.db;
+  }
+
+  /** Runs `work`, which must be synchronous, as one durable transaction: when it throws, nothing of it is kept. */
   transaction<T>(work: (db: DatabaseSync) => T): T {
-    const { db } = this.#opened().file;
+    const db = this.database();
     try {
       db.exec("BEGIN IMMEDIATE");
       const result = work(db);
@@ -69,16 +74,16 @@ export class SqliteStore implements TaskStore {
       return result;
     } catch (error) {
       rollback(db);
-      throw error;
+      throw isSqliteError(error) ? unavailable(error) : error;
     }
   }
 
   async commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { writer } = this.#opened();
+    const { scopes, writer } = this.#opened();
     try {
       return this.transaction(() => batch.map((append) => writer.append(append)));
     } catch (error) {
-      writer.forget();
+      scopes.forget();
       throw unavailable(error);
     }
   }

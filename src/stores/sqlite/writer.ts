@@ -65,12 +65,6 @@ export class Writer {
     return undefined;
   }
 
-  /** To be called after a rollback: keys may have been given to rows that are gone. */
-  forget(): void {
-    this.#keys.clear();
-    this.#scopes.forget();
-  }
-
   #create(key: number, scope: number, seq: number, { taskId, contextId, status }: Append): boolean {
     const { changes } = this.#addTask.run(key, scope, taskId, contextId, seq, status.state, status.timestamp);
     if (changes === 0) return false;
