@@ -1,0 +1,89 @@
+import type { ErrorReason } from "../protocol/index.ts";
+
+/** The patch of A2A 1.0 whose tables a server follows; they differ in a few statuses and in the REST media type. */
+export type SpecRevision = "1.0.0" | "1.0.1";
+
+/** The canonical names of gRPC's status codes that A2A uses. */
+export type GrpcStatus =
+  | "INVALID_ARGUMENT"
+  | "NOT_FOUND"
+  | "PERMISSION_DENIED"
+  | "UNAUTHENTICATED"
+  | "RESOURCE_EXHAUSTED"
+  | "FAILED_PRECONDITION"
+  | "UNIMPLEMENTED"
+  | "INTERNAL"
+  | "UNAVAILABLE";
+
+/** How one reason is written by each carrier. */
+export interface ErrorRow {
+  jsonRpc: number;
+  http: number;
+  grpc: GrpcStatus;
+  /** True for the errors that A2A itself defines: they carry an ErrorInfo of A2A's domain. */
+  a2a: boolean;
+}
+
+/**
+ * Every reason in every carrier (A2A §5.4 at 1.0.1). -32000 is the code for what JSON-RPC leaves to the
+ * implementation; -32010 is kept free, the draft of 1.1 has taken it.
+ */
+export const ERRORS: Record<ErrorReason, ErrorRow> = {
+  TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", a2a: true },
+  TASK_NOT_CANCELABLE: { jsonRpc: -32002, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: { jsonRpc: -32003, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  UNSUPPORTED_OPERATION: { jsonRpc: -32004, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  CONTENT_TYPE_NOT_SUPPORTED: { jsonRpc: -32005, http: 400, grpc: "INVALID_ARGUMENT", a2a: true },
+  INVALID_AGENT_RESPONSE: { jsonRpc: -32006, http: 500, grpc: "INTERNAL", a2a: true },
+  EXTENDED_AGENT_CARD_NOT_CONFIGURED: { jsonRpc: -32007, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  EXTENSION_SUPPORT_REQUIRED: { jsonRpc: -32008, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  VERSION_NOT_SUPPORTED: { jsonRpc: -32009, http: 400, grpc: "FAILED_PRECONDITION", a2a: true },
+  PARSE_ERROR: { jsonRpc: -32700, http: 400, grpc: "INVALID_ARGUMENT", a2a: false },
+  INVALID_REQUEST: { jsonRpc: -32600, http: 400, grpc: "INVALID_ARGUMENT", a2a: false },
+  METHOD_NOT_FOUND: { jsonRpc: -32601, http: 404, grpc: "UNIMPLEMENTED", a2a: false },
+  INVALID_PARAMS: { jsonRpc: -32602, http: 400, grpc: "INVALID_ARGUMENT", a2a: false },
+  INTERNAL: { jsonRpc: -32603, http: 500, grpc: "INTERNAL", a2a: false },
+  NOT_FOUND: { jsonRpc: -32000, http: 404, grpc: "NOT_FOUND", a2a: false },
+  METHOD_NOT_ALLOWED: { jsonRpc: -32000, http: 405, grpc: "UNIMPLEMENTED", a2a: false },
+  PAYLOAD_TOO_LARGE: { jsonRpc: -32000, http: 413, grpc: "RESOURCE_EXHAUSTED", a2a: false },
+  UNAUTHENTICATED: { jsonRpc: -32000, http: 401, grpc: "UNAUTHENTICATED", a2a: false },
+  PERMISSION_DENIED: { jsonRpc: -32000, http: 403, grpc: "PERMISSION_DENIED", a2a: false },
+  RESOURCE_EXHAUSTED: { jsonRpc: -32000, http: 429, grpc: "RESOURCE_EXHAUSTED", a2a: false },
+  UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE", a2a: false },
+};
+
+/** Where A2A 1.0.0 had other statuses than 1.0.1. */
+const AT_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorRow, "http" | "grpc">>>> = {
+  TASK_NOT_CANCELABLE: { http: 409 },
+  CONTENT_TYPE_NOT_SUPPORTED: { http: 415 },
+  INVALID_AGENT_RESPONSE: { http: 502 },
+  PUSH_NOTIFICATION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
+  UNSUPPORTED_OPERATION: { grpc: "UNIMPLEMENTED" },
+  VERSION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
+};
+
+/** The HTTP and gRPC status of a reason in a revision of the specification. */
+export function statusOf(reason: ErrorReason, revision: SpecRevision): { http: number; grpc: GrpcStatus } {
+  const { http, grpc } = ERRORS[reason];
+  return revision === "1.0.0" ? { http, grpc, ...AT_1_0_0[reason] } : { http, grpc };
+}
+
+const REASONS = Object.keys(ERRORS) as ErrorReason[];
+
+/** True for a reason that this library knows; a server may send any. */
+export function isReason(value: unknown): value is ErrorReason {
+  return typeof value === "string" && Object.hasOwn(ERRORS, value);
+}
+
+/** The reason of a JSON-RPC code; undefined for -32000, which many share, and for codes that nobody has defined. */
+export function reasonOfCode(code: unknown): ErrorReason | undefined {
+  return code === -32000 ? undefined : REASONS.find((reason) => ERRORS[reason].jsonRpc === code);
+}
+
+/** The reason that an HTTP status tells by itself, without a body that says more. */
+export function reasonOfHttp(status: number): ErrorReason {
+  if (status === 502 || status === 504) return "UNAVAILABLE";
+  const carrier = REASONS.findLast((reason) => !ERRORS[reason].a2a && ERRORS[reason].http === status);
+  if (status === 400 || (!carrier && status < 500)) return "INVALID_PARAMS";
+  return status === 404 ? "NOT_FOUND" : (carrier ?? "INTERNAL");
+}

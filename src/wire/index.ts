@@ -1,0 +1,25 @@
+/**
+ * HOW THE WORDS ARE WRITTEN. Everything between a protocol word and the bytes of a carrier: the JSON of each protocol
+ * version (`v1`), the envelopes of JSON-RPC and HTTP+JSON, server-sent events, version negotiation, and the one table
+ * of errors. Requests are read strictly, every violation with its path; answers of others tolerantly.
+ */
+export type { ErrorRow, GrpcStatus, SpecRevision } from "./errors.ts";
+export { ERRORS, statusOf } from "./errors.ts";
+export type { JsonRpcError, JsonRpcId, JsonRpcRequest } from "./json-rpc.ts";
+export {
+  decodeJsonRpc,
+  encodeJsonRpcError,
+  encodeJsonRpcResult,
+  fromJsonRpcError,
+  JsonRpcFailure,
+  toJsonRpcError,
+} from "./json-rpc.ts";
+export type { RestError } from "./rest-error.ts";
+export { fromRestError, toRestError } from "./rest-error.ts";
+export type { PushOperationName, RestMatch } from "./rest.ts";
+export { isPushOperation, matchRestRoute, paramsFromRest } from "./rest.ts";
+export type { SseEvent, SseLimits } from "./sse.ts";
+export { encodeFrame, HEARTBEAT, parseSse } from "./sse.ts";
+export type { VersionRequest } from "./version.ts";
+export { negotiateVersion } from "./version.ts";
+export * as v1 from "./v1/index.ts";

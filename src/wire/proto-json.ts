@@ -1,0 +1,253 @@
+import { A2AError, type FieldViolation } from "../protocol/index.ts";
+
+/**
+ * Reading ProtoJSON by descriptors. A `Type` reads one kind of value; `message`, `list`, `map` and the scalars of
+ * `scalars.ts` compose into the schema of a protocol version. Decoding never throws for what it reads: it notes
+ * every violation with its path, and the caller asks at the end.
+ */
+export interface Type<T> {
+  /** The value in its normal form. Undefined: nothing was set, or it was refused and the violation is noted. */
+  decode(json: unknown, at: Decoding): T | undefined;
+  /** True when JSON `null` is a value of this type; for all others it means "not set". */
+  readonly nullable?: boolean;
+}
+
+/** A request may be wrong in a million places; nobody reads more than these. */
+const MAX_VIOLATIONS = 100;
+
+/** One decoding under way: where it stands and what it has found. */
+export class Decoding {
+  /** Strict: requests, everything is checked. Otherwise: answers, whatever can be used is taken. */
+  readonly strict: boolean;
+  readonly violations: FieldViolation[] = [];
+  readonly #root: string;
+  readonly #path: (string | number)[] = [];
+
+  /** `root` names the whole in violations, for example `params`. */
+  constructor(root: string, strict: boolean) {
+    this.#root = root;
+    this.strict = strict;
+  }
+
+  enter(step: string | number): void {
+    this.#path.push(step);
+  }
+
+  leave(): void {
+    this.#path.pop();
+  }
+
+  /** Notes a violation at the present place. The description says how to put it right. */
+  refuse(description: string): undefined {
+    if (this.violations.length < MAX_VIOLATIONS) this.violations.push({ field: this.#where(), description });
+    return undefined;
+  }
+
+  #where(): string {
+    let path = "";
+    for (const step of this.#path) {
+      if (typeof step === "number") path += `[${step}]`;
+      else path += path === "" ? step : `.${step}`;
+    }
+    return path === "" ? this.#root : path;
+  }
+}
+
+/** Reads a whole request strictly; throws INVALID_PARAMS with every violation. */
+export function decodeStrictly<T>(type: Type<T>, json: unknown, root: string): T {
+  const at = new Decoding(root, true);
+  const value = type.decode(json, at);
+  if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
+  return value;
+}
+
+/** Reads somebody else's answer and takes what can be used; throws INVALID_AGENT_RESPONSE when it cannot. */
+export function decodeTolerantly<T>(type: Type<T>, json: unknown, root: string): T {
+  const at = new Decoding(root, false);
+  const value = type.decode(json, at);
+  const [first] = at.violations;
+  if (value !== undefined && !first) return value;
+  const what = first ? `${first.field} ${first.description}` : `${root} is empty`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", `The answer is not valid A2A 1.0: ${what}.`, {
+    violations: at.violations,
+  });
+}
+
+/** A member of a message: its type and what its absence means. */
+export interface Field<T> {
+  readonly type: Type<T>;
+  /**
+   * `implicit`: an empty value is the same as none and is left out. `optional`: an empty value is kept.
+   * `required`: must be there and not empty. `oneof`: at most one member of these is there, empty or not.
+   */
+  readonly presence: "implicit" | "optional" | "required" | "oneof";
+  /** What a tolerant reader takes for a missing required value; without it the message is unusable. */
+  readonly fallback?: unknown;
+}
+
+export function required<T>(type: Type<T>, fallback?: unknown): Field<T> {
+  return { type, presence: "required", fallback };
+}
+
+export function optional<T>(type: Type<T>): Field<T> {
+  return { type, presence: "optional" };
+}
+
+export function oneof<T>(type: Type<T>): Field<T> {
+  return { type, presence: "oneof" };
+}
+
+type KeysOf<T> = T extends unknown ? keyof T : never;
+type ValueOf<T, K> = T extends unknown ? (K extends keyof T ? Exclude<T[K], undefined> : never) : never;
+
+/** A field for every member of `T` (of every variant of a union), so that the compiler asks for a forgotten one. */
+export type Fields<T> = {
+  readonly [K in KeysOf<T>]-?: Type<ValueOf<T, K>> | Field<ValueOf<T, K>>;
+};
+
+interface NamedField extends Field<unknown> {
+  readonly name: string;
+}
+
+/**
+ * A message. Members are known by their camelCase and their snake_case name; both at once are refused, unknown ones
+ * ignored. With `oneof` members, one must be there; an answer may lack it unless `always` is set.
+ */
+export function message<T extends object>(
+  fields: Fields<T>,
+  { always = false }: { always?: boolean } = {},
+): Type<T> {
+  const named = Object.entries<Type<unknown> | Field<unknown>>(fields).map(([name, field]): NamedField => {
+    return "decode" in field ? { name, type: field, presence: "implicit" } : { name, ...field };
+  });
+  const byName = new Map<string, NamedField>();
+  for (const field of named) byName.set(field.name, field).set(snakeCase(field.name), field);
+  const needed = named.filter(({ presence }) => presence === "required");
+  const choices = named.filter(({ presence }) => presence === "oneof").map(({ name }) => name);
+  const oneOfThem = `exactly one of ${choices.join(", ")}`;
+
+  return {
+    decode(json, at): T | undefined {
+      if (typeof json !== "object" || json === null || Array.isArray(json)) {
+        return at.refuse(`must be an object with named members, not ${nameOf(json)}`);
+      }
+      const out: Record<string, unknown> = {};
+      let chosen: string | undefined;
+      for (const key in json) {
+        const field = byName.get(key);
+        if (field === undefined) continue;
+        const value = (json as Record<string, unknown>)[key];
+        if (value === null && !field.type.nullable) continue;
+        const { name, presence } = field;
+        at.enter(name);
+        if (out[name] === undefined) decodeField(field, value, out, at);
+        else at.refuse(`is there twice, as ${name} and as ${snakeCase(name)}; send one`);
+        at.leave();
+        if (presence !== "oneof") continue;
+        if (chosen !== undefined && chosen !== name) {
+          at.refuse(`has both ${chosen} and ${name}; send ${oneOfThem}`);
+        }
+        chosen = name;
+      }
+      for (const field of needed) if (out[field.name] === undefined) takeMissing(field, out, at);
+      if (choices.length > 0 && chosen === undefined && (always || at.strict)) {
+        at.refuse(`must have ${oneOfThem}`);
+      }
+      return out as T;
+    },
+  };
+}
+
+// Stands for a refused value in an output that nobody will see, so that it does not count as missing, too.
+const REFUSED = Symbol("refused");
+
+function decodeField(field: NamedField, json: unknown, out: Record<string, unknown>, at: Decoding): void {
+  const refused = at.violations.length;
+  const value = field.type.decode(json, at);
+  if (value === undefined) {
+    if (at.violations.length > refused) out[field.name] = REFUSED;
+  } else if (field.presence === "implicit" && isEmpty(value)) {
+    // Not set, in the words of proto3.
+  } else if (field.presence === "required" && at.strict && isEmpty(value)) {
+    at.refuse(Array.isArray(value) ? "must have at least one element" : "must not be empty");
+    out[field.name] = REFUSED;
+  } else out[field.name] = value;
+}
+
+function takeMissing(field: NamedField, out: Record<string, unknown>, at: Decoding): void {
+  at.enter(field.name);
+  if (at.strict || field.fallback === undefined) at.refuse("is required");
+  else out[field.name] = field.type.decode(field.fallback, at);
+  at.leave();
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === "" || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+/** A repeated field. */
+export function list<T>(type: Type<T>): Type<T[]> {
+  return {
+    decode(json, at): T[] | undefined {
+      if (!Array.isArray(json)) return at.refuse(`must be an array, not ${nameOf(json)}`);
+      const out: T[] = [];
+      for (let index = 0; index < json.length; index++) {
+        at.enter(index);
+        const item: unknown = json[index];
+        if (item === null && !type.nullable) at.refuse("must not be null; leave the element out");
+        else {
+          const value = type.decode(item, at);
+          if (value !== undefined) out.push(value);
+        }
+        at.leave();
+      }
+      return out;
+    },
+  };
+}
+
+/** A map with string keys. */
+export function map<T>(type: Type<T>): Type<Record<string, T>> {
+  return {
+    decode(json, at): Record<string, T> | undefined {
+      if (typeof json !== "object" || json === null || Array.isArray(json)) {
+        return at.refuse(`must be an object, not ${nameOf(json)}`);
+      }
+      const entries: [string, T][] = [];
+      for (const [key, item] of Object.entries(json)) {
+        at.enter(key);
+        const value =
+          item === null ? at.refuse("must not be null; leave the key out") : type.decode(item, at);
+        if (value !== undefined) entries.push([key, value]);
+        at.leave();
+      }
+      // Defines its keys, so that "__proto__" is a key like any other.
+      return Object.fromEntries(entries);
+    },
+  };
+}
+
+/** `type` with a further condition on requests: `complaint` says what is wrong with a value, or nothing. */
+export function checked<T>(type: Type<T>, complaint: (value: T) => string | undefined): Type<T> {
+  return {
+    decode(json, at): T | undefined {
+      const value = type.decode(json, at);
+      if (value === undefined || !at.strict) return value;
+      const problem = complaint(value);
+      return problem === undefined ? value : at.refuse(problem);
+    },
+  };
+}
+
+/** What a JSON value is, for people; short, whatever it is. */
+export function nameOf(json: unknown): string {
+  if (json === null) return "null";
+  if (Array.isArray(json)) return "an array";
+  if (typeof json === "object") return "an object";
+  if (typeof json === "string") return json.length > 40 ? "a long string" : JSON.stringify(json);
+  return typeof json === "number" || typeof json === "boolean" ? String(json) : "nothing";
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

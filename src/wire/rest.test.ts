@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { A2AError } from "../protocol/index.ts";
+import { matchRestRoute, paramsFromRest } from "./rest.ts";
+import { decodeParams } from "./v1/index.ts";
+
+describe("a REST path", () => {
+  it.each([
+    ["POST", "/message:send", "SendMessage", {}],
+    ["POST", "/message:stream", "SendStreamingMessage", {}],
+    ["GET", "/tasks/t-1", "GetTask", { id: "t-1" }],
+    ["GET", "/tasks", "ListTasks", {}],
+    ["POST", "/tasks/t-1:cancel", "CancelTask", { id: "t-1" }],
+    ["POST", "/tasks/t-1:subscribe", "SubscribeToTask", { id: "t-1" }],
+    ["GET", "/tasks/t-1:subscribe", "SubscribeToTask", { id: "t-1" }],
+    ["GET", "/extendedAgentCard", "GetExtendedAgentCard", {}],
+    ["POST", "/tasks/t/pushNotificationConfigs", "CreateTaskPushNotificationConfig", { taskId: "t" }],
+    ["GET", "/tasks/t/pushNotificationConfigs/c", "GetTaskPushNotificationConfig", { taskId: "t", id: "c" }],
+  ])("%s %s is %s [D-02]", (method, path, operation, params) => {
+    expect(matchRestRoute(method, path)).toEqual({ operation, path: params });
+    const tenant = { operation, path: { ...params, tenant: "a/b" } };
+    expect(matchRestRoute(method, `/a%2Fb${path}`)).toEqual(tenant);
+  });
+
+  it("is percent-decoded after its verb was split off [D-09]", () => {
+    expect(matchRestRoute("GET", "/tasks/a%3Acancel%20b")).toEqual({
+      operation: "GetTask",
+      path: { id: "a:cancel b" },
+    });
+    expect(matchRestRoute("POST", "/tasks/a:b:cancel")).toEqual({
+      operation: "CancelTask",
+      path: { id: "a:b" },
+    });
+  });
+
+  it.each([
+    "/",
+    "",
+    "/nothing",
+    "/tasks/t:explode",
+    "/tasks/",
+    "/message",
+    "/tasks/%",
+    "/a/b/tasks",
+    "/message:send/",
+  ])("that does not exist is none: %s [D-09]", (path) => {
+    expect(matchRestRoute("GET", path)).toBeUndefined();
+  });
+
+  it("with the wrong method says which are right [D-09]", () => {
+    expect(matchRestRoute("GET", "/message:send")).toEqual({ allow: ["POST"] });
+    expect(matchRestRoute("DELETE", "/tasks/t")).toEqual({ allow: ["GET"] });
+    expect(matchRestRoute("PUT", "/tasks/t/pushNotificationConfigs")).toEqual({ allow: ["POST", "GET"] });
+  });
+
+  it("prefers no tenant to a tenant that is named like a path", () => {
+    expect(matchRestRoute("GET", "/tasks/tasks")).toEqual({ operation: "GetTask", path: { id: "tasks" } });
+  });
+});
+
+function list(query: string): unknown {
+  return decodeParams("ListTasks", paramsFromRest("ListTasks", {}, new URLSearchParams(query), undefined));
+}
+
+describe("the parameters of a REST request", () => {
+  const none = new URLSearchParams();
+
+  it("come from the query of a GET [D-02]", () => {
+    expect(
+      list(
+        "pageSize=5&includeArtifacts=true&status=TASK_STATE_WORKING&statusTimestampAfter=2026-01-01T00:00:00Z",
+      ),
+    ).toEqual({
+      pageSize: 5,
+      includeArtifacts: true,
+      status: "TASK_STATE_WORKING",
+      statusTimestampAfter: "2026-01-01T00:00:00.000Z",
+    });
+    expect(list("A2A-Version=1.0&__proto__=x")).toEqual({});
+  });
+
+  it.each([
+    "includeArtifacts=TRUE",
+    "includeArtifacts=1",
+    "pageSize=5.5",
+    "pageSize=",
+    "pageSize=1&pageSize=2",
+  ])("are strict: %s", (query) => {
+    expect(() => list(query)).toThrow(A2AError);
+  });
+
+  it("come from the body and the path of a POST, and an empty body is fine [D-08]", () => {
+    for (const body of [undefined, null, {}, { id: "t" }]) {
+      expect(paramsFromRest("CancelTask", { id: "t", tenant: "acme" }, none, body)).toEqual({
+        id: "t",
+        tenant: "acme",
+      });
+    }
+    expect(paramsFromRest("SendMessage", {}, none, { message: 1 })).toEqual({ message: 1 });
+  });
+
+  it("may not contradict each other [D-11]", () => {
+    expect(() => paramsFromRest("SendMessage", { tenant: "a" }, none, { tenant: "b" })).toThrow(/tenant/);
+    expect(() => paramsFromRest("CancelTask", { id: "a" }, none, { id: "b" })).toThrow(/id/);
+    expect(() => paramsFromRest("GetTask", { id: "a" }, new URLSearchParams("id=b"), undefined)).toThrow(
+      /id/,
+    );
+  });
+
+  it("are refused by the decoder when the body is no object", () => {
+    expect(() => decodeParams("SendMessage", paramsFromRest("SendMessage", {}, none, [1]))).toThrow(
+      "params: must be an object with named members, not an array",
+    );
+  });
+});

@@ -1,0 +1,49 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { encodeFrame, HEARTBEAT, parseSse, type SseEvent, type SseLimits } from "./sse.ts";
+
+async function parse(chunks: readonly (string | Uint8Array)[], limits?: SseLimits): Promise<SseEvent[]> {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (const chunk of chunks) yield typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+  }
+  const events: SseEvent[] = [];
+  for await (const event of parseSse(bytes(), limits)) events.push(event);
+  return events;
+}
+
+describe("a stream of server-sent events", () => {
+  it("is read back as it was written, however it is cut [D-06] [E4]", async () => {
+    const events = fc.array(fc.record({ data: fc.json(), id: fc.nat() }), { maxLength: 8 });
+    const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(events, cuts, async (events, cuts) => {
+        const text = events.map(({ data, id }) => HEARTBEAT + encodeFrame(data, id)).join("");
+        const bytes = new TextEncoder().encode(text);
+        const places = [
+          0,
+          ...cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b),
+          bytes.length,
+        ];
+        const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+        expect(await parse(chunks)).toEqual(events.map(({ data, id }) => ({ data, id: String(id) })));
+      }),
+    );
+  });
+
+  it("may end its lines with CR, LF or both, open with a BOM and spread data over lines", async () => {
+    expect(
+      await parse(["\ufeffid: 7\r\nevent: e\r", "\ndata: a\r\ndata:b\r\n\r\n", ": note\rdata: c\r\r", "\n"]),
+    ).toEqual([{ id: "7", event: "e", data: "a\nb" }, { data: "c" }]);
+  });
+
+  it("that is cut in an event does not give that event", async () => {
+    expect(await parse([encodeFrame("1", 1), "id: 2\ndata: 2\n"])).toEqual([{ id: "1", data: "1" }]);
+  });
+
+  it("that never ends an event is given up at the limit [E14]", async () => {
+    const endless = Array.from({ length: 50 }, () => "x".repeat(100));
+    await expect(parse(["data: ", ...endless], { maxEventBytes: 1_000 })).rejects.toMatchObject({
+      reason: "INVALID_AGENT_RESPONSE",
+    });
+  });
+});

@@ -1,0 +1,272 @@
+import { describe, expect, it } from "vitest";
+import { A2AError } from "../../protocol/index.ts";
+import { decodeParams } from "./index.ts";
+
+const hello = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hello" }] };
+
+function send(message: unknown, rest: object = {}): unknown {
+  return decodeParams("SendMessage", { message, ...rest });
+}
+
+function part(json: unknown): unknown {
+  return decodeParams("SendMessage", { message: { ...hello, parts: [json] } }).message.parts[0];
+}
+
+function deep(levels: number): unknown {
+  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
+}
+
+function violations(run: () => unknown): Record<string, string> {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof A2AError && error.reason === "INVALID_PARAMS") {
+      return Object.fromEntries(error.violations.map(({ field, description }) => [field, description]));
+    }
+    throw error;
+  }
+  return {};
+}
+
+describe("a message from a client", () => {
+  it("is read as it is when it is right", () => {
+    expect(send(hello, { configuration: { returnImmediately: true, historyLength: 0 } })).toEqual({
+      message: hello,
+      configuration: { returnImmediately: true, historyLength: 0 },
+    });
+  });
+
+  it("is refused with every violation and its path [F-10] [D-04]", () => {
+    expect(
+      violations(() =>
+        decodeParams("SendMessage", {
+          message: {
+            messageId: "",
+            role: "user",
+            parts: [{}, { text: "a", raw: "AA==" }, { raw: "?" }, null],
+          },
+          configuration: { historyLength: -1 },
+        }),
+      ),
+    ).toEqual({
+      "message.messageId": "must not be empty",
+      "message.role": 'must be one of ROLE_USER, ROLE_AGENT, not "user"; did you mean ROLE_USER?',
+      "message.parts[0]": "must have exactly one of text, raw, url, data",
+      "message.parts[1]": "has both text and raw; send exactly one of text, raw, url, data",
+      "message.parts[2].raw": "is not base64; encode the bytes with A–Z a–z 0–9 + / and =",
+      "message.parts[3]": "must not be null; leave the element out",
+      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the whole history",
+    });
+  });
+
+  it("must be there, with an id, a role and at least one part [F-10]", () => {
+    expect(violations(() => decodeParams("SendMessage", {}))).toEqual({ message: "is required" });
+    expect(violations(() => send({}))).toEqual({
+      "message.messageId": "is required",
+      "message.role": "is required",
+      "message.parts": "is required",
+    });
+    expect(violations(() => send({ ...hello, parts: [] }))).toEqual({
+      "message.parts": "must have at least one element",
+    });
+  });
+
+  it("comes from the user, never from the agent [F-10]", () => {
+    expect(violations(() => send({ ...hello, role: "ROLE_AGENT" }))).toHaveProperty("message.role");
+    expect(violations(() => send({ ...hello, role: 2 }))).toHaveProperty("message.role");
+    expect(violations(() => send({ ...hello, role: "ROLE_UNSPECIFIED" }))).toEqual({
+      "message.role": "is required",
+    });
+  });
+
+  it("is an object", () => {
+    expect(violations(() => send("hello"))).toEqual({
+      message: 'must be an object with named members, not "hello"',
+    });
+    expect(violations(() => decodeParams("SendMessage", []))).toEqual({
+      params: "must be an object with named members, not an array",
+    });
+  });
+});
+
+describe("ProtoJSON", () => {
+  it("takes snake_case names and integer enums [C-02]", () => {
+    const snake = {
+      message: { message_id: "m-1", role: 1, parts: [{ text: "x", media_type: "text/plain" }] },
+      configuration: { history_length: "5", return_immediately: true },
+    };
+    expect(decodeParams("SendMessage", snake)).toEqual({
+      message: { ...hello, parts: [{ text: "x", mediaType: "text/plain" }] },
+      configuration: { historyLength: 5, returnImmediately: true },
+    });
+  });
+
+  it("refuses a member under both of its names", () => {
+    expect(violations(() => send({ ...hello, message_id: "m-2" }))).toEqual({
+      "message.messageId": "is there twice, as messageId and as message_id; send one",
+    });
+  });
+
+  it("takes null for not set, but for data, where it is a value", () => {
+    expect(send({ ...hello, contextId: null, metadata: null })).toEqual({ message: hello });
+    expect(violations(() => send({ ...hello, messageId: null }))).toEqual({
+      "message.messageId": "is required",
+    });
+    expect(part({ data: null })).toEqual({ data: null });
+    expect(part({ text: "a", url: null })).toEqual({ text: "a" });
+    expect(violations(() => part({ text: "a", data: null }))).toHaveProperty("message.parts[0]");
+  });
+
+  it("takes an empty text and empty bytes for content", () => {
+    expect(part({ text: "" })).toEqual({ text: "" });
+    expect(part({ raw: "" })).toEqual({ raw: "" });
+  });
+
+  it("leaves out what is empty and not required", () => {
+    expect(send({ ...hello, contextId: "", taskId: "", extensions: [] }, { tenant: "" })).toEqual({
+      message: hello,
+    });
+  });
+
+  it("ignores unknown members", () => {
+    expect(send({ ...hello, kind: "message", parts: [{ kind: "text", text: "hello" }] }, { x: 1 })).toEqual({
+      message: hello,
+    });
+  });
+
+  it.each([5, 5.0, "5", "5.0"])("reads %j as the number 5", (historyLength) => {
+    expect(decodeParams("GetTask", { id: "t", historyLength })).toEqual({ id: "t", historyLength: 5 });
+  });
+
+  it.each([5.5, true, "five", "", "5.5", 2 ** 31, -(2 ** 31) - 1, Infinity, [], {}, "0x5", " 5"])(
+    "refuses %j as a number",
+    (historyLength) => {
+      const wrong = () => decodeParams("GetTask", { id: "t", historyLength });
+      expect(violations(wrong)).toHaveProperty("historyLength");
+    },
+  );
+
+  it("takes only true and false for a boolean", () => {
+    expect(violations(() => send(hello, { configuration: { returnImmediately: "true" } }))).toEqual({
+      "configuration.returnImmediately": 'must be true or false, not "true"',
+    });
+    expect(violations(() => decodeParams("ListTasks", { includeArtifacts: 1 }))).toHaveProperty(
+      "includeArtifacts",
+    );
+  });
+
+  it.each([
+    ["+/+/", "+/+/"],
+    ["-_-_", "+/+/"],
+    ["YWI=", "YWI="],
+    ["YWI", "YWI="],
+    ["YQ", "YQ=="],
+    ["_w", "/w=="],
+    ["_w==", "/w=="],
+  ])("reads base64 %s as %s", (raw, standard) => {
+    expect(part({ raw })).toEqual({ raw: standard });
+  });
+
+  it.each(["!", "a", "YWI==", "Y=WI", "====", "YQ=", "YW I=", "YWJj=", "é"])(
+    "refuses %s as base64",
+    (raw) => {
+      expect(violations(() => part({ raw }))).toHaveProperty(["message.parts[0].raw"]);
+    },
+  );
+
+  it("reads megabytes of base64", () => {
+    const raw = "QUJD".repeat(2_000_000);
+    expect(part({ raw })).toEqual({ raw });
+  });
+
+  it.each([
+    ["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"],
+    ["2026-01-31T12:00:00.5Z", "2026-01-31T12:00:00.500Z"],
+    ["2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.123Z"],
+    ["2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00.000Z"],
+    ["2026-01-31T23:30:00-01:30", "2026-02-01T01:00:00.000Z"],
+  ])("reads the time %s as %s", (statusTimestampAfter, utc) => {
+    expect(decodeParams("ListTasks", { statusTimestampAfter })).toEqual({ statusTimestampAfter: utc });
+  });
+
+  it.each([
+    "2026-01-31",
+    "2026-02-30T00:00:00Z",
+    "2026-01-31T25:00:00Z",
+    "2026-01-31T12:00:00",
+    "yesterday",
+    5,
+  ])("refuses %j as a time", (statusTimestampAfter) => {
+    const wrong = () => decodeParams("ListTasks", { statusTimestampAfter });
+    expect(violations(wrong)).toHaveProperty("statusTimestampAfter");
+  });
+
+  it("refuses lone surrogates wherever they stand", () => {
+    expect(violations(() => part({ text: "\ud800" }))).toHaveProperty(["message.parts[0].text"]);
+    expect(violations(() => part({ data: { a: ["\udc00"] } }))).toHaveProperty([
+      "message.parts[0].data.a[0]",
+    ]);
+    expect(part({ text: "🙂" })).toEqual({ text: "🙂" });
+  });
+
+  it("refuses numbers that JSON can write and a double cannot hold", () => {
+    const json: unknown = JSON.parse('{"data": {"big": 1e999}}');
+    expect(violations(() => part(json))).toHaveProperty(["message.parts[0].data.big"]);
+  });
+
+  it("refuses what is nested too deep, without a crash", () => {
+    expect(part({ data: deep(100) })).toEqual({ data: deep(100) });
+    expect(Object.values(violations(() => part({ data: deep(101) })))).toEqual([
+      "is nested deeper than 100 levels; flatten it",
+    ]);
+    expect(violations(() => part({ data: deep(200_000) }))).not.toEqual({});
+  });
+
+  it("keeps __proto__ and constructor in metadata as plain keys", () => {
+    const json = '{"__proto__":{"polluted":true},"constructor":1}';
+    const { message } = decodeParams("SendMessage", {
+      message: { ...hello, metadata: JSON.parse(json) as unknown },
+    });
+    expect(JSON.stringify(message.metadata)).toBe(json);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+    const envelope: unknown = JSON.parse('{"__proto__":{"id":"stolen"},"toString":1}');
+    expect(violations(() => decodeParams("GetTask", envelope))).toEqual({ id: "is required" });
+  });
+
+  it("names at most a hundred violations", () => {
+    const parts = Array.from({ length: 5_000 }, () => ({}));
+    expect(Object.keys(violations(() => send({ ...hello, parts })))).toHaveLength(100);
+  });
+});
+
+describe("a list request", () => {
+  it("takes no parameters at all [C-09]", () => {
+    expect(decodeParams("ListTasks", {})).toEqual({});
+  });
+
+  it.each([0, -1, 101])("refuses a page size of %d [F-33]", (pageSize) => {
+    expect(violations(() => decodeParams("ListTasks", { pageSize }))).toEqual({
+      pageSize: `must be 1 to 100, not ${pageSize}`,
+    });
+  });
+
+  it("takes an unspecified status for no filter [F-36]", () => {
+    expect(decodeParams("ListTasks", { status: "TASK_STATE_UNSPECIFIED" })).toEqual({});
+    expect(decodeParams("ListTasks", { status: 0 })).toEqual({});
+    expect(decodeParams("ListTasks", { status: 6 })).toEqual({ status: "TASK_STATE_INPUT_REQUIRED" });
+  });
+
+  it("refuses an unknown status [F-38]", () => {
+    expect(violations(() => decodeParams("ListTasks", { status: "input-required" })).status).toContain(
+      "did you mean TASK_STATE_INPUT_REQUIRED?",
+    );
+    expect(violations(() => decodeParams("ListTasks", { status: 9 }))).toHaveProperty("status");
+  });
+});
+
+it("refuses a negative history length and an empty id together [F-31]", () => {
+  expect(violations(() => decodeParams("GetTask", { id: "", historyLength: -1 }))).toEqual({
+    id: "must not be empty",
+    historyLength: "must be 0 or more, not -1; leave it out for the whole history",
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { decodeCard, decodeResult } from "./index.ts";
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+
+describe("an agent's answer", () => {
+  it("may leave out what proto3 leaves out", () => {
+    expect(decodeResult("ListTasks", {})).toEqual({
+      tasks: [],
+      nextPageToken: "",
+      pageSize: 0,
+      totalSize: 0,
+    });
+    expect(decodeResult("GetTask", { id: "t", status: { state: 2 } })).toEqual({ ...task, contextId: "" });
+  });
+
+  it("may name a state that we do not know", () => {
+    const answer = { ...task, status: { state: "TASK_STATE_PAUSED" } };
+    expect(decodeResult("GetTask", answer)).toEqual(answer);
+  });
+
+  it("may have a part of a kind that we do not know", () => {
+    const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ hologram: "…" }, { text: "x" }] };
+    expect(decodeResult("SendMessage", { message })).toEqual({
+      message: { ...message, parts: [{}, { text: "x" }] },
+    });
+  });
+
+  it("is refused when nothing can be done with it", () => {
+    expect(() => decodeResult("GetTask", null)).toThrow(/must be an object/);
+    expect(() => decodeResult("GetTask", { status: task.status })).toThrow("id is required");
+    expect(() => decodeResult("SendMessage", {})).toThrow("exactly one of task, message");
+    expect(() => decodeResult("SubscribeToTask", { task, message: {} })).toThrow("has both task and message");
+  });
+});
+
+describe("a card", () => {
+  it("is read however little it says [A-02]", () => {
+    expect(decodeCard({ name: "x" })).toEqual({
+      name: "x",
+      description: "",
+      supportedInterfaces: [],
+      version: "",
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    });
+  });
+
+  it("keeps security schemes, explicit false and params as they are [A-10]", () => {
+    const card = {
+      name: "x",
+      description: "d",
+      supportedInterfaces: [{ url: "u", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      version: "1",
+      capabilities: { streaming: false, extensions: [{ uri: "urn:e", params: { a: [null, ""] } }] },
+      securitySchemes: {
+        key: { apiKeySecurityScheme: { location: "header", name: "X-Key" } },
+        sso: {
+          oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: "t", scopes: { read: "r" } } } },
+        },
+        tls: { mtlsSecurityScheme: {} },
+      },
+      securityRequirements: [{ schemes: { key: { list: [] }, sso: { list: ["read"] } } }],
+      defaultInputModes: ["text/plain"],
+      defaultOutputModes: ["text/plain"],
+      skills: [{ id: "s", name: "S", description: "does", tags: ["t"] }],
+    };
+    expect(decodeCard(JSON.parse(JSON.stringify(card)))).toEqual(card);
+  });
+});

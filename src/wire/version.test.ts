@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { negotiateVersion, type VersionRequest } from "./version.ts";
+
+function negotiate(request: Partial<VersionRequest>): string {
+  const plain = { header: undefined, query: undefined, missing: "0.3" } as const;
+  return negotiateVersion({ ...plain, supported: ["1.0"], ...request });
+}
+
+describe("the version of a request", () => {
+  it("is that of the header, or of the query when there is no header [B-02]", () => {
+    expect(negotiate({ header: "1.0" })).toBe("1.0");
+    expect(negotiate({ query: "1.0" })).toBe("1.0");
+    expect(negotiate({ header: "", query: "1.0" })).toBe("1.0");
+    expect(negotiate({ header: "0.3", query: "1.0", supported: ["1.0", "0.3"] })).toBe("0.3");
+  });
+
+  it("does not depend on the patch, nor on space around it [B-03]", () => {
+    for (const header of ["1.0.1", "1.0.99", " 1.0 ", "\t1.0.0"]) expect(negotiate({ header })).toBe("1.0");
+  });
+
+  it.each(["99.0", "1.1", "2.0", "1", "01.0", "abc", "1.0, 0.3", "1.0.x", "v1.0", "-1.0", "1.00"])(
+    "%s is not supported, and the error says what is [B-04] [B-08]",
+    (header) => {
+      expect(() => negotiate({ header, query: "1.0", supported: ["1.0", "0.3"] })).toThrow(
+        /supported: 1.0, 0.3/,
+      );
+    },
+  );
+
+  it("is 0.3 when it is missing [B-05]", () => {
+    expect(negotiate({ supported: ["1.0", "0.3"] })).toBe("0.3");
+    expect(negotiate({ header: " ", supported: ["1.0", "0.3"], shape: "1.0" })).toBe("0.3");
+    expect(() => negotiate({})).toThrow(/send "A2A-Version: 1.0"/);
+  });
+
+  it("is what the request looks like when that is wished [B-07]", () => {
+    expect(negotiate({ missing: "infer", shape: "1.0" })).toBe("1.0");
+    expect(() => negotiate({ missing: "infer" })).toThrow(/means 0.3/);
+  });
+
+  it("is refused with the reason that A2A has for it [B-04]", () => {
+    expect(() => negotiate({ header: "9.9" })).toThrow(
+      expect.objectContaining({ reason: "VERSION_NOT_SUPPORTED", metadata: { supportedVersions: "1.0" } }),
+    );
+  });
+});
