@@ -1,0 +1,268 @@
+import type { AgentDescription, Observer } from "../engine/index.ts";
+import type { AgentSkill } from "../protocol/index.ts";
+import { ADK_EXTENSION } from "./metadata.ts";
+
+export interface DescribeOptions {
+  /** Publishes the agents' instructions in the card, in the first person. Default false: they are often private. */
+  includeInstructions?: boolean;
+  /** The agent's version for its card. Default `1.0.0`. */
+  version?: string;
+}
+
+interface SkillOptions extends Pick<DescribeOptions, "includeInstructions"> {
+  observer?: Pick<Observer, "onError">;
+  /** How long a toolset may take to list its tools. */
+  toolsetTimeoutMs?: number;
+}
+
+/** What the card needs of an ADK agent or workflow. */
+export interface AdkAgentLike {
+  name: string;
+  description?: string | undefined;
+  subAgents?: readonly AdkAgentLike[];
+  rootAgent?: AdkAgentLike;
+  instruction?: unknown;
+  globalInstruction?: unknown;
+  tools?: readonly unknown[];
+  codeExecutor?: unknown;
+  maxIterations?: number;
+}
+
+interface AdkTool {
+  name: string;
+  description?: string;
+  examples?: unknown;
+}
+
+type Kind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
+
+/** The brands that ADK puts on its classes, so that they are known across copies of the package. */
+const BRANDS: readonly (readonly [Kind, symbol])[] = [
+  ["llm", Symbol.for("google.adk.llmAgent")],
+  ["loop", Symbol.for("google.adk.loopAgent")],
+  ["sequential", Symbol.for("google.adk.sequentialAgent")],
+  ["parallel", Symbol.for("google.adk.parallelAgent")],
+  ["workflow", Symbol.for("google.adk.workflow.workflow")],
+];
+
+const TAGS: Record<Kind, string> = {
+  llm: "llm",
+  loop: "loop_workflow",
+  sequential: "sequential_workflow",
+  parallel: "parallel_workflow",
+  workflow: "workflow",
+  custom: "custom_agent",
+};
+
+const PLAIN_DESCRIPTIONS: Record<Kind, string> = {
+  llm: "An LLM-based agent",
+  loop: "A loop workflow agent",
+  sequential: "A sequential workflow agent",
+  parallel: "A parallel workflow agent",
+  workflow: "A workflow",
+  custom: "A custom agent",
+};
+
+function kindOf(agent: object): Kind {
+  return BRANDS.find(([, brand]) => brand in agent)?.[0] ?? "custom";
+}
+
+/** What an ADK agent's card says, without what only its server knows. */
+export async function describeAdk(
+  agent: AdkAgentLike,
+  { version = "1.0.0", ...options }: DescribeOptions & SkillOptions = {},
+): Promise<AgentDescription> {
+  return {
+    name: agent.name,
+    description: agent.description || PLAIN_DESCRIPTIONS[kindOf(agent)],
+    version,
+    capabilities: {
+      streaming: true,
+      extensions: [{ uri: ADK_EXTENSION, description: "Speaks the A2A dialect of ADK's bridges." }],
+    },
+    defaultInputModes: ["text/plain", "application/json"],
+    defaultOutputModes: ["text/plain", "application/json"],
+    skills: await buildAgentSkills(agent, options),
+  };
+}
+
+/** An agent's own skills and those of its direct sub-agents, with the ids, names and tags of ADK's other bridges. */
+export async function buildAgentSkills(
+  agent: AdkAgentLike,
+  options: SkillOptions = {},
+): Promise<AgentSkill[]> {
+  const subAgents = kindOf(agent) === "workflow" ? [] : (agent.subAgents ?? []);
+  const [own, ...theirs] = await Promise.all([agent, ...subAgents].map((each) => ownSkills(each, options)));
+  const skills = own ?? [];
+  for (const [index, { name }] of subAgents.entries()) {
+    for (const skill of theirs[index] ?? []) {
+      skills.push({
+        ...skill,
+        id: `${name}_${skill.id}`,
+        name: `${name}: ${skill.name}`,
+        tags: [`sub_agent:${name}`, ...skill.tags],
+      });
+    }
+  }
+  return skills;
+}
+
+async function ownSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
+  const kind = kindOf(agent);
+  if (kind === "llm") return llmSkills(agent, options);
+  const { name } = agent;
+  if (kind === "workflow") {
+    return [
+      {
+        id: name,
+        name: "workflow",
+        description: agent.description || `Workflow ${name}`,
+        tags: ["workflow"],
+      },
+    ];
+  }
+  const tag = TAGS[kind];
+  const description = [agent.description, orchestration(kind, agent)].filter(Boolean).join(" ");
+  const skills: AgentSkill[] = [
+    {
+      id: name,
+      name: kind === "custom" ? "custom" : "workflow",
+      description: description || PLAIN_DESCRIPTIONS[kind],
+      tags: [tag],
+    },
+  ];
+  if (agent.subAgents?.length) {
+    const descriptions = agent.subAgents.map((sub) => sub.description || "No description");
+    skills.push({
+      id: `${name}-sub-agents`,
+      name: "sub-agents",
+      description: `Orchestrates: ${descriptions.join("; ")}`,
+      tags: [tag, "orchestration"],
+    });
+  }
+  return skills;
+}
+
+/** How a workflow agent has its sub-agents work, in a sentence or some. */
+function orchestration(kind: Kind, { subAgents = [], maxIterations }: AdkAgentLike): string {
+  if (subAgents.length === 0) return "";
+  const doings = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
+  if (kind === "sequential") {
+    return doings
+      .map((doing, at) => {
+        const when = at === 0 ? "First" : at === doings.length - 1 ? "Finally" : "Then";
+        return `${when}, this agent will ${doing}.`;
+      })
+      .join(" ");
+  }
+  const all = doings.length === 1 ? doings[0] : `${doings.slice(0, -1).join(", ")} and ${doings.at(-1)}`;
+  if (kind === "parallel") return `This agent will ${all} simultaneously.`;
+  if (kind !== "loop") return "";
+  const limited = maxIterations !== undefined && maxIterations > 0 && maxIterations < Number.MAX_SAFE_INTEGER;
+  return `This agent will ${all} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
+}
+
+async function llmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
+  const { name } = agent;
+  const tools = await toolsOf(agent, options);
+  const model: AgentSkill = {
+    id: name,
+    name: "model",
+    description: llmDescription(agent, options),
+    tags: ["llm"],
+  };
+  const examples = tools.flatMap((tool) => exampleInputs(tool.examples));
+  if (examples.length > 0) model.examples = examples;
+  const skills = [model];
+  for (const tool of tools) {
+    skills.push({
+      id: `${name}-${tool.name}`,
+      name: tool.name,
+      description: tool.description || `Tool: ${tool.name}`,
+      tags: ["llm", "tools"],
+    });
+  }
+  if (agent.codeExecutor) {
+    skills.push({
+      id: `${name}-code-executor`,
+      name: "code-execution",
+      description: "Can execute code",
+      tags: ["llm", "code_execution"],
+    });
+  }
+  return skills;
+}
+
+/** Instructions that are functions are left out: what they answer is meant for one conversation. */
+function llmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
+  const said = [agent.description];
+  if (includeInstructions) {
+    for (const instruction of [agent.instruction, (agent.rootAgent ?? agent).globalInstruction]) {
+      if (typeof instruction === "string") said.push(inFirstPerson(instruction));
+    }
+  }
+  return said.filter(Boolean).join(" ") || PLAIN_DESCRIPTIONS.llm;
+}
+
+const PRONOUNS: readonly (readonly [RegExp, string])[] = [
+  [/\byou were\b/gi, "I was"],
+  [/\byou are\b/gi, "I am"],
+  [/\byou're\b/gi, "I am"],
+  [/\byou've\b/gi, "I have"],
+  [/\byours\b/gi, "mine"],
+  [/\byour\b/gi, "my"],
+  [/\byou\b/gi, "I"],
+];
+
+/** Turns "You are …" into "I am …", as ADK's other bridges do it. */
+export function inFirstPerson(instruction: string): string {
+  return PRONOUNS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), instruction);
+}
+
+/** The tools of an agent. A toolset that fails or hangs is reported and left out: it must not take the card with it. */
+async function toolsOf(
+  agent: AdkAgentLike,
+  { observer, toolsetTimeoutMs = 5000 }: SkillOptions,
+): Promise<AdkTool[]> {
+  const lists = (agent.tools ?? []).map(async (tool): Promise<AdkTool[]> => {
+    if (isToolset(tool)) {
+      try {
+        return await within(toolsetTimeoutMs, tool.getTools());
+      } catch (error) {
+        observer?.onError?.({ where: `agent card: a toolset of ${agent.name}`, error });
+        return [];
+      }
+    }
+    return isNamed(tool) ? [tool] : [];
+  });
+  return (await Promise.all(lists)).flat();
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`It did not list its tools within ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isToolset(tool: unknown): tool is { getTools(): Promise<AdkTool[]> } {
+  return typeof tool === "object" && tool !== null && "getTools" in tool;
+}
+
+function isNamed(tool: unknown): tool is AdkTool {
+  return typeof tool === "object" && tool !== null && "name" in tool && typeof tool.name === "string";
+}
+
+/** The questions of an `ExampleTool`. A provider of examples needs a query and is not asked. */
+function exampleInputs(examples: unknown): string[] {
+  if (!Array.isArray(examples)) return [];
+  return examples.flatMap((example: { input?: { parts?: { text?: string }[] } }) => {
+    const text = example.input?.parts?.map((part) => part.text ?? "").join("");
+    return text ? [text] : [];
+  });
+}

@@ -1,0 +1,131 @@
+import type { RunConfig } from "@google/adk";
+import type { Agent, AgentDescription, AgentEvent, Observer, Run } from "../engine/index.ts";
+import { describeAdk, type DescribeOptions } from "./card.ts";
+import { Feed } from "./feed.ts";
+import { admit } from "./input-required.ts";
+import type { SessionPlace } from "./metadata.ts";
+import { toGenaiParts } from "./parts.ts";
+import { Processor, type ProcessorOptions } from "./processor.ts";
+import { sessionPlace } from "./sessions/place.ts";
+import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
+import type { AdkRunner, AdkRunRequest } from "./types.ts";
+
+/** How long a piece of text may wait for what follows it, in milliseconds: less than a reader notices. */
+const IDLE_MS = 50;
+
+export interface AdkAgentOptions
+  extends RunnerOptions, DescribeOptions, Pick<ProcessorOptions, "exposeErrors" | "recoveredErrors"> {
+  /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
+  runConfig?: Partial<RunConfig>;
+  /** Told of failures of which callers only get an error id. */
+  observer?: Pick<Observer, "onError">;
+}
+
+/** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
+export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agent {
+  const runner = runnerOf(source, options);
+  const openSession = sessionOpener();
+  return {
+    describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
+    execute: (run) => execute(run, runner, openSession, options),
+  };
+}
+
+async function* execute(
+  run: Run,
+  makeRunner: () => Promise<AdkRunner>,
+  openSession: (runner: AdkRunner, place: SessionPlace) => Promise<void>,
+  options: AdkAgentOptions,
+): AsyncGenerator<AgentEvent> {
+  const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
+  if ("refused" in admission) {
+    yield admission.refused;
+    return;
+  }
+  const runner = await makeRunner();
+  const session = sessionPlace(runner.appName, run.contextId, run.caller);
+  const processor = new Processor({
+    session,
+    newId: () => crypto.randomUUID(),
+    onError: (error, errorId) =>
+      options.observer?.onError?.({ where: `adk error_id=${errorId}`, error, taskId: run.taskId }),
+    exposeErrors: options.exposeErrors ?? false,
+    recoveredErrors: options.recoveredErrors ?? "fail",
+  });
+  try {
+    await openSession(runner, session);
+  } catch (error) {
+    yield* processor.fail("failed to create a session", error);
+    return;
+  }
+  yield processor.working();
+  const feed = new Feed(
+    runner.runAsync(requestOf(run, session, toGenaiParts(admission.parts), options)),
+    run.signal,
+    IDLE_MS,
+  );
+  try {
+    for (;;) {
+      const next = await feed.next(processor.holding);
+      if (next === "idle") {
+        yield* processor.release();
+      } else if (next === "aborted" || (next.done && run.signal.aborted)) {
+        // Why it was aborted, and so how the task ends, only the engine knows.
+        yield* processor.seal();
+        return;
+      } else if (next.done) {
+        yield* processor.finish();
+        return;
+      } else {
+        const event = processor.take(next.value);
+        if (event) yield event;
+      }
+    }
+  } catch (error) {
+    yield* processor.fail("agent run failed", error);
+  } finally {
+    feed.close();
+  }
+}
+
+function requestOf(
+  run: Run,
+  { userId, sessionId }: SessionPlace,
+  parts: AdkRunRequest["newMessage"]["parts"] & object,
+  { runConfig }: AdkAgentOptions,
+): AdkRunRequest {
+  const request: AdkRunRequest = {
+    userId,
+    sessionId,
+    newMessage: { role: "user", parts },
+    // A message from the network is not the operator's word. ADK's own guard (`remoteDelivered`) warns on every run;
+    // `admit` has let through no confirmation that is not allowed, and plain text must not count as one either.
+    runConfig: {
+      streamingMode: "sse",
+      ...runConfig,
+      ...(!runConfig?.allowRemoteToolConfirmation && { plainTextToolConfirmation: false }),
+    },
+    abortSignal: run.signal,
+  };
+  if (Object.keys(run.metadata).length > 0) request.customMetadata = { a2a_metadata: run.metadata };
+  return request;
+}
+
+/** Makes sure that a session exists. Two runs that begin a context at once make it once. */
+function sessionOpener(): (runner: AdkRunner, place: SessionPlace) => Promise<void> {
+  const opening = new Map<string, Promise<void>>();
+  return (runner, place) => {
+    const key = JSON.stringify([place.userId, place.sessionId]);
+    let open = opening.get(key);
+    if (!open) {
+      open = openSession(runner, place).finally(() => opening.delete(key));
+      opening.set(key, open);
+    }
+    return open;
+  };
+}
+
+async function openSession({ sessionService }: AdkRunner, place: SessionPlace): Promise<void> {
+  const found = await sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
+  if (!found) await sessionService.createSession({ ...place });
+}

@@ -1,0 +1,19 @@
+/**
+ * GOOGLE ADK ON THE NETWORK. `toA2a(agent)` serves an ADK agent; `adkAgent(agent)` makes it an agent of the engine, so
+ * that it can be served beside others. Below them the converters are pure functions between ADK's events and A2A's
+ * words; everything that a run knows lives in its own `Processor`.
+ */
+export { type AdkAgentOptions, adkAgent } from "./executor.ts";
+export type { AdkRoot, AdkSource, RunnerOptions } from "./source.ts";
+export { type AdkAgentLike, buildAgentSkills, type DescribeOptions } from "./card.ts";
+export { toA2aParts, toGenaiParts } from "./parts.ts";
+export { ADK_EXTENSION } from "./metadata.ts";
+export type { AdkEvent, AdkRunner, GenaiContent, GenaiPart } from "./types.ts";
+export {
+  type Script,
+  type ScriptedAsk,
+  ScriptedLlm,
+  type ScriptedOptions,
+  type ScriptedReply,
+  type ScriptedStep,
+} from "./models/index.ts";

@@ -1,0 +1,111 @@
+import type { AgentEvent } from "../engine/index.ts";
+import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
+import { metadataKey } from "./metadata.ts";
+import { functionCall, functionResponse, longRunningCall, toA2aParts } from "./parts.ts";
+import type { GenaiPart } from "./types.ts";
+
+/** Function calls that ADK itself makes to ask its user for something. */
+const REQUEST_CREDENTIAL = "adk_request_credential";
+const REQUEST_CONFIRMATION = "adk_request_confirmation";
+const RESERVED = "adk_request_";
+
+const VALIDATION = "validation_error";
+
+/** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
+export class PendingCalls {
+  readonly #ids = new Set<string>();
+  readonly #calls = new Map<string, GenaiPart>();
+  readonly #responses = new Map<string, GenaiPart>();
+
+  announce(ids: readonly string[] | undefined): void {
+    for (const id of ids ?? []) this.#ids.add(id);
+  }
+
+  /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */
+  take(part: GenaiPart): boolean {
+    const id = part.functionCall?.id ?? part.functionResponse?.id;
+    if (id === undefined || !this.#ids.has(id)) return false;
+    (part.functionCall ? this.#calls : this.#responses).set(id, part);
+    return true;
+  }
+
+  /** What the task has to say of them, or undefined when there are none. */
+  status():
+    | { state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED"; message: { parts: Part[] } }
+    | undefined {
+    if (this.#calls.size === 0) return undefined;
+    const parts: GenaiPart[] = [];
+    for (const [id, call] of this.#calls) {
+      parts.push(call);
+      const response = this.#responses.get(id);
+      if (response) parts.push(response);
+    }
+    const auth = [...this.#calls.values()].some((part) => part.functionCall?.name === REQUEST_CREDENTIAL);
+    return {
+      state: auth ? "TASK_STATE_AUTH_REQUIRED" : "TASK_STATE_INPUT_REQUIRED",
+      message: { parts: toA2aParts(parts, () => true) },
+    };
+  }
+}
+
+/** A message that the agent may be given, or what the task says instead. */
+export type Admission = { parts: Part[] } | { refused: AgentEvent };
+
+/**
+ * Holds a message against the calls that its task waits for: every one must be answered, and nothing may be answered
+ * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
+ */
+export function admit(message: Message, task: Task, allowRemoteToolConfirmation: boolean): Admission {
+  const forged = message.parts.find((part) => functionCall(part)?.name?.startsWith(RESERVED));
+  if (forged) return reject("A message may not contain function calls that only the agent itself can make.");
+  const waiting = isInterrupted(task.status.state) ? (task.status.message?.parts ?? []) : [];
+  const calls = new Map(
+    waiting.flatMap((part) => {
+      const call = longRunningCall(part);
+      return call?.id === undefined ? [] : [[call.id, call] as const];
+    }),
+  );
+
+  const problems: string[] = [];
+  const answered = new Set<string>();
+  const parts = message.parts.map((part) => {
+    const response = functionResponse(part);
+    if (!response) return part;
+    const { id = "", name } = response;
+    const call = calls.get(id);
+    if (!call) problems.push(`no function call ID "${id}" waits for an answer`);
+    else if (name !== undefined && name !== call.name) {
+      problems.push(`function call ID "${id}" is of "${call.name}", not of "${name}"`);
+    } else if (call.name === REQUEST_CONFIRMATION && !allowRemoteToolConfirmation) {
+      problems.push(
+        `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
+      );
+    }
+    answered.add(id);
+    return { ...part, data: { response: {}, ...response, name: call?.name ?? name ?? "" } } as Part;
+  });
+  for (const id of calls.keys()) {
+    if (!answered.has(id)) problems.push(`no input provided for function call ID "${id}"`);
+  }
+  if (problems.length === 0) return { parts };
+  if (calls.size === 0) return reject(problems.join("; "));
+  return { refused: { status: stillWaiting(task.status.state as WaitingState, waiting, problems) } };
+}
+
+type WaitingState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
+
+/** The same request again, with what was wrong about the answer; what was wrong about earlier ones is left out. */
+function stillWaiting(
+  state: WaitingState,
+  waiting: readonly Part[],
+  problems: readonly string[],
+): { state: WaitingState; message: { parts: Part[] } } {
+  const kept = waiting.filter((part) => part.metadata?.[VALIDATION] !== true);
+  const said = problems.map((text): Part => ({ text, metadata: { [VALIDATION]: true } }));
+  return { state, message: { parts: [...kept, ...said] } };
+}
+
+function reject(text: string): Admission {
+  const parts: Part[] = [{ text, metadata: { [metadataKey("is_error_message")]: true } }];
+  return { refused: { status: { state: "TASK_STATE_REJECTED", message: { parts } } } };
+}

@@ -1,0 +1,84 @@
+/** For tests: what the engine does with what an agent says, without an engine. */
+import type { Agent, AgentEvent, Caller, Run } from "../engine/index.ts";
+import {
+  fold,
+  isRefusal,
+  snapshot,
+  type Message,
+  type Part,
+  type Task,
+  type TaskEvent,
+} from "../protocol/index.ts";
+
+export interface TurnSeen {
+  events: AgentEvent[];
+  states: string[];
+  /** The parts of all chunks, one behind the other. */
+  chunks: Part[];
+}
+
+/** One task with its agent. */
+export class OneTask {
+  readonly #agent: Agent;
+  readonly #caller: Caller;
+  #task: Task;
+  #messages = 0;
+
+  constructor(agent: Agent, options: { contextId?: string; caller?: Caller } = {}) {
+    this.#agent = agent;
+    const { contextId = "C", caller = { tenant: "", principal: "" } } = options;
+    this.#caller = caller;
+    this.#task = { id: "T", contextId, status: { state: "TASK_STATE_SUBMITTED" } };
+  }
+
+  get task(): Task {
+    return snapshot(this.#task);
+  }
+
+  async send(
+    content: string | Part[],
+    more: Partial<Run> & { onEvent?: (event: AgentEvent) => void } = {},
+  ): Promise<TurnSeen> {
+    const parts = typeof content === "string" ? [{ text: content }] : content;
+    const message: Message = { messageId: `m${++this.#messages}`, role: "ROLE_USER", parts };
+    const found = this.task;
+    this.#accept({ message });
+    const turn: TurnSeen = { events: [], states: [], chunks: [] };
+    const run: Run = {
+      taskId: found.id,
+      contextId: found.contextId,
+      message,
+      task: { ...found, history: [...(found.history ?? []), message] },
+      caller: this.#caller,
+      configuration: {},
+      metadata: {},
+      signal: new AbortController().signal,
+      ...more,
+    };
+    for await (const event of this.#agent.execute(run)) {
+      turn.events.push(event);
+      if ("status" in event) turn.states.push(event.status.state);
+      if ("artifact" in event) turn.chunks.push(...event.artifact.parts);
+      this.#accept(toTaskEvent(found, event));
+      more.onEvent?.(event);
+    }
+    return turn;
+  }
+
+  #accept(event: TaskEvent): void {
+    const next = fold(this.#task, event);
+    if (isRefusal(next)) throw new Error(next.refused);
+    this.#task = next;
+  }
+}
+
+function toTaskEvent({ id: taskId, contextId }: Task, event: AgentEvent): TaskEvent {
+  if ("artifact" in event) return { artifactUpdate: { taskId, contextId, ...event } };
+  if (!("status" in event)) throw new Error("a message is not an event of a task");
+  const { state, message } = event.status;
+  const status = message
+    ? { state, message: { messageId: "a", role: "ROLE_AGENT" as const, taskId, contextId, ...message } }
+    : { state };
+  const metadata = event.metadata ? { metadata: event.metadata } : {};
+  return { statusUpdate: { taskId, contextId, status, ...metadata } };
+}

@@ -1,0 +1,87 @@
+import type {
+  App,
+  BaseAgent,
+  BaseArtifactService,
+  BaseCredentialService,
+  BaseMemoryService,
+  BasePlugin,
+  BaseSessionService,
+  Runner,
+  Workflow,
+} from "@google/adk";
+import { A2AError } from "../protocol/index.ts";
+import type { AdkRunner } from "./types.ts";
+
+/** What can be put on the network: an agent of any kind, a workflow, an app, a runner, or what makes one of them. */
+export type AdkRoot = BaseAgent | Workflow | App | Runner | AdkRunner;
+export type AdkSource = AdkRoot | (() => AdkRoot | Promise<AdkRoot>);
+
+/** The services of a runner that is made for an agent, a workflow or an app; a runner comes with its own. */
+export interface RunnerOptions {
+  /** Default: the name of the agent. Sessions are kept under it. */
+  appName?: string;
+  /** Default: ADK's `InMemorySessionService`. */
+  sessionService?: BaseSessionService;
+  artifactService?: BaseArtifactService;
+  memoryService?: BaseMemoryService;
+  credentialService?: BaseCredentialService;
+  plugins?: BasePlugin[];
+}
+
+/** Makes the runner when it is first needed, and only once; a failure is tried again by the next who asks. */
+export function runnerOf(source: AdkSource, options: RunnerOptions): () => Promise<AdkRunner> {
+  let made: Promise<AdkRunner> | undefined;
+  return () => {
+    made ??= makeRunner(source, options).catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}
+
+async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<AdkRunner> {
+  const root = typeof source === "function" ? await source() : source;
+  if (isRunner(root)) return root;
+  const { appName, sessionService, ...services } = options;
+  const { InMemorySessionService, Runner } = await importAdk();
+  // Resumable, so that an answer reaches the sub-agent that asked.
+  const what = isApp(root)
+    ? { app: root }
+    : { agent: root, appName: appName ?? nameOf(root), resumabilityConfig: { isResumable: true } };
+  return new Runner({
+    ...what,
+    ...services,
+    sessionService: sessionService ?? new InMemorySessionService(),
+  });
+}
+
+async function importAdk(): Promise<typeof import("@google/adk")> {
+  try {
+    return await import("@google/adk");
+  } catch (cause) {
+    throw new A2AError(
+      "INTERNAL",
+      "Serving an ADK agent needs the package @google/adk: npm install @google/adk",
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function isRunner(root: AdkRoot): root is Runner | AdkRunner {
+  return "runAsync" in root && "sessionService" in root;
+}
+
+function isApp(root: object): root is App {
+  return "rootAgent" in root && "plugins" in root;
+}
+
+function nameOf(root: { name?: unknown }): string {
+  if (typeof root.name === "string" && root.name !== "") return root.name;
+  throw new A2AError(
+    "INTERNAL",
+    "This is not an ADK agent, workflow, app or runner: it has no name and no runAsync.",
+  );
+}
