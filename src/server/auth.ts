@@ -1,0 +1,54 @@
+import type { Caller } from "../engine/index.ts";
+import { A2AError } from "../protocol/index.ts";
+import type { HttpRequest } from "./exchange.ts";
+
+/** What an `authenticate` function sees of a request. */
+export type Credentials = Pick<HttpRequest, "method" | "path" | "header">;
+
+/** Says who asks; undefined refuses the request with 401. Never called for the public card. */
+export type Authenticate = (request: Credentials) => Caller | undefined | Promise<Caller | undefined>;
+
+/** Everybody, where nobody is authenticated. */
+const ANYBODY: Caller = { tenant: "", principal: "" };
+
+export async function callerOf(
+  request: HttpRequest,
+  authenticate: Authenticate | undefined,
+): Promise<Caller> {
+  if (!authenticate) return ANYBODY;
+  const caller = await authenticate(request);
+  if (!caller)
+    throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send valid credentials.");
+  return caller;
+}
+
+/** Refuses an address that others can reach when nobody is authenticated: safe unless asked otherwise in words. */
+export function checkBind(
+  host: string,
+  options: { authenticate?: Authenticate; allowUnauthenticated?: boolean },
+): void {
+  if (isLoopback(host) || options.authenticate || options.allowUnauthenticated) return;
+  throw new Error(
+    `Will not listen on ${host}: it can be reached from other machines and no authentication is configured. ` +
+      `Give "authenticate", or say "allowUnauthenticated: true" if that is meant, or listen on 127.0.0.1.`,
+  );
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/**
+ * Refuses requests that reach a loopback listener under a foreign name. A page of another site can make a browser send
+ * them (DNS rebinding), and "only this machine" would no longer hold.
+ */
+export function checkHostName(request: HttpRequest, publicUrl: string | undefined): void {
+  const { hostname } = new URL(request.origin);
+  const bare = hostname.replace(/^\[|\]$/g, "");
+  if (isLoopback(bare) || bare.endsWith(".localhost")) return;
+  if (publicUrl && new URL(publicUrl).hostname === hostname) return;
+  throw new A2AError(
+    "PERMISSION_DENIED",
+    `This server listens on loopback and does not answer for ${hostname}; set publicUrl if it is published under that name.`,
+  );
+}

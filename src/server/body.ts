@@ -1,0 +1,13 @@
+import { isUtf8 } from "node:buffer";
+import { A2AError } from "../protocol/index.ts";
+
+/** The text of a body that has arrived whole. */
+export function decodeBody(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new A2AError("PARSE_ERROR", "The body is not UTF-8; send JSON encoded as UTF-8.");
+  return bytes.toString("utf8");
+}
+
+export function tooLarge(maxBytes: number): A2AError {
+  const limit = `${maxBytes.toLocaleString("en")} bytes`;
+  return new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit}; send large files by URL.`);
+}

@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import type { Agent, AgentDescription } from "../engine/index.ts";
+import type { AgentCard, AgentSkill } from "../protocol/index.ts";
+import type { HttpReply, HttpRequest } from "./exchange.ts";
+
+/** How long a card may be kept without asking again, in seconds. */
+const MAX_AGE = 300;
+/** Cards of as many origins are kept; a server is rarely reached under more than one or two. */
+const MAX_ORIGINS = 32;
+
+/** A card as it is sent, for one origin. */
+interface PrintedCard {
+  readonly body: string;
+  readonly headers: Record<string, string>;
+  readonly etag: string;
+  /** Milliseconds since 1970, whole seconds. */
+  readonly modified: number;
+}
+
+/** An agent's card: described once, printed once for each origin under which the server is reached. */
+export class CardStand {
+  readonly #agent: Agent;
+  readonly #path: string;
+  readonly #printed = new Map<string, PrintedCard>();
+  readonly #modified: number;
+  #description: Promise<AgentDescription> | undefined;
+
+  /** `path`: where the agent is served below the origin, for example `/a2a/weather`. */
+  constructor(agent: Agent, path: string, now: number = Date.now()) {
+    this.#agent = agent;
+    this.#path = path;
+    this.#modified = Math.floor(now / 1000) * 1000;
+  }
+
+  /** What the agent says of itself. Asked again after it failed. */
+  async description(): Promise<AgentDescription> {
+    this.#description ??= Promise.resolve(this.#agent.describe());
+    try {
+      return await this.#description;
+    } catch (error) {
+      this.#description = undefined;
+      throw error;
+    }
+  }
+
+  async card(origin: string): Promise<AgentCard> {
+    return toCard(await this.description(), origin + this.#path);
+  }
+
+  /** Answers GET and HEAD, also conditional ones (A2A §8.6.1, RFC 9110 §13). */
+  async reply(request: HttpRequest, origin: string): Promise<HttpReply> {
+    const { headers, body, etag, modified } = await this.#print(origin);
+    const fresh = isFresh(request, etag, modified);
+    return fresh
+      ? { status: 304, headers }
+      : { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
+  }
+
+  async #print(origin: string): Promise<PrintedCard> {
+    const known = this.#printed.get(origin);
+    if (known) return known;
+    const body = JSON.stringify(await this.card(origin));
+    const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+    const headers = {
+      etag,
+      "cache-control": `public, max-age=${MAX_AGE}`,
+      "last-modified": new Date(this.#modified).toUTCString(),
+    };
+    const printed = { body, headers, etag, modified: this.#modified };
+    if (this.#printed.size >= MAX_ORIGINS) this.#printed.clear();
+    this.#printed.set(origin, printed);
+    return printed;
+  }
+}
+
+/** True when the client's copy is this one. `If-None-Match` decides alone when it is there. */
+function isFresh(request: HttpRequest, etag: string, modified: number): boolean {
+  const tags = request.header("if-none-match");
+  if (tags !== undefined) {
+    return tags.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+  }
+  const since = Date.parse(request.header("if-modified-since") ?? "");
+  return since >= modified;
+}
+
+/** A whole card from what the agent says of itself; `url` is its endpoint for both HTTP bindings. */
+export function toCard(description: AgentDescription, url: string): AgentCard {
+  const {
+    name,
+    description: text,
+    version,
+    capabilities,
+    defaultInputModes,
+    defaultOutputModes,
+    skills,
+    ...rest
+  } = description;
+  return {
+    name,
+    description: text,
+    supportedInterfaces: [
+      { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    ],
+    version: version ?? "1.0.0",
+    capabilities: { streaming: true, ...capabilities },
+    defaultInputModes: defaultInputModes ?? ["text/plain"],
+    defaultOutputModes: defaultOutputModes ?? ["text/plain"],
+    skills: skills?.length ? skills : [wholeSkill(name, text)],
+    ...rest,
+  };
+}
+
+/** A card must name at least one skill (A2A §5.7): an agent that lists none has itself as its skill. */
+function wholeSkill(name: string, description: string): AgentSkill {
+  return { id: name, name, description: description || name, tags: ["agent"] };
+}

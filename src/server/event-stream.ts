@@ -1,0 +1,116 @@
+import type { Subscription } from "../engine/index.ts";
+import { A2AError, type LogEvent } from "../protocol/index.ts";
+import { HEARTBEAT } from "../wire/index.ts";
+import type { HttpReply, Sink } from "./exchange.ts";
+
+/** How a binding writes a stream's events. */
+export interface Framing {
+  frame(event: LogEvent): string;
+  failure(error: A2AError): string;
+}
+
+/** A2A §9.4.2; the last two keep proxies from holding events back. */
+const HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  connection: "keep-alive",
+  "x-accel-buffering": "no",
+};
+
+/** Open event streams of a server, and the clock that keeps silent ones alive. */
+export class EventStreams {
+  readonly #heartbeatMs: number;
+  readonly #open = new Set<EventStream>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(heartbeatMs: number) {
+    this.#heartbeatMs = heartbeatMs;
+  }
+
+  /** The answer that streams a subscription. */
+  reply(subscription: Subscription, framing: Framing): HttpReply {
+    return {
+      status: 200,
+      headers: HEADERS,
+      body: (sink) => {
+        const stream = new EventStream(subscription, framing, sink);
+        this.#open.add(stream);
+        this.#beat();
+        sink.onClose(() => {
+          subscription.close();
+          this.#open.delete(stream);
+        });
+        void stream.pump();
+      },
+    };
+  }
+
+  /** Ends every stream between two events; their clients reconnect. */
+  close(): void {
+    clearInterval(this.#timer);
+    for (const stream of this.#open) stream.close();
+  }
+
+  /** One timer for all streams; it looks a few times per heartbeat, so that none is silent much longer than that. */
+  #beat(): void {
+    if (this.#timer || this.#heartbeatMs <= 0) return;
+    this.#timer = setInterval(() => {
+      if (this.#open.size === 0) {
+        clearInterval(this.#timer);
+        this.#timer = undefined;
+      }
+      for (const stream of this.#open) stream.beat(Date.now() - this.#heartbeatMs);
+    }, this.#heartbeatMs / 4);
+    this.#timer.unref();
+  }
+}
+
+/** The read line's end: writes a subscription's events as server-sent events, as fast as the client takes them. */
+class EventStream {
+  readonly #subscription: Subscription;
+  readonly #framing: Framing;
+  readonly #sink: Sink;
+  #lastWrite = Date.now();
+  #waiting = false;
+
+  constructor(subscription: Subscription, framing: Framing, sink: Sink) {
+    this.#subscription = subscription;
+    this.#framing = framing;
+    this.#sink = sink;
+  }
+
+  async pump(): Promise<void> {
+    try {
+      for (;;) {
+        const events = await this.#subscription.next();
+        if (!events) break;
+        // All that is ready goes out in one write.
+        let text = "";
+        for (const event of events) text += this.#framing.frame(event);
+        const room = this.#write(text);
+        if (room) {
+          this.#waiting = true;
+          await room;
+          this.#waiting = false;
+        }
+      }
+    } catch (error) {
+      void this.#write(this.#framing.failure(A2AError.from(error)));
+    }
+    this.#sink.end();
+  }
+
+  /** Writes a comment when nothing was written since `before` (milliseconds since 1970) and the client is not slow. */
+  beat(before: number): void {
+    if (this.#lastWrite <= before && !this.#waiting) void this.#write(HEARTBEAT);
+  }
+
+  close(): void {
+    this.#subscription.close();
+  }
+
+  #write(text: string): Promise<void> | undefined {
+    this.#lastWrite = Date.now();
+    return this.#sink.write(text);
+  }
+}

@@ -1,0 +1,82 @@
+import { decodeBody, tooLarge } from "./body.ts";
+import type { HttpReply, HttpRequest, Sink } from "./exchange.ts";
+
+/** A WHATWG request. */
+export class FetchRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly origin: string;
+  readonly #request: Request;
+
+  constructor(request: Request) {
+    const url = new URL(request.url);
+    this.#request = request;
+    this.method = request.method;
+    this.path = url.pathname;
+    this.query = url.search.slice(1);
+    this.origin = url.origin;
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined;
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    // Web streams are async iterable in every runtime that has this library's other needs; the DOM types do not say so.
+    for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+    return decodeBody(Buffer.concat(chunks));
+  }
+}
+
+/** An answer as a WHATWG response. */
+export function toResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
+  if (method === "HEAD" || body === undefined) return new Response(null, { status, headers });
+  if (typeof body === "string") return new Response(body, { status, headers });
+  return new Response(streamOf(body), { status, headers });
+}
+
+function streamOf(write: (sink: Sink) => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let makeRoom: (() => void) | undefined;
+  let closed = false;
+  const callbacks: (() => void)[] = [];
+  const close = (): void => {
+    closed = true;
+    makeRoom?.();
+    for (const callback of callbacks.splice(0)) callback();
+  };
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      write({
+        write(text) {
+          if (closed) return undefined;
+          controller.enqueue(encoder.encode(text));
+          if ((controller.desiredSize ?? 0) > 0) return undefined;
+          return new Promise((resolve) => {
+            makeRoom = resolve;
+          });
+        },
+        end() {
+          if (closed) return;
+          controller.close();
+          close();
+        },
+        onClose(callback) {
+          if (closed) callback();
+          else callbacks.push(callback);
+        },
+      });
+    },
+    pull() {
+      makeRoom?.();
+    },
+    cancel: close,
+  });
+}

@@ -1,0 +1,9 @@
+/**
+ * THE DOOR IN. A request walks through here in one line: `node.ts` or `fetch.ts` makes it an `HttpRequest`, `router.ts`
+ * finds the agent and lets the caller in, `json-rpc.ts` or `rest.ts` decodes and validates it, `operations.ts` asks the
+ * agent's engine, and the answer goes back as JSON or, through `event-stream.ts`, as server-sent events.
+ */
+export { createServer } from "./server.ts";
+export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
+export type { Authenticate, Credentials } from "./auth.ts";
+export type { StoreChoice } from "./open-store.ts";

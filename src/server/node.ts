@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { decodeBody, tooLarge } from "./body.ts";
+import type { HttpReply, HttpRequest, Sink } from "./exchange.ts";
+
+/** A Node request without the cost of a `Request`. */
+export class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #incoming: IncomingMessage;
+
+  constructor(incoming: IncomingMessage) {
+    this.#incoming = incoming;
+    this.method = incoming.method ?? "GET";
+    const url = incoming.url ?? "/";
+    const mark = url.indexOf("?");
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.query = mark < 0 ? "" : url.slice(mark + 1);
+  }
+
+  get origin(): string {
+    const encrypted = "encrypted" in this.#incoming.socket;
+    return `${encrypted ? "https" : "http"}://${this.#incoming.headers.host ?? "localhost"}`;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#incoming.headers[name];
+    return Array.isArray(value) ? value.join(", ") : value;
+  }
+
+  async text(maxBytes: number): Promise<string> {
+    const chunks = await readChunks(this.#incoming, maxBytes);
+    return decodeBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  }
+}
+
+/** By events, because async iteration over a request costs a multiple of that. */
+function readChunks(incoming: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      // What comes after is read and dropped, so that the client reads our answer instead of a reset connection.
+      else chunks.length = 0;
+    });
+    incoming.on("end", () => (size <= maxBytes ? resolve(chunks) : reject(tooLarge(maxBytes))));
+    incoming.on("error", reject);
+  });
+}
+
+/** Sends an answer; a HEAD request gets the headers only. */
+export function sendNode(reply: HttpReply, request: HttpRequest, outgoing: ServerResponse): void {
+  const { status, headers, body } = reply;
+  if (typeof body === "function" && request.method !== "HEAD") {
+    outgoing.writeHead(status, headers);
+    body(new NodeSink(outgoing));
+    return;
+  }
+  const text = typeof body === "string" ? body : "";
+  outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
+  outgoing.end(request.method === "HEAD" ? undefined : text);
+}
+
+class NodeSink implements Sink {
+  readonly #outgoing: ServerResponse;
+
+  constructor(outgoing: ServerResponse) {
+    this.#outgoing = outgoing;
+    // Without a listener a write to a client that has left would end the process.
+    outgoing.on("error", () => outgoing.destroy());
+  }
+
+  write(text: string): Promise<void> | undefined {
+    const outgoing = this.#outgoing;
+    if (outgoing.write(text) || outgoing.destroyed) return undefined;
+    return new Promise((resolve) => {
+      const go = (): void => {
+        outgoing.off("drain", go);
+        outgoing.off("close", go);
+        resolve();
+      };
+      outgoing.on("drain", go);
+      outgoing.on("close", go);
+    });
+  }
+
+  end(): void {
+    this.#outgoing.end();
+  }
+
+  onClose(callback: () => void): void {
+    this.#outgoing.once("close", callback);
+  }
+}

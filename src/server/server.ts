@@ -1,0 +1,226 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server as HttpServer,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  Committer,
+  Engine,
+  safely,
+  systemClock,
+  type Agent,
+  type EngineLimits,
+  type Observer,
+  type TaskStore,
+} from "../engine/index.ts";
+import { A2AError } from "../protocol/index.ts";
+import type { SpecRevision } from "../wire/index.ts";
+import { checkBind, checkHostName, isLoopback, type Authenticate } from "./auth.ts";
+import { EventStreams } from "./event-stream.ts";
+import type { HttpReply, HttpRequest } from "./exchange.ts";
+import { FetchRequest, toResponse } from "./fetch.ts";
+import { NodeRequest, sendNode } from "./node.ts";
+import { chooseStore, type StoreChoice } from "./open-store.ts";
+import { route, type RouterContext } from "./router.ts";
+import { byId, pathOf, serve, type ServedAgent } from "./served-agent.ts";
+
+/** Bounds of a server; each has a default that suits one process. */
+export interface ServerLimits extends Partial<EngineLimits> {
+  /** Largest request body, in bytes. Default 10 MiB. */
+  readonly bodyBytes?: number;
+}
+
+export interface ServerOptions {
+  /** Where tasks live. Default `sqlite:.colloquy/colloquy.db`: durable, in the working directory. */
+  readonly store?: StoreChoice;
+  /** Which patch of A2A 1.0 the REST media type and status table follow. Default 1.0.1. */
+  readonly specRevision?: SpecRevision;
+  /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
+  readonly missingVersion?: "0.3" | "infer";
+  /** Where clients reach this server, for example `https://agents.example.com`. Default: as each request says. */
+  readonly publicUrl?: string;
+  /** Says who asks. Without it everybody is the same caller, and only loopback is listened on. */
+  readonly authenticate?: Authenticate;
+  /** Listen beyond loopback without authentication. Default false. */
+  readonly allowUnauthenticated?: boolean;
+  readonly limits?: ServerLimits;
+  readonly observer?: Observer;
+  /** Merge chunks of text that wait for the same commit. Default true. */
+  readonly merge?: boolean;
+  /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000; 0 sends none. */
+  readonly heartbeatMs?: number;
+  /** How long a cancelled agent may take to stop, in milliseconds. Default 5,000. */
+  readonly cancelGraceMs?: number;
+}
+
+export interface ListenOptions {
+  /** 0 (default) takes any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1: this machine only. */
+  readonly host?: string;
+}
+
+/** Where a listening server is. */
+export interface Address {
+  readonly url: string;
+  readonly host: string;
+  readonly port: number;
+  readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
+}
+
+/** One or several agents, served over A2A. */
+export interface Server {
+  /** For hosts that speak `Request` and `Response` (Hono, Next, Deno, Bun, workers). Opens the store at first use. */
+  fetch(request: Request): Promise<Response>;
+  /** For `node:http` and what is built on it. */
+  readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  /** Opens the store, settles what an earlier process left unfinished, and listens. */
+  listen(options?: ListenOptions): Promise<Address>;
+  /** The store that is used, for what else is to live in it. */
+  readonly store: TaskStore;
+  /** Ends streams between two events, stops agents (`graceMs`, default 2,000, to end by themselves), closes the store. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+const MAX_BODY = 10 * 1024 * 1024;
+
+/**
+ * Puts agents on the network. `agents`: one agent, or several by the ids under which they are served (`/a2a/{id}`);
+ * the first also answers at the root. Nothing happens before `listen` or the first request.
+ */
+export function createServer(
+  agents: Agent | Readonly<Record<string, Agent>>,
+  options: ServerOptions = {},
+): Server {
+  return new AgentServer(byId(agents), options);
+}
+
+class AgentServer implements Server {
+  readonly store: TaskStore;
+  readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  readonly #options: ServerOptions;
+  readonly #context: RouterContext;
+  readonly #streams: EventStreams;
+  #opening: Promise<void> | undefined;
+  #isOpen = false;
+  #http: HttpServer | undefined;
+  #loopback = false;
+
+  constructor(agents: [string, Agent][], options: ServerOptions) {
+    this.#options = options;
+    this.store = chooseStore(options.store);
+    this.#streams = new EventStreams(options.heartbeatMs ?? 15_000);
+    const observer = safely(options.observer ?? {});
+    this.#context = {
+      agents: this.#serve(agents, observer),
+      streams: this.#streams,
+      revision: options.specRevision ?? "1.0.1",
+      missingVersion: options.missingVersion ?? "0.3",
+      maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
+      authenticate: options.authenticate,
+      publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
+      admit: (request) => {
+        if (this.#loopback && !options.authenticate) checkHostName(request, options.publicUrl);
+      },
+      onError: (where, error) => observer.onError?.({ where, error }),
+    };
+    this.listener = (incoming, outgoing) => {
+      const request = new NodeRequest(incoming);
+      void this.#answer(request).then((reply) => sendNode(reply, request, outgoing));
+    };
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const given = new FetchRequest(request);
+    return toResponse(await this.#answer(given), given);
+  }
+
+  async listen({ port = 0, host = "127.0.0.1" }: ListenOptions = {}): Promise<Address> {
+    checkBind(host, this.#options);
+    await this.#open();
+    this.#loopback = isLoopback(host);
+    const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
+    this.#http = http;
+    await new Promise<void>((resolve, reject) => {
+      http.once("error", reject);
+      http.listen(port, host, resolve);
+    });
+    return this.#address(http.address() as AddressInfo, host);
+  }
+
+  async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
+    const http = this.#http;
+    const closed = new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve()));
+    await Promise.all([...this.#context.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    this.#streams.close();
+    http?.closeIdleConnections();
+    const cut = setTimeout(() => http?.closeAllConnections(), graceMs);
+    await closed;
+    clearTimeout(cut);
+    if (this.#opening) await this.#opening.then(() => this.store.close());
+  }
+
+  #serve(agents: [string, Agent][], observer: Observer): Map<string, ServedAgent> {
+    const { limits, merge, cancelGraceMs } = this.#options;
+    const committer = new Committer(this.store, systemClock);
+    const shared = {
+      store: this.store,
+      committer,
+      observer,
+      ...(limits ? { limits } : {}),
+      ...(merge === undefined ? {} : { merge }),
+      ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
+    };
+    return new Map(
+      agents.map(([id, agent]) => [id, serve(id, agent, new Engine({ ...shared, agent, agentId: id }))]),
+    );
+  }
+
+  /** Opens the store once; a failure is told to whoever asked, and tried again by the next. */
+  #open(): Promise<void> {
+    this.#opening ??= this.#openStore().catch((error: unknown) => {
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openStore(): Promise<void> {
+    await this.store.open();
+    for (const { engine } of this.#context.agents.values()) await engine.open();
+    this.#isOpen = true;
+  }
+
+  async #answer(request: HttpRequest): Promise<HttpReply> {
+    if (!this.#isOpen) {
+      try {
+        await this.#open();
+      } catch (error) {
+        this.#context.onError("store", error);
+        const unavailable = new A2AError(
+          "UNAVAILABLE",
+          "The server's store can not be opened; its log has the cause.",
+        );
+        return route(request, {
+          ...this.#context,
+          admit: () => {
+            throw unavailable;
+          },
+        });
+      }
+    }
+    return route(request, this.#context);
+  }
+
+  #address({ port }: AddressInfo, host: string): Address {
+    const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
+    const url = this.#context.publicOrigin ?? `http://${name}:${port}`;
+    const agents = [...this.#context.agents.keys()].map((id) => {
+      const agentUrl = url + pathOf(id);
+      return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };
+    });
+    return { url, host, port, agents };
+  }
+}
