@@ -1,0 +1,209 @@
+import type { Message, SendMessageRequest, TaskEvent } from "../protocol/index.ts";
+import { MemoryStore } from "../stores/index.ts";
+import type { Agent, AgentEvent, Run } from "./agent.ts";
+import type { Clock } from "./clock.ts";
+import { Committer } from "./committer.ts";
+import { Engine, type EngineOptions } from "./engine.ts";
+import type { Observer } from "./observer.ts";
+import type { TaskStore } from "./store.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** Time that only a test moves. */
+export class FakeClock implements Clock {
+  time: number = Date.UTC(2026, 0, 1);
+  #timers: { at: number; callback: () => void }[] = [];
+
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.time + ms, callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  advance(ms: number): void {
+    this.time += ms;
+    const due = this.#timers.filter(({ at }) => at <= this.time);
+    this.#timers = this.#timers.filter(({ at }) => at > this.time);
+    for (const { callback } of due) callback();
+  }
+}
+
+/** A run of a `Puppet`: the test says what the agent says. */
+export class PuppetRun {
+  readonly run: Run;
+  /** How many events were pulled out of the agent. */
+  pulled = 0;
+  left = false;
+  #steps: (() => AgentEvent | undefined)[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(run: Run) {
+    this.run = run;
+  }
+
+  say(...events: AgentEvent[]): this {
+    for (const event of events) this.#step(() => event);
+    return this;
+  }
+
+  end(): this {
+    return this.#step(() => undefined);
+  }
+
+  fail(error: unknown): this {
+    return this.#step(() => {
+      throw error;
+    });
+  }
+
+  async *speak(): AsyncGenerator<AgentEvent> {
+    try {
+      for (;;) {
+        const step = this.#steps.shift();
+        if (!step) {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+          continue;
+        }
+        const event = step();
+        if (!event) return;
+        this.pulled++;
+        yield event;
+      }
+    } finally {
+      this.left = true;
+    }
+  }
+
+  #step(step: () => AgentEvent | undefined): this {
+    this.#steps.push(step);
+    this.#wake?.();
+    return this;
+  }
+}
+
+/** An agent that says what a test has it say. */
+export class Puppet implements Agent {
+  readonly runs: PuppetRun[] = [];
+  readonly opensWith?: "task" | "either";
+  readonly whileWorking?: "refuse" | "queue";
+  #waiting: { count: number; resolve: () => void }[] = [];
+
+  constructor(options: Pick<Agent, "opensWith" | "whileWorking"> = {}) {
+    if (options.opensWith) this.opensWith = options.opensWith;
+    if (options.whileWorking) this.whileWorking = options.whileWorking;
+  }
+
+  describe(): { name: string; description: string } {
+    return { name: "puppet", description: "Says what a test has it say." };
+  }
+
+  execute(run: Run): AsyncIterable<AgentEvent> {
+    const puppetRun = new PuppetRun(run);
+    this.runs.push(puppetRun);
+    for (const { count, resolve } of this.#waiting) if (this.runs.length >= count) resolve();
+    return puppetRun.speak();
+  }
+
+  /** The n-th run (from 0), once it has begun. */
+  async run(at: number): Promise<PuppetRun> {
+    if (this.runs.length <= at) {
+      await new Promise<void>((resolve) => this.#waiting.push({ count: at + 1, resolve }));
+    }
+    return this.runs[at] as PuppetRun;
+  }
+}
+
+export interface House {
+  readonly engine: Engine;
+  readonly store: TaskStore;
+  readonly clock: FakeClock;
+  readonly puppet: Puppet;
+  readonly errors: unknown[];
+}
+
+export type HouseOptions = Partial<Omit<EngineOptions, "agent">> & { puppet?: Puppet; observer?: Observer };
+
+/** An engine with a puppet for an agent, on a store that is open. */
+export function house({
+  puppet = new Puppet(),
+  store = new MemoryStore(),
+  ...options
+}: HouseOptions = {}): House {
+  const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
+  const errors: unknown[] = [];
+  const observer: Observer = { onError: ({ error }) => errors.push(error), ...options.observer };
+  const committer = options.committer ?? new Committer(store, clock);
+  const engine = new Engine({
+    agentId: "puppet",
+    ...options,
+    agent: puppet,
+    store,
+    clock,
+    observer,
+    committer,
+  });
+  return { engine, store, clock, puppet, errors };
+}
+
+export const alice = { tenant: "", principal: "alice" };
+export const bob = { tenant: "", principal: "bob" };
+export const scopeOf = (caller: typeof alice): { agent: string; tenant: string; principal: string } => ({
+  agent: "puppet",
+  ...caller,
+});
+
+let count = 0;
+/** A request with a message of its own. */
+export function request(
+  text: string,
+  { configuration, ...message }: Partial<Message> & Pick<SendMessageRequest, "configuration"> = {},
+): SendMessageRequest {
+  const whole: Message = { messageId: `m-${++count}`, role: "ROLE_USER", parts: [{ text }], ...message };
+  return configuration ? { message: whole, configuration } : { message: whole };
+}
+
+export const working: AgentEvent = { status: { state: "TASK_STATE_WORKING" } };
+export const askForInput: AgentEvent = {
+  status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "which?" }] } },
+};
+export const completed: AgentEvent = { status: { state: "TASK_STATE_COMPLETED" } };
+export function chunk(text: string, append = true, artifactId = "a"): AgentEvent {
+  return append
+    ? { artifact: { artifactId, parts: [{ text }] }, append }
+    : { artifact: { artifactId, parts: [{ text }] } };
+}
+
+/** Everything that a subscription gives until its end. */
+export async function drain(subscription: Subscription): Promise<{ seq: number; event: TaskEvent }[]> {
+  const all: { seq: number; event: TaskEvent }[] = [];
+  for (let batch = await subscription.next(); batch; batch = await subscription.next()) {
+    for (const { seq, event } of batch) all.push({ seq, event });
+  }
+  return all;
+}
+
+/** What an event is, in a word. */
+export function word(event: TaskEvent): string {
+  if ("task" in event) return `task ${event.task.status.state.slice("TASK_STATE_".length)}`;
+  if ("statusUpdate" in event) return event.statusUpdate.status.state.slice("TASK_STATE_".length);
+  if ("artifactUpdate" in event) {
+    return event.artifactUpdate.artifact.parts.map((part) => ("text" in part ? part.text : "?")).join("");
+  }
+  return "message";
+}
+
+/** Lets everything run that does not wait for time or for the test. */
+export async function settle(turns = 20): Promise<void> {
+  for (let at = 0; at < turns; at++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
