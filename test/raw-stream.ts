@@ -1,0 +1,75 @@
+import { request, type IncomingMessage } from "node:http";
+
+/** One server-sent event, as it stood on the wire. */
+export interface Frame {
+  readonly id: number;
+  readonly data: string;
+}
+
+export interface StreamRequest {
+  readonly url: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+/**
+ * Reads an event stream from a socket of its own, without any code of ours. `cutAfter`: tears the connection down once
+ * that many bytes of the body were read, wherever in an event that is, and drops what came behind them.
+ */
+export async function* readStream(asked: StreamRequest, cutAfter: number = Infinity): AsyncGenerator<Frame> {
+  const response = await open(asked);
+  let left = cutAfter;
+  let text = "";
+  const decoder = new TextDecoder();
+  try {
+    for await (const bytes of response as AsyncIterable<Buffer>) {
+      text += decoder.decode(bytes.subarray(0, left), { stream: true });
+      left -= bytes.length;
+      const blocks = text.split("\n\n");
+      text = blocks.pop() ?? "";
+      for (const block of blocks) {
+        const frame = parse(block);
+        if (frame) yield frame;
+      }
+      if (left <= 0) return;
+    }
+  } finally {
+    response.destroy();
+  }
+}
+
+function open({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(url, {
+      method: "POST",
+      agent: false,
+      headers: {
+        "a2a-version": "1.0",
+        "content-type": "application/json",
+        accept: "text/event-stream",
+        ...headers,
+      },
+    });
+    outgoing.on("error", reject);
+    outgoing.on("response", (response) => {
+      const type = response.headers["content-type"] ?? "";
+      if (response.statusCode === 200 && type.startsWith("text/event-stream")) resolve(response);
+      else void refusal(response).then(reject);
+    });
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function refusal(response: IncomingMessage): Promise<Error> {
+  const chunks = (await response.toArray()) as Buffer[];
+  return new Error(`no stream, but ${response.statusCode}: ${Buffer.concat(chunks).toString()}`);
+}
+
+/** Comments have no data and are no events. */
+function parse(block: string): Frame | undefined {
+  const lines = block.split("\n");
+  const value = (field: string): string | undefined =>
+    lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);
+  const data = value("data");
+  return data === undefined ? undefined : { id: Number(value("id")), data };
+}

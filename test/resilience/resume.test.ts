@@ -1,0 +1,110 @@
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { agent } from "../../src/adapters/index.ts";
+import { isTerminal, textOf, type Part, type StreamResponse } from "../../src/protocol/index.ts";
+import { createServer } from "../../src/server/index.ts";
+import { STREAMS, getTask, userMessage, type Binding } from "../binding.ts";
+import { readStream, type Frame } from "../raw-stream.ts";
+import { eachStore } from "./stores.ts";
+
+const CLIENTS = 200;
+const CUTS = 5;
+const CHUNKS = Array.from({ length: 60 }, (_, at) => `chunk ${at}; `);
+
+/** By what request a client resumes: a subscription, or the very message that began the task. */
+type Resume = "SubscribeToTask" | "the same message";
+const WAYS: readonly { binding: Binding; resume: Resume }[] = [
+  { binding: "JSONRPC", resume: "SubscribeToTask" },
+  { binding: "JSONRPC", resume: "the same message" },
+  { binding: "HTTP+JSON", resume: "SubscribeToTask" },
+  { binding: "HTTP+JSON", resume: "the same message" },
+];
+
+const counter = agent({ name: "counter", description: "Counts" }, async function* () {
+  for (const chunk of CHUNKS) {
+    yield chunk;
+    await setTimeout(1);
+  }
+});
+
+describe(`${CLIENTS} streams at once, each cut ${CUTS} times at random points and resumed`, () => {
+  it.each(eachStore)(
+    "lose no event and get none twice on $name [E3, E4, F-53, G-03]",
+    async ({ withStore }) => {
+      await withStore(async (store) => {
+        const server = createServer({ counter }, { store, merge: false });
+        const { agents } = await server.listen();
+        const url = agents[0]?.url ?? "";
+
+        const random = seeded(20_261_121);
+        const clients = Array.from({ length: CLIENTS }, async (_, number) => {
+          const way = WAYS[number % WAYS.length] as (typeof WAYS)[number];
+          const cuts = Array.from({ length: CUTS }, () => 1 + Math.floor(random() * 2000));
+          return { way, ...(await follow(url, `message-${number}`, way, cuts)) };
+        });
+        for (const { frames, way, cutsDone } of await Promise.all(clients)) {
+          const events = frames.map(({ data }) => STREAMS[way.binding].event(data));
+          const first = events[0];
+          const task = first && "task" in first ? await getTask(url, first.task.id) : undefined;
+
+          expect(cutsDone).toBe(CUTS);
+          expect(frames.map(({ id }) => id)).toEqual(frames.map((_, at) => at + 1));
+          expect(textOf(events.flatMap(partsOf))).toBe(CHUNKS.join(""));
+          expect(events.at(-1)).toMatchObject({ statusUpdate: { status: task?.status } });
+          expect(task?.artifacts?.[0]?.parts).toEqual([{ text: CHUNKS.join("") }]);
+        }
+        await server.close();
+      });
+    },
+    60_000,
+  );
+});
+
+/** Everything that one client reads until the stream ends by itself; `cuts`: bytes after which a connection breaks. */
+async function follow(
+  url: string,
+  messageId: string,
+  { binding, resume }: { binding: Binding; resume: Resume },
+  cuts: number[],
+): Promise<{ frames: Frame[]; cutsDone: number }> {
+  const { send, subscribe, event } = STREAMS[binding];
+  const frames: Frame[] = [];
+  let taskId: string | undefined;
+  let cutsDone = 0;
+  for (;;) {
+    const asked =
+      resume === "SubscribeToTask" && taskId !== undefined
+        ? subscribe(url, taskId)
+        : send(url, userMessage(messageId, "count"));
+    const last = frames.at(-1);
+    const headers = last ? { "last-event-id": String(last.id) } : {};
+    const cutAfter = cuts.shift();
+    for await (const frame of readStream({ ...asked, headers }, cutAfter)) {
+      frames.push(frame);
+      const seen = event(frame.data);
+      if ("task" in seen) taskId = seen.task.id;
+    }
+    const end = frames.at(-1);
+    if (end && isTerminalEvent(event(end.data))) return { frames, cutsDone };
+    cutsDone++;
+  }
+}
+
+function partsOf(event: StreamResponse): Part[] {
+  return "artifactUpdate" in event ? event.artifactUpdate.artifact.parts : [];
+}
+
+function isTerminalEvent(event: StreamResponse): boolean {
+  return "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
+}
+
+/** A reproducible source of numbers from 0 to 1 (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
