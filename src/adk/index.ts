@@ -9,7 +9,12 @@ export { type AdkAgentLike, buildAgentSkills, type DescribeOptions } from "./car
 export { toA2aParts, toGenaiParts } from "./parts.ts";
 export { ADK_EXTENSION } from "./metadata.ts";
 export type { AdkEvent, AdkRunner, GenaiContent, GenaiPart } from "./types.ts";
+export { SqliteSessionService } from "./sessions/sqlite.ts";
 export {
+  AiSdkLlm,
+  type AiSdkSource,
+  model,
+  type ModelOptions,
   type Script,
   type ScriptedAsk,
   ScriptedLlm,

@@ -1,0 +1,60 @@
+import { Gemini, type LlmResponse } from "@google/adk";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { AiSdkLlm } from "./ai-sdk.ts";
+import { model } from "./model.ts";
+import { ScriptedLlm } from "./scripted.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+function withoutKeys(): void {
+  for (const name of ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY", "OPENAI_API_KEY"]) {
+    vi.stubEnv(name, "");
+  }
+}
+
+describe("a model by its name", () => {
+  it.each(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"])("is Gemini with %s", (variable) => {
+    withoutKeys();
+    vi.stubEnv(variable, "k");
+    for (const provider of ["gemini", "google"]) {
+      const llm = model(`${provider}:gemini-2.5-flash`);
+      expect(llm).toBeInstanceOf(Gemini);
+      expect(llm.model).toBe("gemini-2.5-flash");
+    }
+  });
+
+  it.each([
+    ["openai:gpt-5", { apiKey: "k" }],
+    ["anthropic:claude-sonnet-4-5", { apiKey: "k" }],
+    ["ollama:qwen3:8b", {}],
+  ])("is the AI SDK's %s", (name, options) => {
+    const llm = model(name, options);
+    expect(llm).toBeInstanceOf(AiSdkLlm);
+    expect(llm.model).toBe(name);
+  });
+
+  it("needs no key when it is scripted", async () => {
+    const llm = model("scripted:echo");
+    expect(llm).toBeInstanceOf(ScriptedLlm);
+    const contents = [{ role: "user", parts: [{ text: "hello" }] }];
+    const said: LlmResponse[] = [];
+    for await (const each of llm.generateContentAsync({ contents, liveConnectConfig: {}, toolsDict: {} })) {
+      said.push(each);
+    }
+    expect(said[0]?.content?.parts).toEqual([{ text: "hello" }]);
+  });
+
+  it("says which variable to set when a key is missing", () => {
+    withoutKeys();
+    expect(() => model("openai:gpt-5")).toThrow(/set OPENAI_API_KEY/);
+    expect(() => model("gemini:gemini-2.5-flash")).toThrow(/set GEMINI_API_KEY or GOOGLE_API_KEY/);
+  });
+
+  it("says which package to install when it is missing", () => {
+    expect(() => model("nowhere:m")).toThrow("npm install ai @ai-sdk/nowhere");
+  });
+
+  it("says how a name is written", () => {
+    expect(() => model("gpt-5")).toThrow(/write provider:model/);
+  });
+});
