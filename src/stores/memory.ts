@@ -8,7 +8,7 @@ import type {
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
-import { isTerminal, snapshot, type LogEvent, type Task } from "../protocol/index.ts";
+import { isTerminal, snapshot, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { replay } from "./replay.ts";
 import { scopeKey } from "./scope-key.ts";
 
@@ -20,7 +20,8 @@ interface TaskLog {
   readonly events: LogEvent[];
   /** Ids of the caller's messages in the log. */
   readonly messageIds: string[];
-  status: Append["status"];
+  state: TaskState;
+  timestamp: string;
   task: Task | undefined;
   folded: number;
 }
@@ -87,12 +88,12 @@ export class MemoryStore implements TaskStore {
     const matches: TaskLog[] = [];
     for (const log of this.#owners.get(scopeKey(scope))?.logs.values() ?? []) {
       if (contextId !== undefined && log.contextId !== contextId) continue;
-      if (status !== undefined && log.status.state !== status) continue;
-      if (since !== undefined && log.status.timestamp < since) continue;
+      if (status !== undefined && log.state !== status) continue;
+      if (since !== undefined && log.timestamp < since) continue;
       matches.push(log);
     }
-    const behind = after ? matches.filter((log) => compare(place(log), after) > 0) : matches.slice();
-    behind.sort((a, b) => compare(place(a), place(b)));
+    const behind = after ? matches.filter((log) => compare(log, after) > 0) : matches;
+    behind.sort(compare);
     return {
       tasks: behind.slice(0, limit).map(currentTask),
       more: behind.length > limit,
@@ -107,9 +108,9 @@ export class MemoryStore implements TaskStore {
   async unfinished(): Promise<UnfinishedTask[]> {
     const tasks: UnfinishedTask[] = [];
     for (const { scope, logs } of this.#owners.values()) {
-      for (const { taskId, contextId, events, status } of logs.values()) {
-        if (status.state === "TASK_STATE_SUBMITTED" || status.state === "TASK_STATE_WORKING") {
-          tasks.push({ scope, taskId, contextId, seq: events.length, ...status });
+      for (const { taskId, contextId, events, state, timestamp } of logs.values()) {
+        if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_WORKING") {
+          tasks.push({ scope, taskId, contextId, seq: events.length, state, timestamp });
         }
       }
     }
@@ -131,7 +132,8 @@ export class MemoryStore implements TaskStore {
       contextId,
       events: [],
       messageIds: [],
-      status,
+      state: status.state,
+      timestamp: status.timestamp,
       task: undefined,
       folded: 0,
     };
@@ -144,7 +146,8 @@ export class MemoryStore implements TaskStore {
       log.messageIds.push(messageId);
       owner.messages.set(messageId, { taskId, seq });
     }
-    log.status = status;
+    log.state = status.state;
+    log.timestamp = status.timestamp;
     if (isTerminal(status.state)) this.#finish(log);
     return undefined;
   }
@@ -179,10 +182,6 @@ function currentTask(log: TaskLog): Task {
   log.task = replay(log.task, log.events.slice(log.folded));
   log.folded = log.events.length;
   return snapshot(log.task as Task);
-}
-
-function place({ taskId, status }: TaskLog): ListCursor {
-  return { timestamp: status.timestamp, taskId };
 }
 
 /** The order of lists: newest status first, then by task id, descending too. */

@@ -9,7 +9,13 @@ interface TaskRow {
   seq: number;
 }
 
-interface EventRow {
+/** The events of one append, up to `seq`. */
+interface LogRow {
+  seq: number;
+  lines: string;
+}
+
+interface SnapshotRow {
   seq: number;
   json: string;
 }
@@ -20,7 +26,7 @@ export class Reader {
   readonly #scopes: Scopes;
   readonly #task: StatementSync;
   readonly #snapshot: StatementSync;
-  readonly #events: StatementSync;
+  readonly #log: StatementSync;
   readonly #message: StatementSync;
   readonly #unfinished: StatementSync;
 
@@ -29,7 +35,7 @@ export class Reader {
     this.#scopes = scopes;
     this.#task = db.prepare("SELECT key, seq FROM task WHERE scope = ? AND task_id = ?");
     this.#snapshot = db.prepare("SELECT seq, json FROM snapshot WHERE task = ?");
-    this.#events = db.prepare("SELECT seq, json FROM event WHERE task = ? AND seq > ? ORDER BY seq LIMIT ?");
+    this.#log = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
     this.#message = db.prepare(
       `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
        WHERE message.scope = ? AND message.message_id = ?`,
@@ -51,10 +57,10 @@ export class Reader {
     const events: LogEvent[] = [];
     if (!row || row.seq <= after) return events;
     let bytes = 0;
-    for (const { seq, json } of this.#events.iterate(row.key, after, limit.events) as Iterable<EventRow>) {
-      events.push(LogEvent.parse(seq, json));
-      bytes += Buffer.byteLength(json);
-      if (bytes > limit.maxBytes) break;
+    for (const event of this.#eventsAfter(row.key, after)) {
+      events.push(event);
+      bytes += Buffer.byteLength(event.json);
+      if (events.length >= limit.events || bytes > limit.maxBytes) break;
     }
     return events;
   }
@@ -118,12 +124,19 @@ export class Reader {
 
   /** The newest snapshot and what was logged since. */
   #fold({ key }: TaskRow): Task {
-    const newest = this.#snapshot.get(key) as unknown as EventRow | undefined;
+    const newest = this.#snapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
-    const tail = this.#events.all(key, newest?.seq ?? 0, -1) as unknown as EventRow[];
-    return replay(
-      task,
-      tail.map(({ seq, json }) => LogEvent.parse(seq, json)),
-    ) as Task;
+    return replay(task, this.#eventsAfter(key, newest?.seq ?? 0)) as Task;
+  }
+
+  *#eventsAfter(key: number, after: number): Generator<LogEvent> {
+    for (const { seq, lines } of this.#log.iterate(key, after) as Iterable<LogRow>) {
+      const events = lines.split("\n");
+      const before = seq - events.length;
+      for (const [index, json] of events.entries()) {
+        // The first row may begin before what is asked for.
+        if (before + index >= after) yield LogEvent.parse(before + index + 1, json);
+      }
+    }
   }
 }

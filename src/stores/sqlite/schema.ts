@@ -5,8 +5,9 @@ import { A2AError } from "../../protocol/index.ts";
 const VERSION = 1;
 
 /**
- * Scopes and tasks have small integer keys, so that the rows and indexes that grow (events, messages) stay narrow.
- * Snapshots have a table of their own: beside the columns that every append changes they would be rewritten with them.
+ * Scopes and tasks have small integer keys, so that the rows and indexes that grow stay narrow. An append is one row
+ * of `log`: its events as JSON lines, under the seq of the last one. Snapshots have a table of their own: beside the
+ * columns that every append changes they would be rewritten with them. Why so: docs/decisions/003-sqlite-layout.md.
  */
 const TABLES = `
   CREATE TABLE scope (
@@ -27,12 +28,12 @@ const TABLES = `
     UNIQUE (scope, task_id)
   );
   CREATE INDEX task_list ON task (scope, timestamp, task_id, state);
-  CREATE INDEX task_context ON task (scope, context_id, timestamp, task_id, state);
+  CREATE INDEX task_context ON task (scope, context_id);
   CREATE INDEX task_unfinished ON task (key) WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING');
-  CREATE TABLE event (
+  CREATE TABLE log (
     task INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    json TEXT NOT NULL,
+    lines TEXT NOT NULL,
     PRIMARY KEY (task, seq)
   );
   CREATE TABLE snapshot (

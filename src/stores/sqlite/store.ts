@@ -58,7 +58,7 @@ export class SqliteStore implements TaskStore {
 
   /**
    * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `transaction`, and name the tables apart from `scope`, `task`, `event`, `snapshot` and `message`.
+   * `transaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot` and `message`.
    */
   database(): DatabaseSync {
     return this.#opened().file.db;

@@ -16,7 +16,7 @@ export class Writer {
   readonly #findTask: StatementSync;
   readonly #addTask: StatementSync;
   readonly #advanceTask: StatementSync;
-  readonly #addEvent: StatementSync;
+  readonly #addEvents: StatementSync;
   readonly #addMessage: StatementSync;
   readonly #removeMessage: StatementSync;
   readonly #putSnapshot: StatementSync;
@@ -33,7 +33,7 @@ export class Writer {
     this.#advanceTask = db.prepare(
       "UPDATE task SET seq = ?, state = ?, timestamp = ? WHERE key = ? AND seq = ?",
     );
-    this.#addEvent = db.prepare("INSERT INTO event (task, seq, json) VALUES (?, ?, ?)");
+    this.#addEvents = db.prepare("INSERT INTO log (task, seq, lines) VALUES (?, ?, ?)");
     this.#addMessage = db.prepare(
       `INSERT INTO message (scope, message_id, task, seq) VALUES (?, ?, ?, ?)
        ON CONFLICT (scope, message_id) DO NOTHING`,
@@ -59,7 +59,7 @@ export class Writer {
       this.#releaseMessages(scope, append.messages);
       return "conflict";
     }
-    for (const event of events) this.#addEvent.run(key, event.seq, event.json);
+    this.#addEvents.run(key, seq, events.map(({ json }) => json).join("\n"));
     if (snapshot) this.#putSnapshot.run(key, seq, JSON.stringify(snapshot));
     this.#remember(key, scope, append);
     return undefined;
