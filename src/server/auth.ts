@@ -16,7 +16,9 @@ export async function callerOf(
   authenticate: Authenticate | undefined,
 ): Promise<Caller> {
   if (!authenticate) return ANYBODY;
-  const caller = await authenticate(request);
+  const { method, path } = request;
+  // A plain object, so that what it is given may be taken apart.
+  const caller = await authenticate({ method, path, header: (name) => request.header(name.toLowerCase()) });
   if (!caller)
     throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send valid credentials.");
   return caller;
