@@ -14,6 +14,7 @@ export interface Type<T> {
 
 /** A request may be wrong in a million places; nobody reads more than these. */
 const MAX_VIOLATIONS = 100;
+const MAX_STEP = 100;
 
 /** One decoding under way: where it stands and what it has found. */
 export class Decoding {
@@ -47,7 +48,8 @@ export class Decoding {
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;
-      else path += path === "" ? step : `.${step}`;
+      // Keys of a Struct may be as long as the request; a hundred copies of one must not be the answer to it.
+      else path += `${path === "" ? "" : "."}${step.slice(0, MAX_STEP)}`;
     }
     return path === "" ? this.#root : path;
   }

@@ -39,7 +39,7 @@ it("violations are a BadRequest with status 400 [D-04]", () => {
   ]);
 });
 
-it("1.0.0 and 1.0.1 differ in six statuses [D-05]", () => {
+it("1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
   const differing = reasons.filter(
     (reason) => JSON.stringify(statusOf(reason, "1.0.0")) !== JSON.stringify(statusOf(reason, "1.0.1")),
   );

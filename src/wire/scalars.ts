@@ -135,19 +135,18 @@ function checkMembers(json: object, at: Decoding, depth: number): void {
 
 /**
  * An enum, by name or by number. `names[n]` is the name of number n; `names[0]` is the unspecified one, which is the
- * same as not set. A tolerant reader keeps a name that it does not know: a newer agent may have more of them.
+ * same as not set. So is, for a tolerant reader, a value that it does not know: a newer agent may have more of them.
  */
 export function enumeration<T extends string>(names: readonly [string, ...T[]]): Type<T> {
   const [unspecified, ...known] = names;
-  const all = new Set<string>(known);
+  const all = new Set<unknown>(known);
   return {
     decode(json, at): T | undefined {
       const name = typeof json === "number" ? names[json] : json;
-      if (name === unspecified) return undefined;
-      if (typeof name === "string" && (all.has(name) || (!at.strict && typeof json === "string"))) {
-        return name as T;
+      if (all.has(name)) return name as T;
+      if (name === unspecified || (!at.strict && (typeof json === "string" || typeof json === "number"))) {
+        return undefined;
       }
-      if (typeof json === "number" && !at.strict) return undefined;
       const meant = typeof json === "string" ? nearest(json, known) : undefined;
       const hint = meant ? `; did you mean ${meant}?` : "";
       return at.refuse(`must be one of ${known.join(", ")}, not ${nameOf(json)}${hint}`);

@@ -14,9 +14,14 @@ describe("an agent's answer", () => {
     expect(decodeResult("GetTask", { id: "t", status: { state: 2 } })).toEqual({ ...task, contextId: "" });
   });
 
-  it("may name a state that we do not know", () => {
-    const answer = { ...task, status: { state: "TASK_STATE_PAUSED" } };
-    expect(decodeResult("GetTask", answer)).toEqual(answer);
+  it("may name states and roles that we do not know: the one is taken for working, the other for the agent", () => {
+    const message = { messageId: "m", role: "ROLE_MODERATOR", parts: [{ text: "x" }] };
+    for (const state of ["TASK_STATE_PAUSED", 99]) {
+      expect(decodeResult("GetTask", { ...task, status: { state, message } })).toEqual({
+        ...task,
+        status: { state: "TASK_STATE_WORKING", message: { ...message, role: "ROLE_AGENT" } },
+      });
+    }
   });
 
   it("may have a part of a kind that we do not know", () => {

@@ -83,7 +83,8 @@ const ARTIFACT: Type<Artifact> = message<Artifact>({
 });
 
 const TASK_STATUS: Type<TaskStatus> = message<TaskStatus>({
-  state: required(TASK_STATE),
+  // A state that we do not know is neither an end nor a question, as far as we know.
+  state: required(TASK_STATE, "TASK_STATE_WORKING"),
   message: MESSAGE,
   timestamp,
 });

@@ -1,0 +1,118 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentCard, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
+import {
+  type AgentExecutor,
+  AgentEvent,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import { expect, it } from "vitest";
+import type { StreamResponse, Task, TaskState } from "../protocol/index.ts";
+import { connect } from "./index.ts";
+import { all, describeRemote, type Served } from "./remote.contract.ts";
+
+/** Says our events through the official SDK. */
+function publish(bus: ExecutionEventBus, event: StreamResponse): void {
+  const { payload } = SdkStreamResponse.fromJSON(event);
+  if (payload?.$case === "task") bus.publish(AgentEvent.task(payload.value));
+  if (payload?.$case === "message") bus.publish(AgentEvent.message(payload.value));
+  if (payload?.$case === "statusUpdate") bus.publish(AgentEvent.statusUpdate(payload.value));
+  if (payload?.$case === "artifactUpdate") bus.publish(AgentEvent.artifactUpdate(payload.value));
+}
+
+class Obedient implements AgentExecutor {
+  readonly #contexts = new Map<string, string>();
+
+  execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage, task } = request;
+    this.#contexts.set(taskId, contextId);
+    const content = userMessage.parts[0]?.content;
+    const text = content?.$case === "text" ? content.value : "";
+    const status = (state: TaskState): void =>
+      publish(bus, {
+        statusUpdate: { taskId, contextId, status: { state, timestamp: new Date().toISOString() } },
+      });
+    const say = (text: string, append: boolean): void => {
+      const artifact = { artifactId: "answer", parts: [{ text }] };
+      publish(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
+    };
+    if (text === "message") {
+      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [{ text: "hi" }] } });
+      bus.finished();
+      return Promise.resolve();
+    }
+    const begun: Task = { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } };
+    publish(bus, { task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun });
+    status("TASK_STATE_WORKING");
+    if (text === "wait") return Promise.resolve();
+    if (text === "ask" && !task) status("TASK_STATE_INPUT_REQUIRED");
+    else {
+      const words = task ? [`got ${text}`] : ["one ", "two ", "three"];
+      for (const [index, word] of words.entries()) say(word, index > 0);
+      status("TASK_STATE_COMPLETED");
+    }
+    bus.finished();
+    return Promise.resolve();
+  };
+
+  cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    const contextId = this.#contexts.get(taskId) ?? "";
+    publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    bus.finished();
+    return Promise.resolve();
+  };
+}
+
+async function serve(): Promise<Served> {
+  const app = express();
+  const http = createServer(app);
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const card = AgentCard.fromJSON({
+    name: "Obedient",
+    description: "Does as it is told.",
+    version: "1",
+    supportedInterfaces: [
+      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    ],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
+  });
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
+  const userBuilder = UserBuilder.noAuthentication;
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
+  app.use("/rest", restHandler({ requestHandler, userBuilder }));
+  return {
+    url,
+    close: async () => {
+      http.close();
+      http.closeAllConnections();
+      await once(http, "close");
+    },
+  };
+}
+
+describeRemote("the official SDK's server", serve);
+
+it.each(["JSONRPC", "HTTP+JSON"] as const)(
+  "an answer without a task is a message over %s [G-01]",
+  async (binding) => {
+    const served = await serve();
+    const remote = await connect(served.url, { binding });
+    const message = { role: "ROLE_AGENT", parts: [{ text: "hi" }] };
+    expect(await remote.send("message")).toMatchObject({ message });
+    expect(await all(remote.stream("message"))).toMatchObject([{ message }]);
+    await served.close();
+  },
+);

@@ -1,0 +1,34 @@
+import {
+  A2AError,
+  fold,
+  isRefusal,
+  type Message,
+  type SendMessageResponse,
+  snapshot,
+  type StreamResponse,
+  type Task,
+} from "../protocol/index.ts";
+
+/**
+ * Reads a stream to its end and gives what SendMessage would have given: the task with all that was streamed into it,
+ * or the message of an agent that answered without a task.
+ */
+export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
+  let task: Task | undefined;
+  let message: Message | undefined;
+  for await (const event of stream) {
+    // A whole task supersedes all that came before it: a snapshot after a cut, or the last word of a server.
+    if ("task" in event) task = snapshot(event.task);
+    else if (!task && "message" in event) message = event.message;
+    else {
+      const next = fold(task, event);
+      if (!isRefusal(next)) task = next;
+    }
+  }
+  if (task) return { task };
+  if (message) return { message };
+  throw new A2AError(
+    "INVALID_AGENT_RESPONSE",
+    "The agent's stream ended without a task and without a message.",
+  );
+}

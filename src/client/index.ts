@@ -1,0 +1,12 @@
+/**
+ * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `Remote`: send, stream, tasks. It speaks A2A 1.0 over
+ * JSON-RPC and HTTP+JSON with any server. A stream that is cut goes on by itself from where it was; "cut" is never
+ * taken for "ended".
+ */
+export { collect } from "./collect.ts";
+export type { ConnectOptions, Remote, RemoteTasks } from "./connect.ts";
+export { connect } from "./connect.ts";
+export type { ClientBinding } from "./discover.ts";
+export type { Call } from "./http.ts";
+export type { Input, SendOptions } from "./input.ts";
+export type { Reconnect } from "./reconnect.ts";

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  A2AError,
+  type SendMessageResponse,
+  type StreamResponse,
+  type Task,
+  textOf,
+} from "../protocol/index.ts";
+import { collect, connect, type Remote } from "./index.ts";
+
+/**
+ * A server with an agent that does as it is told: `count` streams "one two three" and completes, `ask` asks and
+ * completes with what it is answered, `wait` works until it is cancelled.
+ */
+export interface Served {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** What the client does with any server of A2A 1.0, over both bindings. */
+export function describeRemote(server: string, serve: () => Promise<Served>): void {
+  describe.each(["JSONRPC", "HTTP+JSON"] as const)(`${server} over %s`, (binding) => {
+    let served: Served;
+    let remote: Remote;
+
+    beforeAll(async () => {
+      served = await serve();
+      remote = await connect(served.url, { binding });
+    });
+    afterAll(() => served.close());
+
+    it("is found by its host and reached through the binding that was asked for [A-01, A-04]", () => {
+      expect(remote.card.name).toBe("Obedient");
+      expect(remote.via).toMatchObject({ protocolBinding: binding, protocolVersion: "1.0" });
+    });
+
+    it("answers a message with a task that is done [F-01, F-02]", async () => {
+      const task = taskOf(await remote.send("count"));
+      expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(answer(task)).toBe("one two three");
+    });
+
+    it("streams the same task as it comes about [G-01, G-02, G-07]", async () => {
+      const events = await all(remote.stream("count"));
+      expect(Object.keys(events[0] ?? {})).toEqual(["task"]);
+      expect(stateOf(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(answer(taskOf(await collect(from(events))))).toBe("one two three");
+    });
+
+    it("goes on with a task that asked something [F-06, F-15]", async () => {
+      const asked = taskOf(await collect(remote.stream("ask")));
+      expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+      const done = taskOf(
+        await collect(remote.stream("blue", { taskId: asked.id, contextId: asked.contextId })),
+      );
+      expect(done).toMatchObject({ id: asked.id, status: { state: "TASK_STATE_COMPLETED" } });
+      expect(answer(done)).toBe("got blue");
+    });
+
+    it("gives, lists and cuts the history of its tasks [F-30, F-31, F-34]", async () => {
+      const { id, contextId } = taskOf(await remote.send("count"));
+      expect(await remote.task.get(id)).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" } });
+      expect(await remote.task.get(id, { historyLength: 0 })).not.toHaveProperty("history");
+      const page = await remote.task.list({ contextId, pageSize: 5, includeArtifacts: true });
+      expect(page.tasks.map((task) => task.id)).toEqual([id]);
+      expect(page).toMatchObject({ nextPageToken: "", totalSize: 1 });
+    });
+
+    it("cancels a task, and who is subscribed to it sees it [F-40, F-50]", async () => {
+      const stream = remote.stream("wait");
+      const seen: (string | undefined)[] = [];
+      let id = "";
+      for await (const event of stream) {
+        seen.push(stateOf(event));
+        if ("task" in event) ({ id } = event.task);
+        if (seen.at(-1) === "TASK_STATE_WORKING") break;
+      }
+      const subscription = remote.task.subscribe(id)[Symbol.asyncIterator]();
+      const first = await subscription.next();
+      expect(stateOf(first.value as StreamResponse)).toBe("TASK_STATE_WORKING");
+      expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+      const rest = await all({ [Symbol.asyncIterator]: () => subscription });
+      expect(stateOf(rest.at(-1))).toBe("TASK_STATE_CANCELED");
+    });
+
+    it("gives the finished task to who subscribes too late [F-51]", async () => {
+      const { id } = taskOf(await remote.send("count"));
+      const events = await all(remote.task.subscribe(id));
+      expect(stateOf(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(answer(taskOf(await collect(from(events))))).toBe("one two three");
+    });
+
+    it("tells its errors by their reasons [D-03, C-05]", async () => {
+      const { id } = taskOf(await remote.send("count"));
+      await expect(remote.task.get("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.task.cancel("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.task.cancel(id)).rejects.toMatchObject({ reason: "TASK_NOT_CANCELABLE" });
+      await expect(all(remote.task.subscribe("nobody"))).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(all(remote.stream("more", { taskId: id }))).rejects.toMatchObject({
+        reason: "UNSUPPORTED_OPERATION",
+      });
+      await expect(remote.task.list({ pageSize: 1000 })).rejects.toBeInstanceOf(A2AError);
+    });
+  });
+}
+
+export async function all(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+  const events: StreamResponse[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+async function* from(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
+  yield* events;
+}
+
+export function taskOf(response: SendMessageResponse): Task {
+  if ("task" in response) return response.task;
+  throw new Error("the agent answered with a message");
+}
+
+export function stateOf(event: StreamResponse | undefined): string | undefined {
+  if (event && "task" in event) return event.task.status.state;
+  return event && "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}
+
+function answer(task: Task): string {
+  return (task.artifacts ?? []).map(({ parts }) => textOf(parts)).join("");
+}
