@@ -191,9 +191,11 @@ export function serverContract(
         const events = await readEvents(response);
         expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
         expect(events.every(({ data }) => (data as RpcAnswer).id === "s")).toBe(true);
-        expect(Object.keys((events[0]?.data as RpcAnswer).result ?? {})).toEqual(["task"]);
-        expect((events.at(-1)?.data as RpcAnswer).result).toMatchObject({
-          statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } },
+        expect(events[0]?.data).toMatchObject({
+          result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
+        });
+        expect(events.at(-1)?.data).toMatchObject({
+          result: { statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } },
         });
       });
 
@@ -332,7 +334,7 @@ export function serverContract(
 
       it("resumes behind Last-Event-ID, and refuses one that is none [E4]", async () => {
         const events = await readEvents(await post("/message:stream", { message: message("chunks 2") }));
-        const { id } = (events[0]?.data as { task: Task }).task;
+        const { id } = (events[0] as { data: { task: Task } }).data.task;
         const resume = (last: string): Promise<Response> =>
           door.send(`/tasks/${id}:subscribe`, {
             method: "POST",
@@ -348,10 +350,10 @@ export function serverContract(
         const told = async (path: string, init: RequestInit = {}): Promise<unknown> => {
           const response = await door.send(path, { headers: JSON_BODY, ...init });
           const { error } = (await response.json()) as {
-            error: { code: number; status: string; details: object[] };
+            error: { code: number; status: string; details: { reason?: string }[] };
           };
           expect(error.code).toBe(response.status);
-          return [error.code, error.status, (error.details[0] as { reason?: string } | undefined)?.reason];
+          return [error.code, error.status, error.details[0]?.reason];
         };
         const done = await taskFrom("echo x");
         expect(await told("/tasks/nope")).toEqual([404, "NOT_FOUND", "TASK_NOT_FOUND"]);
