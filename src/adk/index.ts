@@ -3,6 +3,7 @@
  * that it can be served beside others. Below them the converters are pure functions between ADK's events and A2A's
  * words; everything that a run knows lives in its own `Processor`.
  */
+export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./executor.ts";
 export type { AdkRoot, AdkSource, RunnerOptions } from "./source.ts";
 export { type AdkAgentLike, buildAgentSkills, type DescribeOptions } from "./card.ts";

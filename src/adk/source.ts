@@ -20,8 +20,8 @@ export type AdkSource = AdkRoot | (() => AdkRoot | Promise<AdkRoot>);
 export interface RunnerOptions {
   /** Default: the name of the agent. Sessions are kept under it. */
   appName?: string;
-  /** Default: ADK's `InMemorySessionService`. */
-  sessionService?: BaseSessionService;
+  /** Default: ADK's `InMemorySessionService`. A function is asked when the runner is made. */
+  sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
   memoryService?: BaseMemoryService;
   credentialService?: BaseCredentialService;
@@ -45,6 +45,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   if (isRunner(root)) return root;
   const { appName, sessionService, ...services } = options;
   const { InMemorySessionService, Runner } = await importAdk();
+  const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // Resumable, so that an answer reaches the sub-agent that asked.
   const what = isApp(root)
     ? { app: root }
@@ -52,7 +53,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   return new Runner({
     ...what,
     ...services,
-    sessionService: sessionService ?? new InMemorySessionService(),
+    sessionService: sessions ?? new InMemorySessionService(),
   });
 }
 

@@ -1,7 +1,7 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
-import type { GenerateContentConfig, Part } from "@google/genai";
 import type { FinishReason, LanguageModel, LanguageModelUsage, ProviderMetadata, ToolSet } from "ai";
 import { A2AError, type JsonObject } from "../../protocol/index.ts";
+import type { GenerateContentConfig, Part } from "./genai.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { keep, toMessages } from "./messages.ts";
 

@@ -1,4 +1,3 @@
-import type { Content, Part } from "@google/genai";
 import type {
   AssistantContent,
   JSONValue,
@@ -8,6 +7,7 @@ import type {
   UserContent,
 } from "ai";
 import { fromBase64, toBase64 } from "../../protocol/index.ts";
+import type { Content, Part } from "./genai.ts";
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
 type UserPart = Exclude<UserContent, string>[number];

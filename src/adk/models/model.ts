@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { type BaseLlm, Gemini } from "@google/adk";
 import type { LanguageModel } from "ai";
 import { A2AError } from "../../protocol/index.ts";
@@ -64,9 +63,9 @@ function keyFrom(provider: string, variables: readonly string[]): string {
 }
 
 function fromPackage(name: string, packageName: string, modelName: string, options: object): BaseLlm {
-  const url = locate(packageName);
+  const { require, path } = locate(packageName);
   return new AiSdkLlm(async () => {
-    const exports = (await import(url)) as Record<string, unknown>;
+    const exports = require(path) as Record<string, unknown>;
     return createProviderIn(exports, packageName)(options).languageModel(modelName);
   }, name);
 }
@@ -82,10 +81,11 @@ function createProviderIn(exports: Record<string, unknown>, packageName: string)
 }
 
 /** Looks beside this package and in the project that runs, in that order. */
-function locate(packageName: string): string {
-  for (const from of [import.meta.url, pathToFileURL(join(process.cwd(), "package.json"))]) {
+function locate(packageName: string): { require: NodeJS.Require; path: string } {
+  for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
+    const require = createRequire(from);
     try {
-      return pathToFileURL(createRequire(from).resolve(packageName)).href;
+      return { require, path: require.resolve(packageName) };
     } catch {
       // Not there; the next place may have it.
     }

@@ -1,5 +1,5 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
-import type { FunctionResponse, Part } from "@google/genai";
+import type { FunctionResponse, Part } from "./genai.ts";
 
 /** Something that a scripted model says or does. A string is text that is streamed word by word. */
 export type ScriptedStep =

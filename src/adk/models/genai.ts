@@ -1,0 +1,13 @@
+/** Google's `genai` types as ADK shows them, so that its package need not be installed by name. */
+import type { LlmRequest } from "@google/adk";
+
+export type Content = LlmRequest["contents"][number];
+export type Part = NonNullable<Content["parts"]>[number];
+export type FunctionResponse = NonNullable<Part["functionResponse"]>;
+export type GenerateContentConfig = NonNullable<LlmRequest["config"]>;
+
+type Tool = NonNullable<GenerateContentConfig["tools"]>[number];
+type FunctionDeclaration = NonNullable<
+  Extract<Tool, { functionDeclarations?: unknown }>["functionDeclarations"]
+>[number];
+export type Schema = NonNullable<FunctionDeclaration["parameters"]>;
