@@ -31,8 +31,7 @@ export async function openFile(path: string): Promise<SqliteFile> {
   const { DatabaseSync } = await import("node:sqlite");
   const file = resolve(path);
   function connect(name: string): DatabaseSync {
-    // SQLite would create it readable by everybody; its companions (-wal, -shm) take over the mode.
-    closeSync(openSync(name, "a", 0o600));
+    createPrivately(name);
     return new DatabaseSync(name);
   }
   let lock: { release: () => void } | undefined;
@@ -60,4 +59,16 @@ function closing(db: DatabaseSync, lock: { release: () => void }): () => void {
       lock.release();
     }
   };
+}
+
+/**
+ * SQLite would create the file readable by everybody; its companions (-wal, -shm) take over the mode. A file that is
+ * there is not so much as opened: on POSIX, closing it would end every lock that this process holds on it.
+ */
+function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

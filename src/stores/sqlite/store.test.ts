@@ -98,15 +98,18 @@ describe("SqliteStore", () => {
   });
 
   describe("opening", () => {
-    it("is refused while the file is in use, within this process too", async () => {
+    it("is refused while the file is in use, within this process too, which costs the first no lock", async () => {
       await expect(new SqliteStore(path).open()).rejects.toMatchObject({
         reason: "UNAVAILABLE",
         message: `${path} is in use by process ${process.pid}; stop that process or choose another file.`,
       });
-      await reopen();
+      const second = startWriter(path);
+      expect(await killAfter(second, 1)).toEqual([
+        expect.stringContaining(`in use by process ${process.pid};`),
+      ]);
     });
 
-    it("is refused to a second process, and possible once the first was killed [E9]", async () => {
+    it("is possible again as soon as the process that had the file was killed [E9]", async () => {
       const second = startWriter(path);
       expect(await killAfter(second, 1)).toEqual([
         expect.stringContaining(`in use by process ${process.pid};`),
