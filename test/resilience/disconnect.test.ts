@@ -1,18 +1,18 @@
 import { EventEmitter, once } from "node:events";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import type { Observer } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { BINDINGS, getTask, STREAMS, userMessage } from "../binding.ts";
 import { readStream } from "../raw-stream.ts";
-import { eachStore } from "./stores.ts";
+import { eachStore } from "../stores.ts";
 
 const WORDS = Array.from({ length: 200 }, (_, at) => `word${at} `);
 
 describe.each(BINDINGS)("a client that leaves after the first event, over %s", (binding) => {
   it.each(eachStore)(
     "changes nothing: on $name the task completes, whole [E2, F-19]",
-    async ({ withStore }) => {
+    async ({ openStore }) => {
       const happened = new EventEmitter();
       const observer: Observer = {
         onRun: ({ phase }) => {
@@ -24,27 +24,27 @@ describe.each(BINDINGS)("a client that leaves after the first event, over %s", (
         await once(happened, "client left");
         yield* WORDS;
       });
-      await withStore(async (store) => {
-        const server = createServer({ talker }, { store, observer });
-        const { agents } = await server.listen();
-        const url = agents[0]?.url ?? "";
-        const ended = once(happened, "end");
+      const { store, remove } = await openStore();
+      onTestFinished(remove);
+      const server = createServer({ talker }, { store, observer });
+      const { agents } = await server.listen();
+      const url = agents[0]?.url ?? "";
+      const ended = once(happened, "end");
 
-        const { send, event } = STREAMS[binding];
-        let taskId = "";
-        for await (const { data } of readStream(send(url, userMessage("m-1", "go")))) {
-          const first = event(data);
-          taskId = "task" in first ? first.task.id : "";
-          break;
-        }
-        happened.emit("client left");
-        await ended;
+      const { send, event } = STREAMS[binding];
+      let taskId = "";
+      for await (const { data } of readStream(send(url, userMessage("m-1", "go")))) {
+        const first = event(data);
+        taskId = "task" in first ? first.task.id : "";
+        break;
+      }
+      happened.emit("client left");
+      await ended;
 
-        const task = await getTask(url, taskId);
-        expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-        expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
-        await server.close();
-      });
+      const task = await getTask(url, taskId);
+      expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
+      await server.close();
     },
   );
 });

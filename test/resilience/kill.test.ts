@@ -2,15 +2,16 @@ import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { BINDINGS, getTask, STREAMS, userMessage } from "../binding.ts";
 import { readStream, type Frame, type StreamRequest } from "../raw-stream.ts";
-import { withFolder } from "./stores.ts";
+import { freshFolder } from "../stores.ts";
 
 const CHILD = fileURLToPath(new URL("child.ts", import.meta.url));
 
 async function start(file: string): Promise<{ child: ChildProcess; url: string }> {
   const child = fork(CHILD, [file]);
+  onTestFinished(() => void child.kill("SIGKILL"));
   const [url] = (await once(child, "message")) as [string];
   return { child, url };
 }
@@ -34,33 +35,32 @@ async function readAll(
 
 describe.each(BINDINGS)("a server that is killed in mid-stream, over %s", (binding) => {
   it("has everything that a client saw when it is back, and fails the orphaned task with a reason [E9, E1]", async () => {
-    await withFolder(async (folder) => {
-      const file = join(folder, "tasks.db");
-      const { send, subscribe, event } = STREAMS[binding];
+    const { folder, remove } = await freshFolder();
+    onTestFinished(remove);
+    const file = join(folder, "tasks.db");
+    const { send, subscribe, event } = STREAMS[binding];
 
-      const before = await start(file);
-      const seen: Frame[] = [];
-      const broken = await readAll(send(before.url, userMessage("m-1", "count")), seen, () => {
-        if (seen.length === 50) before.child.kill("SIGKILL");
-      });
-      expect(broken).toBe("ECONNRESET");
-      expect(seen.length).toBeGreaterThanOrEqual(50);
-
-      const first = event(seen[0]?.data ?? "");
-      const taskId = "task" in first ? first.task.id : "";
-      const { child, url } = await start(file);
-      const task = await getTask(url, taskId);
-      expect(task.status).toMatchObject({
-        state: "TASK_STATE_FAILED",
-        message: { parts: [{ text: expect.stringContaining("stopped") as string }] },
-      });
-
-      const kept: Frame[] = [];
-      await readAll({ ...subscribe(url, taskId), headers: { "last-event-id": "0" } }, kept);
-      expect(kept.slice(0, seen.length)).toEqual(seen);
-      expect(kept.map(({ id }) => id)).toEqual(kept.map((_, at) => at + 1));
-      expect(event(kept.at(-1)?.data ?? "")).toMatchObject({ statusUpdate: { status: task.status } });
-      child.kill("SIGKILL");
+    const before = await start(file);
+    const seen: Frame[] = [];
+    const broken = await readAll(send(before.url, userMessage("m-1", "count")), seen, () => {
+      if (seen.length === 50) before.child.kill("SIGKILL");
     });
+    expect(broken).toBe("ECONNRESET");
+    expect(seen.length).toBeGreaterThanOrEqual(50);
+
+    const first = event(seen[0]?.data ?? "");
+    const taskId = "task" in first ? first.task.id : "";
+    const { url } = await start(file);
+    const task = await getTask(url, taskId);
+    expect(task.status).toMatchObject({
+      state: "TASK_STATE_FAILED",
+      message: { parts: [{ text: expect.stringContaining("stopped") as string }] },
+    });
+
+    const kept: Frame[] = [];
+    await readAll({ ...subscribe(url, taskId), headers: { "last-event-id": "0" } }, kept);
+    expect(kept.slice(0, seen.length)).toEqual(seen);
+    expect(kept.map(({ id }) => id)).toEqual(kept.map((_, at) => at + 1));
+    expect(event(kept.at(-1)?.data ?? "")).toMatchObject({ statusUpdate: { status: task.status } });
   });
 });

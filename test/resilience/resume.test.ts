@@ -1,11 +1,11 @@
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { isTerminal, textOf, type Part, type StreamResponse } from "../../src/protocol/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { STREAMS, getTask, userMessage, type Binding } from "../binding.ts";
 import { readStream, type Frame } from "../raw-stream.ts";
-import { eachStore } from "./stores.ts";
+import { eachStore } from "../stores.ts";
 
 const CLIENTS = 200;
 const CUTS = 5;
@@ -30,31 +30,31 @@ const counter = agent({ name: "counter", description: "Counts" }, async function
 describe(`${CLIENTS} streams at once, each cut ${CUTS} times at random points and resumed`, () => {
   it.each(eachStore)(
     "lose no event and get none twice on $name [E3, E4, F-53, G-03]",
-    async ({ withStore }) => {
-      await withStore(async (store) => {
-        const server = createServer({ counter }, { store, merge: false });
-        const { agents } = await server.listen();
-        const url = agents[0]?.url ?? "";
+    async ({ openStore }) => {
+      const { store, remove } = await openStore();
+      onTestFinished(remove);
+      const server = createServer({ counter }, { store, merge: false });
+      const { agents } = await server.listen();
+      const url = agents[0]?.url ?? "";
 
-        const random = seeded(20_261_121);
-        const clients = Array.from({ length: CLIENTS }, async (_, number) => {
-          const way = WAYS[number % WAYS.length] as (typeof WAYS)[number];
-          const cuts = Array.from({ length: CUTS }, () => 1 + Math.floor(random() * 2000));
-          return { way, ...(await follow(url, `message-${number}`, way, cuts)) };
-        });
-        for (const { frames, way, cutsDone } of await Promise.all(clients)) {
-          const events = frames.map(({ data }) => STREAMS[way.binding].event(data));
-          const first = events[0];
-          const task = first && "task" in first ? await getTask(url, first.task.id) : undefined;
-
-          expect(cutsDone).toBe(CUTS);
-          expect(frames.map(({ id }) => id)).toEqual(frames.map((_, at) => at + 1));
-          expect(textOf(events.flatMap(partsOf))).toBe(CHUNKS.join(""));
-          expect(events.at(-1)).toMatchObject({ statusUpdate: { status: task?.status } });
-          expect(task?.artifacts?.[0]?.parts).toEqual([{ text: CHUNKS.join("") }]);
-        }
-        await server.close();
+      const random = seeded(20_261_121);
+      const clients = Array.from({ length: CLIENTS }, async (_, number) => {
+        const way = WAYS[number % WAYS.length] as (typeof WAYS)[number];
+        const cuts = Array.from({ length: CUTS }, () => 1 + Math.floor(random() * 2000));
+        return { way, ...(await follow(url, `message-${number}`, way, cuts)) };
       });
+      for (const { frames, way, cutsDone } of await Promise.all(clients)) {
+        const events = frames.map(({ data }) => STREAMS[way.binding].event(data));
+        const first = events[0];
+        const task = first && "task" in first ? await getTask(url, first.task.id) : undefined;
+
+        expect(cutsDone).toBe(CUTS);
+        expect(frames.map(({ id }) => id)).toEqual(frames.map((_, at) => at + 1));
+        expect(textOf(events.flatMap(partsOf))).toBe(CHUNKS.join(""));
+        expect(events.at(-1)).toMatchObject({ statusUpdate: { status: task?.status } });
+        expect(task?.artifacts?.[0]?.parts).toEqual([{ text: CHUNKS.join("") }]);
+      }
+      await server.close();
     },
     60_000,
   );
