@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
@@ -55,8 +55,9 @@ export class SqliteFile {
 
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // SQLite would create it readable by everybody.
-    closeSync(openSync(path, "a", 0o600));
+    // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
+    // on POSIX, opening and closing it here would end the locks that the store holds on it.
+    if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
     // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
     const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
     this.db = new DatabaseSync(path);
