@@ -34,15 +34,11 @@ export async function* follow(
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const place = new Place(beginning);
   const backoff = new Backoff(reconnect);
-  for (let resumed = false; ; resumed = true) {
+  for (;;) {
     let cut: A2AError;
     try {
-      let first = true;
       for await (const received of place.open(transport, call)) {
-        place.note(received);
-        // A snapshot that only repeats what was known is no progress, or a server that cuts after it is asked for ever.
-        if (!(resumed && first && "task" in received.event)) backoff.progress();
-        first = false;
+        if (place.advance(received)) backoff.progress();
         yield received.event;
       }
       if (place.hasEnded) return;
@@ -100,7 +96,12 @@ class Place {
     }
   }
 
-  note({ id, event }: Received): void {
+  /**
+   * Takes note of an event and says whether it brought anything new. A snapshot that repeats what was known does not,
+   * or a server that cuts after each would be asked for ever.
+   */
+  advance({ id, event }: Received): boolean {
+    const repeats = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
     if (id !== undefined && id !== "") this.#lastEventId = id;
     if ("task" in event) {
       this.#taskId = event.task.id;
@@ -110,6 +111,7 @@ class Place {
       this.#state = event.statusUpdate.status.state;
     } else if ("artifactUpdate" in event) this.#taskId = event.artifactUpdate.taskId || this.#taskId;
     else this.#answered ||= this.#taskId === undefined;
+    return !repeats;
   }
 
   /** Whether a stream that was closed in good order is complete. */

@@ -1,0 +1,143 @@
+import { describe, expect, it } from "vitest";
+import { connect } from "./index.ts";
+import { cardFor, listen, type Seen, sendJson } from "./listen.contract.ts";
+
+const WELL_KNOWN = "/.well-known/agent-card.json";
+
+/** A host that serves cards at the given paths and 404 anywhere else. */
+async function host(cards: Record<string, (url: string) => object>): Promise<{ url: string; seen: Seen[] }> {
+  let url = "";
+  const server = await listen((response, request) => {
+    const card = cards[request.url];
+    if (card) sendJson(response, card(url));
+    else sendJson(response, { error: "not here" }, 404);
+  });
+  ({ url } = server);
+  return server;
+}
+
+describe("an agent is found", () => {
+  it("by its host, with or without a scheme [A-01]", async () => {
+    const { url } = await host({ [WELL_KNOWN]: cardFor });
+    for (const given of [url, `${url}/`, url.replace("http://", "")]) {
+      expect(await connect(given)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
+    }
+  });
+
+  it("by the URL of its card", async () => {
+    const { url, seen } = await host({ "/cards/raw.json": cardFor });
+    expect((await connect(`${url}/cards/raw.json`)).card.name).toBe("Raw");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("by its own URL, at which its card lies", async () => {
+    const { url } = await host({ [`/a2a/second${WELL_KNOWN}`]: cardFor, [WELL_KNOWN]: cardFor });
+    expect((await connect(`${url}/a2a/second`)).cardUrl).toBe(`${url}/a2a/second${WELL_KNOWN}`);
+  });
+
+  it("by its own URL, which the card of its host names", async () => {
+    const { url } = await host({ [WELL_KNOWN]: cardFor });
+    expect((await connect(`${url}/rpc/`)).cardUrl).toBe(url + WELL_KNOWN);
+  });
+
+  it("where cards were before 0.3", async () => {
+    const { url } = await host({ "/.well-known/agent.json": cardFor });
+    expect((await connect(url)).card.name).toBe("Raw");
+  });
+
+  it("but never another agent than the one that was meant", async () => {
+    const { url } = await host({ [WELL_KNOWN]: cardFor });
+    await expect(connect(`${url}/a2a/misspelt`)).rejects.toMatchObject({
+      reason: "NOT_FOUND",
+      message: expect.stringContaining(`the card of "Raw", which does not name /a2a/misspelt`) as string,
+    });
+  });
+});
+
+describe("an agent that is not found", () => {
+  it("is reported with every place that was tried", async () => {
+    const { url } = await host({});
+    await expect(connect(`${url}/a`)).rejects.toMatchObject({
+      reason: "NOT_FOUND",
+      message: [
+        `Found no agent card for ${url}/a; give the URL of an agent, of its host or of its card. Tried:`,
+        `  ${url}/a${WELL_KNOWN}: HTTP 404`,
+        `  ${url}/a: HTTP 404`,
+        `  ${url}${WELL_KNOWN}: HTTP 404`,
+        `  ${url}/a/.well-known/agent.json: HTTP 404`,
+        `  ${url}/.well-known/agent.json: HTTP 404`,
+      ].join("\n"),
+    });
+  });
+
+  it("is unavailable when nobody listens, and is asked only once", async () => {
+    await expect(connect("http://127.0.0.1:1")).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringMatching(/Tried:\n {2}http:.*No answer[^\n]*$/) as string,
+    });
+  });
+
+  it("may be one that wants to know who asks [M-01]", async () => {
+    const { url } = await listen((response) => sendJson(response, {}, 401));
+    await expect(connect(url)).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
+  });
+
+  it("may be something else altogether", async () => {
+    const { url } = await listen((response) => response.end("<html>Welcome</html>"));
+    await expect(connect(url)).rejects.toMatchObject({
+      reason: "INVALID_AGENT_RESPONSE",
+      message: expect.stringContaining("not an agent card") as string,
+    });
+  });
+
+  it("has a URL that is none", async () => {
+    await expect(connect("ftp://example.com")).rejects.toThrow("url: ");
+    await expect(connect("")).rejects.toThrow("url: ");
+  });
+
+  it("has moved: credentials do not follow a redirect [M-10]", async () => {
+    const thief = await host({ [WELL_KNOWN]: cardFor });
+    const { url } = await listen((response) => response.writeHead(302, { location: thief.url }).end());
+    await expect(connect(url, { headers: { authorization: "Bearer secret" } })).rejects.toThrow(
+      `redirects to ${thief.url}`,
+    );
+    expect(thief.seen).toEqual([]);
+  });
+});
+
+describe("the interface", () => {
+  const offer = (protocolBinding: string, protocolVersion: string, path: string) => (url: string) => ({
+    url: `${url}/${path}`,
+    protocolBinding,
+    protocolVersion,
+  });
+  const offering =
+    (...offers: ReturnType<typeof offer>[]) =>
+    (url: string) =>
+      cardFor(url, { supportedInterfaces: offers.map((make) => make(url)) });
+
+  it("is the first of the card that we speak [A-03]", async () => {
+    const card = offering(
+      offer("GRPC", "1.0", "grpc"),
+      offer("JSONRPC", "0.3", "old"),
+      offer("HTTP+JSON", "1.0", "rest"),
+      offer("JSONRPC", "1.0", "rpc"),
+    );
+    const { url } = await host({ [WELL_KNOWN]: card });
+    expect((await connect(url)).via.url).toBe(`${url}/rest`);
+    expect((await connect(url, { binding: "JSONRPC" })).via.url).toBe(`${url}/rpc`);
+  });
+
+  it("is never silently of an older version, and the error says what is offered [B-09]", async () => {
+    const old = offering(offer("GRPC", "1.0", "grpc"), offer("JSONRPC", "0.3", "old"));
+    const { url } = await host({
+      [WELL_KNOWN]: old,
+      "/v0.3.json": () => ({ name: "Old", url: "http://old", protocolVersion: "0.3.0" }),
+    });
+    await expect(connect(url)).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+      message: `"Raw" does not offer JSONRPC or HTTP+JSON at A2A 1.0; its card offers GRPC 1.0, JSONRPC 0.3.`,
+    });
+    await expect(connect(`${url}/v0.3.json`)).rejects.toThrow("its card offers JSONRPC 0.3.0.");
+  });
+});

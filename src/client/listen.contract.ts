@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { encodeFrame } from "../wire/index.ts";
+
+/** A request as a raw server got it. */
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: {
+    readonly method?: string;
+    readonly id?: number;
+    readonly params?: Record<string, unknown>;
+  };
+}
+
+export type Answer = (response: ServerResponse, request: Seen) => void;
+
+/** A server of the bare platform that lives as long as the test; `answer` decides about every request. */
+export async function listen(answer: Answer): Promise<{ url: string; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const http = createServer((incoming, response) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    incoming.on("end", () => {
+      const { method = "", url = "", headers } = incoming;
+      const request: Seen = { method, url, headers, body: JSON.parse(text || "{}") as Seen["body"] };
+      seen.push(request);
+      answer(response, request);
+    });
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, seen };
+}
+
+export function sendJson(response: ServerResponse, json: unknown, status = 200): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+}
+
+/** Writes events under their ids (0: without one) and ends the stream as told. */
+export function sendEvents(
+  response: ServerResponse,
+  events: readonly (readonly [id: number, json: unknown])[],
+  ending: "end" | "cut" | "open",
+): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const text = events.map(([id, json]) => encodeFrame(JSON.stringify(json), id || undefined)).join("");
+  response.write(`: hello\n\n${text}`, () => {
+    if (ending === "end") response.end();
+    if (ending === "cut") response.socket?.resetAndDestroy();
+  });
+}
+
+export function cardFor(url: string, about: object = {}): object {
+  return {
+    name: "Raw",
+    description: "A raw server",
+    version: "1",
+    supportedInterfaces: [
+      { url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    ],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [],
+    ...about,
+  };
+}

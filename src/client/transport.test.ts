@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest";
+import { connect, type ConnectOptions, type Remote } from "./index.ts";
+import { type Answer, cardFor, listen, type Seen, sendEvents, sendJson } from "./listen.contract.ts";
+import { all } from "./remote.contract.ts";
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+
+/** A server with a card, and what it has seen beside requests for the card. */
+async function serve(
+  answer: Answer,
+  options: ConnectOptions = {},
+  about: object = {},
+): Promise<{ remote: Remote; seen: Seen[] }> {
+  let url = "";
+  const server = await listen((response, request) => {
+    if (request.url.includes("/.well-known/")) sendJson(response, cardFor(url, about));
+    else answer(response, request);
+  });
+  ({ url } = server);
+  const remote = await connect(url, options);
+  return { remote, seen: server.seen };
+}
+
+const rpc =
+  (result: unknown): Answer =>
+  (response, { body }) =>
+    sendJson(response, { jsonrpc: "2.0", id: body.id, result });
+
+describe("every request", () => {
+  it("names the version, carries the headers and may be aborted [B-01]", async () => {
+    const { remote, seen } = await serve(rpc(task), { headers: { authorization: "Bearer x" } });
+    await remote.task.get("t", { headers: { "x-trace": "1" } });
+    expect(
+      seen.map(({ headers }) => [headers["a2a-version"], headers.authorization, headers["x-trace"]]),
+    ).toEqual([
+      ["1.0", "Bearer x", undefined],
+      ["1.0", "Bearer x", "1"],
+    ]);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(remote.task.get("t", { signal })).rejects.toThrow("enough");
+  });
+
+  it.each([
+    ["JSONRPC", "acme/eu", "/rpc", "acme/eu"],
+    ["HTTP+JSON", "acme/eu", "/rest/acme%2Feu/tasks/t%2F1?historyLength=2", undefined],
+    ["JSONRPC", undefined, "/rpc", undefined],
+    ["HTTP+JSON", undefined, "/rest/tasks/t%2F1?historyLength=2", undefined],
+  ] as const)("over %s echoes the tenant %s exactly [K-01]", async (binding, tenant, path, inParams) => {
+    const interfaces = { JSONRPC: "/rpc", "HTTP+JSON": "/rest" };
+    const { url } = await listen((response, request) => {
+      if (request.url === "/card.json") {
+        const supportedInterfaces = [
+          { url: interfaces[binding], protocolBinding: binding, protocolVersion: "1.0", tenant },
+        ];
+        sendJson(response, cardFor("", { supportedInterfaces }));
+      } else if (binding === "JSONRPC")
+        sendJson(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
+      else sendJson(response, { ...task, metadata: request });
+    });
+    const remote = await connect(`${url}/card.json`);
+    const { metadata } = await remote.task.get("t/1", { historyLength: 2 });
+    expect(metadata).toMatchObject({ url: path });
+    expect((metadata as unknown as Seen).body.params?.["tenant"]).toBe(inParams);
+  });
+});
+
+describe("what is sent", () => {
+  it("is text, parts or a message, with an id of its own", async () => {
+    const { remote, seen } = await serve(rpc({ task }));
+    await remote.send("hi", { messageId: "m", taskId: "t", contextId: "c", metadata: { a: 1 } });
+    await remote.send([{ text: "a" }, { data: null }], { configuration: { returnImmediately: true } });
+    await remote.send({ parts: [{ text: "x" }], messageId: "own", metadata: { b: 2 } });
+    const params = seen.slice(1).map(({ body }) => body.params);
+    expect(params).toMatchObject([
+      {
+        message: { messageId: "m", role: "ROLE_USER", taskId: "t", contextId: "c", parts: [{ text: "hi" }] },
+        metadata: { a: 1 },
+      },
+      { message: { parts: [{ text: "a" }, { data: null }] }, configuration: { returnImmediately: true } },
+      { message: { messageId: "own", role: "ROLE_USER", parts: [{ text: "x" }], metadata: { b: 2 } } },
+    ]);
+    const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+    expect(params[1]).toHaveProperty(["message", "messageId"], uuid);
+  });
+});
+
+describe("an answer", () => {
+  it("may be a 201 of any JSON type [D-07]", async () => {
+    const { remote } = await serve(
+      (response) =>
+        response.writeHead(201, { "content-type": "application/a2a+json" }).end(JSON.stringify({ task })),
+      { binding: "HTTP+JSON" },
+    );
+    expect(await remote.send("x")).toEqual({ task });
+  });
+
+  it.each(["JSONRPC", "HTTP+JSON"] as const)("over %s that is none is refused", async (binding) => {
+    const { remote } = await serve((response) => response.end("<html>"), { binding });
+    await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
+  });
+
+  it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    "over %s may be an error of a proxy, with Retry-After",
+    async (binding) => {
+      const { remote } = await serve(
+        (response) => response.writeHead(503, { "retry-after": "7" }).end("busy"),
+        { binding },
+      );
+      await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfter: 7 });
+    },
+  );
+
+  it("may be an error with the status that tells what its code does not", async () => {
+    const { remote } = await serve((response) =>
+      sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
+    );
+    await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
+  });
+
+  it("is refused when it is too large [E14]", async () => {
+    const { remote } = await serve(rpc({ ...task, metadata: { x: "y".repeat(10_000) } }), {
+      maxResponseBytes: 5_000,
+    });
+    await expect(remote.task.get("t")).rejects.toThrow("larger than 5000 bytes");
+  });
+});
+
+describe("a stream", () => {
+  it("of an event that is too large is refused [E14]", async () => {
+    const { remote } = await serve(
+      (response) =>
+        sendEvents(
+          response,
+          [[1, { result: { task: { ...task, metadata: { x: "y".repeat(200_000) } } } }]],
+          "end",
+        ),
+      { maxEventBytes: 1_000 },
+    );
+    await expect(all(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
+  });
+
+  it("may fail in the middle, over JSON-RPC [C-12]", async () => {
+    const working = { task: { ...task, status: { state: "TASK_STATE_WORKING" } } };
+    const error = { code: -32603, message: "lost" };
+    const { remote } = await serve((response) =>
+      sendEvents(
+        response,
+        [
+          [1, { result: working }],
+          [0, { error }],
+        ],
+        "end",
+      ),
+    );
+    await expect(all(remote.stream("x"))).rejects.toMatchObject({ reason: "INTERNAL", message: "lost" });
+  });
+
+  it("may fail in the middle, over REST in either form [D-10]", async () => {
+    const failures = [
+      `data: {"error":{"code":404,"status":"NOT_FOUND","message":"lost"}}\n\n`,
+      `event: error\ndata: {"code":404,"message":"lost"}\n\n`,
+    ];
+    for (const failure of failures) {
+      const { remote } = await serve(
+        (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(failure),
+        { binding: "HTTP+JSON" },
+      );
+      await expect(all(remote.stream("x"))).rejects.toMatchObject({ reason: "NOT_FOUND", message: "lost" });
+    }
+  });
+
+  it("is one answer from an agent that does not stream [A-08]", async () => {
+    const { remote, seen } = await serve(rpc({ task }), {}, { capabilities: {} });
+    expect(await all(remote.stream("x"))).toEqual([{ task }]);
+    expect(seen.at(-1)?.body.method).toBe("SendMessage");
+  });
+
+  it("to a task is opened with POST, and with GET where that is not allowed", async () => {
+    for (const status of [404, 405]) {
+      const { remote, seen } = await serve(
+        (response, { method }) =>
+          method === "GET" ? sendEvents(response, [[1, { task }]], "end") : sendJson(response, {}, status),
+        { binding: "HTTP+JSON" },
+      );
+      expect(await all(remote.task.subscribe("t", { after: 5 }))).toEqual([{ task }]);
+      expect(
+        seen.slice(1).map(({ method, url, headers }) => [method, url, headers["last-event-id"]]),
+      ).toEqual([
+        ["POST", "/rest/tasks/t:subscribe", "5"],
+        ["GET", "/rest/tasks/t:subscribe", "5"],
+      ]);
+    }
+  });
+});
