@@ -20,7 +20,7 @@ import type { Transport } from "./transport.ts";
 export interface ConnectOptions {
   /** Default: the first one in the card's order. */
   readonly binding?: ClientBinding;
-  /** Sent with every request, for example `Authorization`. */
+  /** Sent with every request, for example `Authorization`; also where the card names another host than its own. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;

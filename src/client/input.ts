@@ -30,7 +30,8 @@ export function toRequest(
   const { taskId, contextId, messageId, configuration, metadata } = options;
   const said =
     typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: [...input] } : input;
-  const message: Message = { role: "ROLE_USER", ...said, messageId: messageId ?? idOf(said) };
+  const message: Message = { messageId: crypto.randomUUID(), role: "ROLE_USER", ...said };
+  if (messageId !== undefined) message.messageId = messageId;
   if (taskId !== undefined) message.taskId = taskId;
   if (contextId !== undefined) message.contextId = contextId;
   return {
@@ -43,8 +44,4 @@ export function toRequest(
 
 function isParts(input: Exclude<Input, string>): input is readonly Part[] {
   return Array.isArray(input);
-}
-
-function idOf(said: { messageId?: string }): string {
-  return said.messageId ?? crypto.randomUUID();
 }

@@ -80,10 +80,21 @@ export function reasonOfCode(code: unknown): ErrorReason | undefined {
   return code === -32000 ? undefined : REASONS.find((reason) => ERRORS[reason].jsonRpc === code);
 }
 
+const OF_HTTP: Readonly<Record<number, ErrorReason>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  409: "TASK_NOT_CANCELABLE",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "CONTENT_TYPE_NOT_SUPPORTED",
+  429: "RESOURCE_EXHAUSTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "UNAVAILABLE",
+};
+
 /** The reason that an HTTP status tells by itself, without a body that says more. */
 export function reasonOfHttp(status: number): ErrorReason {
-  if (status === 502 || status === 504) return "UNAVAILABLE";
-  const carrier = REASONS.findLast((reason) => !ERRORS[reason].a2a && ERRORS[reason].http === status);
-  if (status === 400 || (!carrier && status < 500)) return "INVALID_PARAMS";
-  return status === 404 ? "NOT_FOUND" : (carrier ?? "INTERNAL");
+  return OF_HTTP[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }
