@@ -1,0 +1,55 @@
+/**
+ * What every server under test is asked to do, written once so that all do the same: the user's text names the job,
+ * the agent answers with one artifact in chunks of 16 characters.
+ */
+export interface Job {
+  readonly kind: "chunks" | "turns" | "wait";
+  /** How many chunks; 0 for `wait`. */
+  readonly count: number;
+}
+
+/**
+ * - `chunks`: yields its chunks as fast as it can, without giving the event loop a turn.
+ * - `turns`: gives the event loop a turn before each chunk, as a chunk does that comes from a model's socket.
+ * - `wait`: works until it is released.
+ */
+export function jobText({ kind, count }: Job): string {
+  return `${kind} ${count}`;
+}
+
+export function parseJob(text: string): Job {
+  const [kind, count] = text.split(" ");
+  if (kind !== "chunks" && kind !== "turns" && kind !== "wait")
+    throw new Error(`no job in ${JSON.stringify(text)}`);
+  return { kind, count: Number(count) };
+}
+
+/** The text of chunk `at`: always 16 characters, and different for every chunk, so that a lost or doubled one shows. */
+export function chunkText(at: number): string {
+  return `chunk ${String(at).padStart(8, "0")}. `;
+}
+
+/** All that a job says. */
+export function wholeText(count: number): string {
+  let text = "";
+  for (let at = 0; at < count; at++) text += chunkText(at);
+  return text;
+}
+
+/** The agent itself, as each server under test runs it. */
+export async function* perform(job: Job): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
+  if (job.kind === "wait") await released;
+  for (let at = 0; at < job.count; at++) {
+    if (job.kind === "turns") await turn();
+    yield { text: chunkText(at), last: at === job.count - 1 };
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const { promise: released, resolve } = Promise.withResolvers<void>();
+
+/** Lets every `wait` job of this process go on. */
+export function release(): void {
+  resolve();
+}

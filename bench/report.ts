@@ -1,0 +1,98 @@
+/** How a number is written. */
+export type Format = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
+
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  readonly format: Format;
+}
+
+/** A bar that the project has set itself. */
+export interface Target {
+  readonly text: string;
+  readonly got: number;
+  /** Undefined: `got` is a bound that does not decide it. */
+  readonly met: boolean | undefined;
+}
+
+export interface Row {
+  readonly subject: string;
+  readonly cells: Readonly<Record<string, number | undefined>>;
+  /** Cells that are bounds, with the sign to write: a stream that was given up ran for more than that. */
+  readonly bounds?: Readonly<Record<string, "<" | ">">>;
+  readonly targets: readonly Target[];
+  /** How many answers were read in full, and what was wrong with them. A finding, or a failure of the bench: see `OURS`. */
+  readonly checked: number;
+  readonly faults: readonly string[];
+}
+
+export interface Table {
+  readonly workload: string;
+  readonly title: string;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+const FORMATS: Record<Format, (value: number) => string> = {
+  rate: (value) => Math.round(value).toLocaleString("en-US"),
+  ratio: (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)),
+  ms: (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(1)),
+  us: (value) => Math.round(value).toLocaleString("en-US"),
+  kb: (value) => value.toFixed(1),
+  count: (value) => value.toFixed(0),
+};
+
+/** A table for people. */
+export function renderTable({ title, columns, rows }: Table): string {
+  const head = ["", ...columns.map((column) => column.title), ""];
+  const body = rows.map((row) => [
+    row.subject,
+    ...columns.map(({ key, format }) => {
+      const value = row.cells[key];
+      return value === undefined || Number.isNaN(value)
+        ? ""
+        : (row.bounds?.[key] ?? "") + FORMATS[format](value);
+    }),
+    [...row.targets.map(renderTarget), ...renderFaults(row)].join(", "),
+  ]);
+  const widths = head.map((_, at) => Math.max(...[head, ...body].map((line) => line[at]?.length ?? 0)));
+  const render = (line: readonly string[]): string =>
+    line
+      .map((cell, at) =>
+        at === 0 || at === line.length - 1 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+  return [title, render(head), ...body.map(render)].join("\n");
+}
+
+function renderTarget({ text, met }: Target): string {
+  return `${met === undefined ? "open" : met ? "pass" : "MISS"} ${text}`;
+}
+
+function renderFaults({ checked, faults }: Row): string[] {
+  const [first] = faults;
+  return first ? [`WRONG in ${faults.length} of ${checked}: ${first}`] : [];
+}
+
+/** A bar from below. `isBound`: the true ratio is at least `got`. */
+export function atLeast(wanted: number, got: number, of: string, isBound = false): Target {
+  return { text: `≥ ${wanted} × ${of}`, got, met: got >= wanted || (isBound ? undefined : false) };
+}
+
+/** A bar from above. */
+export function atMost(wanted: number, got: number, what: string): Target {
+  return { text: `${what} ≤ ${wanted}`, got, met: got <= wanted };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? upper)) / 2 : upper;
+}
+
+/** The median of the rounds' ratios: both sides of each were measured within moments of each other. */
+export function ratio(mine: readonly number[], theirs: readonly number[]): number {
+  return median(mine.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN)));
+}

@@ -1,0 +1,103 @@
+import { TaskState, type AgentCard, type Part, type TaskStatus } from "@a2a-js/sdk";
+import {
+  AgentEvent,
+  DefaultRequestHandler,
+  InMemoryTaskStore,
+  type AgentExecutor,
+  type ExecutionEventBus,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import type { Hosted } from "../host.ts";
+import { parseJob, perform } from "../job.ts";
+import { listen } from "./listen.ts";
+
+/** `@a2a-js/sdk` as its samples set it up: Express, JSON-RPC, tasks in memory. */
+export async function hostA2aJs(): Promise<Hosted> {
+  const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
+  const app = express();
+  app.use("/", jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }));
+  return { url: await listen(app) };
+}
+
+class ChunkExecutor implements AgentExecutor {
+  async execute({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> {
+    const { text } = contentOf(userMessage.parts[0]);
+    bus.publish(
+      AgentEvent.task({
+        id: taskId,
+        contextId,
+        status: statusOf(TaskState.TASK_STATE_SUBMITTED),
+        artifacts: [],
+        history: [userMessage],
+        metadata: undefined,
+      }),
+    );
+    bus.publish(statusEvent(taskId, contextId, TaskState.TASK_STATE_WORKING));
+    let append = false;
+    for await (const chunk of perform(parseJob(text))) {
+      bus.publish(
+        AgentEvent.artifactUpdate({
+          taskId,
+          contextId,
+          artifact: {
+            artifactId: "answer",
+            name: "",
+            description: "",
+            parts: [textPart(chunk.text)],
+            metadata: undefined,
+            extensions: [],
+          },
+          append,
+          lastChunk: chunk.last,
+          metadata: undefined,
+        }),
+      );
+      append = true;
+    }
+    bus.publish(statusEvent(taskId, contextId, TaskState.TASK_STATE_COMPLETED));
+    bus.finished();
+  }
+
+  async cancelTask(): Promise<void> {}
+}
+
+function statusEvent(
+  taskId: string,
+  contextId: string,
+  state: TaskState,
+): ReturnType<typeof AgentEvent.statusUpdate> {
+  return AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state), metadata: undefined });
+}
+
+function statusOf(state: TaskState): TaskStatus {
+  return { state, message: undefined, timestamp: new Date().toISOString() };
+}
+
+function textPart(value: string): Part {
+  return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "" };
+}
+
+function contentOf(part: Part | undefined): { text: string } {
+  return { text: part?.content?.$case === "text" ? part.content.value : "" };
+}
+
+const card: AgentCard = {
+  name: "Chunks",
+  description: "Answers in chunks.",
+  supportedInterfaces: [
+    { url: "http://127.0.0.1/", protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" },
+  ],
+  provider: undefined,
+  version: "1.0.0",
+  documentationUrl: undefined,
+  capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
+  securitySchemes: {},
+  securityRequirements: [],
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [],
+  signatures: [],
+  iconUrl: undefined,
+};

@@ -1,0 +1,28 @@
+import { BaseLlm, LlmAgent, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
+import { perform } from "../job.ts";
+import { SCRIPT, SCRIPT_TEXT } from "../script.ts";
+
+/** A model that says the same each time, and streams it when asked to. */
+class ScriptedModel extends BaseLlm {
+  async *generateContentAsync(_request: LlmRequest, stream = false): AsyncGenerator<LlmResponse, void> {
+    if (stream) {
+      for await (const { text } of perform(SCRIPT))
+        yield { content: { role: "model", parts: [{ text }] }, partial: true };
+    }
+    yield { content: { role: "model", parts: [{ text: SCRIPT_TEXT }] }, turnComplete: true };
+  }
+
+  override async connect(): Promise<BaseLlmConnection> {
+    throw new Error("a scripted model has no live connection");
+  }
+}
+
+/** The ADK agent of all ADK rows. */
+export function createAdkAgent(): LlmAgent {
+  return new LlmAgent({
+    name: "scripted",
+    description: "Says fifty chunks.",
+    instruction: "Say your text.",
+    model: new ScriptedModel({ model: "scripted" }),
+  });
+}

@@ -1,0 +1,51 @@
+import { InMemorySessionService, LogLevel, Runner, setLogLevel, StreamingMode, toA2a } from "@google/adk";
+import type { Hosted } from "../host.ts";
+import { SCRIPT_TEXT } from "../script.ts";
+import { createAdkAgent } from "./adk-agent.ts";
+import { listen } from "./listen.ts";
+
+/** ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
+export async function hostToA2a(): Promise<Hosted> {
+  setLogLevel(LogLevel.ERROR);
+  const url = await listen(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
+  return { url: `${url}/jsonrpc` };
+}
+
+/** ADK without a network: what the agent itself costs, with a session in memory per task. */
+export async function hostRunner(): Promise<Hosted> {
+  setLogLevel(LogLevel.ERROR);
+  const sessionService = new InMemorySessionService();
+  const runner = new Runner({ agent: createAdkAgent(), appName: "bench", sessionService });
+  let started = 0;
+  const runOne = async (): Promise<string> => {
+    const at = { userId: "bench", sessionId: String(++started) };
+    await sessionService.createSession({ appName: "bench", ...at });
+    const events = runner.runAsync({
+      ...at,
+      newMessage: { role: "user", parts: [{ text: "go" }] },
+      runConfig: { streamingMode: StreamingMode.SSE },
+    });
+    let text = "";
+    for await (const { content, partial } of events) {
+      if (!partial) text = content?.parts?.map((part) => part.text ?? "").join("") ?? "";
+    }
+    return text;
+  };
+  return {
+    async run({ concurrency, ms }) {
+      const end = performance.now() + ms;
+      const faults: string[] = [];
+      let completed = 0;
+      const work = async (): Promise<void> => {
+        for (;;) {
+          const text = await runOne();
+          if (performance.now() > end) return;
+          if (text !== SCRIPT_TEXT) faults.push(`the text has ${text.length} characters`);
+          completed++;
+        }
+      };
+      await Promise.all(Array.from({ length: concurrency }, work));
+      return { completed, faults };
+    },
+  };
+}
