@@ -35,71 +35,40 @@ const TABLES = `
   ) WITHOUT ROWID;
 `;
 
-/** In WAL mode beside a task store: FULL, so that a session is never older than the task that was told of it. */
+/**
+ * In WAL mode with NORMAL a commit survives a killed process without waiting for the disk. In the file of a task store,
+ * which does wait (FULL), a session is as durable as its tasks: what it wrote before an event of its task was committed
+ * stands before that event in the same log, and reaches the disk with it.
+ */
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
+  PRAGMA synchronous = NORMAL;
   PRAGMA busy_timeout = 5000;
 `;
 
-interface Waiting {
-  readonly work: () => void;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** Opens the file at `path`, creating it and its folder (readable by this user only) when they are not there. */
+export function openSqlite(path: string): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
+  // on POSIX, opening and closing it here would end the locks that the store holds on it.
+  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
+  // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
+  const db = new DatabaseSync(path);
+  db.exec(SETTINGS);
+  db.exec(TABLES);
+  return db;
 }
 
-/** A connection whose writes are gathered: all that wait in one turn of the event loop are one transaction. */
-export class SqliteFile {
-  readonly db: DatabaseSync;
-  #waiting: Waiting[] = [];
-
-  constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
-    // on POSIX, opening and closing it here would end the locks that the store holds on it.
-    if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
-    // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
-    const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
-    this.db = new DatabaseSync(path);
-    this.db.exec(SETTINGS);
-    this.db.exec(TABLES);
-  }
-
-  /** Does `work`, which is synchronous and throws, if at all, before it writes. Resolves when that is durable. */
-  write(work: () => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ work, resolve, reject }) === 1) setImmediate(() => this.#commit());
-    });
-  }
-
-  close(): void {
-    this.#commit();
-    this.db.close();
-  }
-
-  #commit(): void {
-    const batch = this.#waiting;
-    if (batch.length === 0) return;
-    this.#waiting = [];
-    const refused = new Map<Waiting, unknown>();
-    try {
-      this.db.exec("BEGIN IMMEDIATE");
-      for (const waiting of batch) {
-        try {
-          waiting.work();
-        } catch (error) {
-          refused.set(waiting, error);
-        }
-      }
-      this.db.exec("COMMIT");
-    } catch (error) {
-      if (this.db.isTransaction) this.db.exec("ROLLBACK");
-      for (const { reject } of batch) reject(error);
-      return;
-    }
-    for (const waiting of batch) {
-      if (refused.has(waiting)) waiting.reject(refused.get(waiting));
-      else waiting.resolve();
-    }
+/** Does `work` as one transaction: when it throws, nothing of it is kept. */
+export function transaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import {
   type AppendEventRequest,
   BaseSessionService,
@@ -13,7 +14,7 @@ import {
   type Session,
   State,
 } from "@google/adk";
-import { SqliteFile } from "./sqlite-file.ts";
+import { openSqlite, transaction } from "./sqlite-file.ts";
 import { Statements } from "./sqlite-statements.ts";
 
 type Level = "app" | "user" | "session";
@@ -24,7 +25,7 @@ type Level = "app" | "user" | "session";
  */
 export class SqliteSessionService extends BaseSessionService {
   readonly #path: string;
-  #opened: { file: SqliteFile; statements: Statements } | undefined;
+  #opened: { db: DatabaseSync; statements: Statements } | undefined;
 
   /** `path` is created when it is not there; the file is opened when it is first used. */
   constructor(path: string) {
@@ -33,16 +34,16 @@ export class SqliteSessionService extends BaseSessionService {
   }
 
   close(): void {
-    this.#opened?.file.close();
+    this.#opened?.db.close();
     this.#opened = undefined;
   }
 
   override async createSession(request: CreateSessionRequest): Promise<Session> {
-    const { file, statements } = this.#open();
+    const { db, statements } = this.#open();
     const { appName, userId, state = {} } = request;
     const id = request.sessionId || randomUUID();
     const now = Date.now();
-    await file.write(() => {
+    transaction(db, () => {
       if (statements.findSession(appName, userId, id)) {
         throw new Error(`Session ${id} exists already; get it, or create one with another id.`);
       }
@@ -94,8 +95,8 @@ export class SqliteSessionService extends BaseSessionService {
   }
 
   override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
-    const { file, statements } = this.#open();
-    await file.write(() => {
+    const { db, statements } = this.#open();
+    transaction(db, () => {
       const found = statements.findSession(appName, userId, sessionId);
       if (found) statements.deleteSession(found.key);
     });
@@ -108,8 +109,8 @@ export class SqliteSessionService extends BaseSessionService {
     const event = await super.appendEvent(request);
     request.session.lastUpdateTime = event.timestamp;
     const json = JSON.stringify(event);
-    const { file, statements } = this.#open();
-    await file.write(() => {
+    const { db, statements } = this.#open();
+    transaction(db, () => {
       const found = statements.findSession(appName, userId, id);
       if (!found) throw new Error(`Session ${id} is gone; nothing can be added to it.`);
       statements.addEvent(found.key, event.id, event.timestamp, json);
@@ -118,10 +119,10 @@ export class SqliteSessionService extends BaseSessionService {
     return event;
   }
 
-  #open(): { file: SqliteFile; statements: Statements } {
+  #open(): { db: DatabaseSync; statements: Statements } {
     if (this.#opened) return this.#opened;
-    const file = new SqliteFile(this.#path);
-    this.#opened = { file, statements: new Statements(file.db) };
+    const db = openSqlite(this.#path);
+    this.#opened = { db, statements: new Statements(db) };
     return this.#opened;
   }
 

@@ -1,0 +1,179 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ClientFactory } from "@a2a-js/sdk/client";
+import { SendMessageRequest, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
+import { InMemoryRunner, InMemorySessionService, LlmAgent, LongRunningFunctionTool } from "@google/adk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { collect, connect, type Remote } from "../client/index.ts";
+import { type DataPart, type StreamResponse, type Task, textOf } from "../protocol/index.ts";
+import type { Server } from "../server/index.ts";
+import { ScriptedLlm } from "./models/index.ts";
+import { toA2a, type ToA2aOptions } from "./to-a2a.ts";
+
+let folder: string;
+const servers: Server[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-to-a2a-"));
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+  rmSync(folder, { recursive: true });
+});
+
+function clerk(): LlmAgent {
+  return new LlmAgent({
+    name: "clerk",
+    description: "Approves things.",
+    instruction: "You are secret.",
+    tools: [
+      new LongRunningFunctionTool({
+        name: "request_approval",
+        description: "Asks a human",
+        parameters: z.object({}),
+        execute: () => ({ status: "pending" }),
+      }),
+    ],
+    model: new ScriptedLlm(({ text, results }) => {
+      const [result] = results;
+      if (result?.response?.["status"] === "pending") return "I have asked.";
+      if (result) return `It was ${String(result.response?.["status"])}.`;
+      return text === "approve" ? { call: "request_approval" } : `You said ${text}, and that is all.`;
+    }),
+  });
+}
+
+async function serve(options: ToA2aOptions = {}): Promise<{ remote: Remote; url: string; server: Server }> {
+  const server = toA2a(clerk(), { port: 0, store: `sqlite:${join(folder, "c.db")}`, ...options });
+  servers.push(server);
+  const { url } = await server.listen();
+  return { remote: await connect(url), url, server };
+}
+
+function taskOf(result: object): Task {
+  if (!("task" in result)) throw new Error("not a task");
+  return result.task as Task;
+}
+
+function answer(task: Task): string {
+  return (task.artifacts ?? []).map(({ parts }) => textOf(parts)).join("");
+}
+
+describe("an ADK agent served with toA2a", () => {
+  it("shows a card with its skills and without its instruction", async () => {
+    const { remote, url } = await serve();
+    expect(remote.card).toMatchObject({
+      name: "clerk",
+      description: "Approves things.",
+      capabilities: {
+        streaming: true,
+        extensions: [{ uri: expect.stringContaining("a2a-extension") as string }],
+      },
+      skills: [{ id: "clerk", name: "model", tags: ["llm"] }, { id: "clerk-request_approval" }],
+    });
+    expect(remote.card.supportedInterfaces[0]?.url).toBe(`${url}/a2a/clerk`);
+    expect(JSON.stringify(remote.card)).not.toContain("secret");
+  });
+
+  it("answers once, in one piece and as a stream", async () => {
+    const { remote } = await serve();
+    const whole = taskOf(await remote.send("hello"));
+    expect(whole.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(answer(whole)).toBe("You said hello, and that is all.");
+    expect(whole.metadata).toMatchObject({ adk_app_name: "clerk", adk_session_id: whole.contextId });
+
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("hello")) events.push(event);
+    const chunks = events.flatMap((event) => ("artifactUpdate" in event ? [event.artifactUpdate] : []));
+    expect(chunks.map(({ artifact }) => textOf(artifact.parts)).join("")).toBe(
+      "You said hello, and that is all.",
+    );
+    expect(chunks.length).toBeGreaterThan(1);
+    expect(chunks.at(-1)?.lastChunk).toBe(true);
+  });
+
+  it("remembers a conversation by its context", async () => {
+    const { remote } = await serve();
+    const first = taskOf(await remote.send("one"));
+    const second = taskOf(await remote.send("two", { contextId: first.contextId }));
+    expect(second.contextId).toBe(first.contextId);
+    expect(second.id).not.toBe(first.id);
+  });
+
+  it("resumes an approval after the server was started anew", async () => {
+    const before = await serve();
+    const asked = taskOf(await before.remote.send("approve"));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    await before.server.close();
+    const { remote } = await serve();
+    const call = asked.status.message?.parts[0] as DataPart;
+    const { id } = call.data as { id: string };
+    const response = { id, name: "request_approval", response: { status: "approved" } };
+    const done = taskOf(
+      await collect(
+        remote.stream([{ data: response, metadata: { adk_type: "function_response" } }], {
+          taskId: asked.id,
+          contextId: asked.contextId,
+        }),
+      ),
+    );
+    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(answer(done)).toBe("I have asked.It was approved.");
+  });
+
+  it("keeps everything in memory when told so", async () => {
+    const { remote } = await serve({ store: "memory" });
+    expect(answer(taskOf(await remote.send("x")))).toBe("You said x, and that is all.");
+  });
+
+  it("uses the runner and the sessions that it is given", async () => {
+    const sessionService = new InMemorySessionService();
+    const own = await serve({ sessionService });
+    const { contextId } = taskOf(await own.remote.send("x"));
+    const place = { appName: "clerk", userId: `A2A_USER_${contextId}`, sessionId: contextId };
+    expect((await sessionService.getSession(place))?.events).toHaveLength(2);
+
+    const runner = new InMemoryRunner({ agent: clerk(), appName: "office" });
+    const given = await serve({ runner, store: "memory" });
+    expect(taskOf(await given.remote.send("x")).metadata).toMatchObject({ adk_app_name: "office" });
+  });
+
+  it("takes a card as an object, a path or a URL", async () => {
+    const card = { description: "Mine.", iconUrl: "https://example.com/i.png" };
+    const path = join(folder, "card.json");
+    writeFileSync(path, JSON.stringify(card));
+    for (const agentCard of [card, path, pathToFileURL(path)]) {
+      const { remote } = await serve({ agentCard, store: "memory" });
+      expect(remote.card).toMatchObject({ name: "clerk", ...card });
+      expect(remote.card.skills).toHaveLength(2);
+    }
+  });
+
+  it("answers fetch without a port", async () => {
+    const server = toA2a(clerk(), { store: "memory" });
+    servers.push(server);
+    const response = await server.fetch(new Request("http://x/.well-known/agent-card.json"));
+    expect(await response.json()).toMatchObject({ name: "clerk" });
+  });
+
+  it("speaks with the official client", async () => {
+    const { url } = await serve();
+    const client = await new ClientFactory().createFromUrl(url);
+    const events: StreamResponse[] = [];
+    const request = SendMessageRequest.fromJSON({
+      message: { messageId: "m1", role: "ROLE_USER", parts: [{ text: "hello" }] },
+    });
+    for await (const event of client.sendMessageStream(request)) {
+      events.push(SdkStreamResponse.toJSON(event) as StreamResponse);
+    }
+    const text = events.map((event) =>
+      "artifactUpdate" in event ? textOf(event.artifactUpdate.artifact.parts) : "",
+    );
+    expect(text.join("")).toBe("You said hello, and that is all.");
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+});
