@@ -78,7 +78,9 @@ export interface Import {
 /** All of `src/` but its tests, which may open whatever they test with. */
 export function readSources(): Sources {
   const src = fileURLToPath(new URL("../src/", import.meta.url));
-  const files = globSync("**/*.ts", { cwd: src }).filter((file) => !/\.(test|contract|fixture)\.ts$/.test(file));
+  const files = globSync("**/*.ts", { cwd: src }).filter(
+    (file) => !/\.(test|contract|fixture)\.ts$/.test(file),
+  );
   return new Map(files.map((file) => [file.split(sep).join("/"), readFileSync(join(src, file), "utf8")]));
 }
 

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fieldsOf, goodMessage, openEndpoint, taskOf, type Endpoint } from "./endpoint.ts";
+
+/** What is sent as `message`, and the field that the refusal must name. */
+const MESSAGES: readonly [what: string, message: unknown, field: string][] = [
+  ["no message at all", undefined, "message"],
+  ["a message that is null", null, "message"],
+  ["a message that is text", "hello", "message"],
+  ["a message that is a list", [], "message"],
+  ["no messageId", { messageId: undefined }, "message.messageId"],
+  ["an empty messageId", { messageId: "" }, "message.messageId"],
+  ["a messageId of null", { messageId: null }, "message.messageId"],
+  ["a messageId that is a number", { messageId: 5 }, "message.messageId"],
+  ["no role", { role: undefined }, "message.role"],
+  ["the role of an agent", { role: "ROLE_AGENT" }, "message.role"],
+  ["a role of version 0.3", { role: "user" }, "message.role"],
+  ["an unspecified role", { role: "ROLE_UNSPECIFIED" }, "message.role"],
+  ["a role with an unknown number", { role: 7 }, "message.role"],
+  ["no parts", { parts: undefined }, "message.parts"],
+  ["an empty list of parts", { parts: [] }, "message.parts"],
+  ["parts that are text", { parts: "hello" }, "message.parts"],
+  ["a part that is null", { parts: [null] }, "message.parts[0]"],
+  ["a part that is text", { parts: ["hello"] }, "message.parts[0]"],
+  ["a part without content", { parts: [{}] }, "message.parts[0]"],
+  ["a part with metadata alone", { parts: [{ metadata: { a: 1 } }] }, "message.parts[0]"],
+  ["a part of version 0.3", { parts: [{ kind: "file", file: { uri: "https://a.b" } }] }, "message.parts[0]"],
+  ["a part with two contents", { parts: [{ text: "a", url: "https://a.b" }] }, "message.parts[0]"],
+  ["text that is a number", { parts: [{ text: 5 }] }, "message.parts[0].text"],
+  ["bytes that are no base64", { parts: [{ raw: "%%%" }] }, "message.parts[0].raw"],
+  ["a bad part behind a good one", { parts: [{ text: "a" }, {}] }, "message.parts[1]"],
+  ["metadata that is a list", { metadata: [] }, "message.metadata"],
+  ["a field under both of its names", { message_id: "other" }, "message.messageId"],
+  ["reference ids with a null", { referenceTaskIds: [null] }, "message.referenceTaskIds[0]"],
+];
+
+/** What is sent as `configuration`. */
+const CONFIGURATIONS: readonly [what: string, configuration: unknown, field: string][] = [
+  ["a configuration that is a list", [], "configuration"],
+  ["a negative historyLength", { historyLength: -1 }, "configuration.historyLength"],
+  ["a fractional historyLength", { historyLength: 5.5 }, "configuration.historyLength"],
+  ["a boolean historyLength", { historyLength: true }, "configuration.historyLength"],
+  ["a historyLength of more than 32 bits", { historyLength: 2 ** 31 }, "configuration.historyLength"],
+  ["a historyLength in words", { historyLength: "many" }, "configuration.historyLength"],
+  ["a boolean in quotes", { returnImmediately: "true" }, "configuration.returnImmediately"],
+  ["media types with a number", { acceptedOutputModes: [5] }, "configuration.acceptedOutputModes[0]"],
+];
+
+/** Parameters of the operations that REST writes in its query. */
+const QUERIES: readonly [
+  operation: "GetTask" | "ListTasks",
+  params: Record<string, unknown>,
+  field: string,
+][] = [
+  ["GetTask", { historyLength: -1 }, "historyLength"],
+  ["GetTask", { historyLength: 1.5 }, "historyLength"],
+  ["GetTask", { historyLength: "x" }, "historyLength"],
+  ["ListTasks", { pageSize: 0 }, "pageSize"],
+  ["ListTasks", { pageSize: -5 }, "pageSize"],
+  ["ListTasks", { pageSize: 101 }, "pageSize"],
+  ["ListTasks", { pageSize: "ten" }, "pageSize"],
+  ["ListTasks", { pageToken: "made up" }, "pageToken"],
+  ["ListTasks", { status: "TASK_STATE_BORED" }, "status"],
+  ["ListTasks", { status: "completed" }, "status"],
+  ["ListTasks", { statusTimestampAfter: "yesterday" }, "statusTimestampAfter"],
+  ["ListTasks", { statusTimestampAfter: "2026-01-01" }, "statusTimestampAfter"],
+  ["ListTasks", { includeArtifacts: "TRUE" }, "includeArtifacts"],
+  ["ListTasks", { historyLength: -1 }, "historyLength"],
+];
+
+describe("parameters that are not valid", () => {
+  let endpoint: Endpoint;
+  beforeAll(async () => {
+    endpoint = await openEndpoint();
+  });
+  afterAll(() => endpoint.server.close());
+
+  const requests = [
+    ...MESSAGES.map(([what, message, field]) => [what, { message: merged(message) }, field] as const),
+    ...CONFIGURATIONS.map(
+      ([what, configuration, field]) => [what, { message: goodMessage(), configuration }, field] as const,
+    ),
+  ];
+
+  describe.each(["SendMessage", "SendStreamingMessage"])("of %s", (operation) => {
+    it.each(requests)(
+      "are refused with their field over JSON-RPC: %s [F-10, C-05, C-06, C-12]",
+      async (_, params, field) => {
+        const { status, headers, body } = await endpoint.call(operation, params);
+        expect({ status, type: headers.get("content-type"), code: body.error?.code }).toEqual({
+          status: 200,
+          type: "application/json",
+          code: -32602,
+        });
+        expect(fieldsOf(body)).toContain(field);
+        await endpoint.stillAnswers();
+      },
+    );
+
+    it.each(requests)(
+      "are refused with their field over HTTP+JSON: %s [F-10, D-03, D-04]",
+      async (_, params, field) => {
+        const path = operation === "SendMessage" ? "/message:send" : "/message:stream";
+        const { status, body } = await endpoint.rest("POST", path, params);
+        expect({ status, error: body.error }).toMatchObject({
+          status: 400,
+          error: { code: 400, status: "INVALID_ARGUMENT" },
+        });
+        expect(fieldsOf(body)).toContain(field);
+        await endpoint.stillAnswers();
+      },
+    );
+  });
+
+  it.each(QUERIES)(
+    "of %s are refused with their field: %j [F-31, F-33, F-37, F-38, D-02]",
+    async (operation, params, field) => {
+      const asked = operation === "GetTask" ? { id: "none", ...params } : params;
+      const rpc = await endpoint.call(operation, asked);
+      expect(rpc.body.error?.code).toBe(-32602);
+      expect(fieldsOf(rpc.body)).toEqual([field]);
+
+      const query = new URLSearchParams(
+        Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
+      );
+      const rest = await endpoint.rest(
+        "GET",
+        `${operation === "GetTask" ? "/tasks/none" : "/tasks"}?${query.toString()}`,
+      );
+      expect(rest.status).toBe(400);
+      expect(fieldsOf(rest.body)).toEqual([field]);
+      await endpoint.stillAnswers();
+    },
+  );
+
+  it.each(["GetTask", "CancelTask", "SubscribeToTask"])(
+    "of %s are refused without an id [F-10]",
+    async (operation) => {
+      for (const params of [undefined, {}, { id: "" }, { id: null }]) {
+        const { body } = await endpoint.call(operation, params);
+        expect(body.error?.code).toBe(-32602);
+        expect(fieldsOf(body)).toEqual(["id"]);
+      }
+      await endpoint.stillAnswers();
+    },
+  );
+
+  it("are all named at once [D-04]", async () => {
+    const params = { message: { parts: [{}, { raw: "%" }] }, configuration: { historyLength: -1 } };
+    const fields = [
+      "message.messageId",
+      "message.role",
+      "message.parts[0]",
+      "message.parts[1].raw",
+      "configuration.historyLength",
+    ];
+    const rpc = await endpoint.call("SendMessage", params);
+    const rest = await endpoint.rest("POST", "/message:send", params);
+    expect(fieldsOf(rpc.body).toSorted()).toEqual(fields.toSorted());
+    expect(fieldsOf(rest.body).toSorted()).toEqual(fields.toSorted());
+  });
+
+  it("never keep a hostile key from being harmless", async () => {
+    const metadata = JSON.parse(`{"__proto__":{"polluted":true},"constructor":{"a":1}}`) as object;
+    const { body } = await endpoint.call("SendMessage", { message: { ...goodMessage(), metadata } });
+    expect(JSON.stringify(taskOf(body).history?.[0]?.metadata)).toBe(JSON.stringify(metadata));
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("what is unusual and valid", () => {
+  let endpoint: Endpoint;
+  beforeAll(async () => {
+    endpoint = await openEndpoint();
+  });
+  afterAll(() => endpoint.server.close());
+
+  it.each([
+    ["a data part of null, which stays", { data: null }, { data: null }],
+    ["a second content of null", { text: "a", url: null }, { text: "a" }],
+    ["empty text", { text: "" }, { text: "" }],
+    ["base64 for URLs, without padding", { raw: "_-8" }, { raw: "/+8=" }],
+    ["unknown fields", { text: "a", kind: "text", later: 1 }, { text: "a" }],
+    [
+      "names in snake case",
+      { url: "https://a.b/c", media_type: "text/plain" },
+      { url: "https://a.b/c", mediaType: "text/plain" },
+    ],
+  ])("is accepted in a part: %s", async (_, part, kept) => {
+    for (const answer of [
+      await endpoint.call("SendMessage", { message: { ...goodMessage(), parts: [part] } }),
+      await endpoint.rest("POST", "/message:send", { message: { ...goodMessage(), parts: [part] } }),
+    ]) {
+      expect(taskOf(answer.body).history?.[0]?.parts).toEqual([kept]);
+    }
+  });
+
+  it("is accepted in numbers, enums and names of fields", async () => {
+    const { messageId, parts } = goodMessage();
+    const message = { message_id: messageId, role: 1, parts };
+    const configuration = { history_length: "0", return_immediately: false };
+    const { body } = await endpoint.call("SendMessage", { message, configuration });
+    expect(taskOf(body)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+    expect(taskOf(body)).not.toHaveProperty("history");
+  });
+});
+
+/** A good message with other fields; what is no object stands for the whole message. */
+function merged(fields: unknown): unknown {
+  return typeof fields === "object" && fields !== null && !Array.isArray(fields)
+    ? { ...goodMessage(), ...fields }
+    : fields;
+}
