@@ -1,0 +1,71 @@
+import type { Command } from "commander";
+import type { Context } from "./context.ts";
+import { addClientOptions, type ClientOptions } from "./options.ts";
+import { Output } from "./output.ts";
+import { Problem, toProblem } from "./problem.ts";
+import { openTarget, takeAgent, type Target } from "./target.ts";
+
+/** What the work of a command that talks to an agent is given. */
+export interface Call<O extends ClientOptions> extends Target {
+  /** The words of the command line behind the agent. */
+  readonly words: readonly string[];
+  readonly options: O;
+  readonly output: Output;
+}
+
+/**
+ * A command that talks to an agent: takes the agent from the command line, finds its card, and reports what goes wrong
+ * as problems. `words` is how the arguments behind the agent are shown in the help.
+ */
+export function clientCommand<O extends ClientOptions>(
+  command: Command,
+  words: string,
+  context: Context,
+  work: (call: Call<O>) => Promise<void>,
+): Command {
+  return addClientOptions(command)
+    .usage(`<agent> ${words}[options]`)
+    .argument("[words...]", "the agent (unless --agent-card names it), and what follows")
+    .action(async (given: string[], options: O, self: Command) => {
+      const { ref, rest } = takeAgent(given, options, self.getOptionValueSource("agentCard") === "cli");
+      const output = new Output(context.streams, options.output);
+      try {
+        const target = await openTarget(ref, options, context);
+        await work({ ...target, words: rest, options, output });
+      } catch (error) {
+        throw problemOf(error, options);
+      }
+    });
+}
+
+/** The one id that a command wants. */
+export function onlyId(words: readonly string[]): string {
+  const [id, ...more] = words;
+  if (id !== undefined && more.length === 0) return id;
+  throw new Problem(
+    "A2ACLI_ERR_USAGE",
+    id === undefined ? "Name the task by its id." : "Name one task only.",
+  );
+}
+
+/** The user or `--timeout` ended the waiting, not the task: `resume` is the command that goes on with it. */
+export function gaveUp(call: Call<ClientOptions>, error: unknown, resume: string): unknown {
+  if (isTimeout(error)) return timeoutProblem(error, call.options, resume);
+  call.output.hint(`the task goes on: ${resume}`);
+  return error;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "TimeoutError";
+}
+
+function timeoutProblem(error: unknown, { timeout }: ClientOptions, hint?: string): Problem {
+  const message = `There was no end within ${(timeout ?? 0) / 1000} s.`;
+  return new Problem("A2ACLI_ERR_TIMEOUT", message, hint, error);
+}
+
+function problemOf(error: unknown, options: ClientOptions): Problem {
+  if (isTimeout(error)) return timeoutProblem(error, options);
+  const { bearer, apiKey } = options;
+  return toProblem(error, { hasCredentials: bearer !== undefined || apiKey !== undefined });
+}

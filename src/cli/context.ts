@@ -1,0 +1,9 @@
+import type { Streams } from "./output.ts";
+
+/** What every command is given: the world outside of it. */
+export interface Context {
+  readonly streams: Streams;
+  readonly stdin: NodeJS.ReadableStream;
+  /** Aborts at the first Ctrl-C. */
+  readonly interrupted: AbortSignal;
+}

@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import type { Context } from "./context.ts";
+import { commandLine } from "./invocation.ts";
+import { addServeOptions } from "./serve.ts";
+import { curlLine, sendLine, type Served } from "./serve/banner.ts";
+import type { ServeOptions } from "./serve/run.ts";
+
+interface Options extends ServeOptions {
+  model?: string;
+}
+
+export function demoCommand(context: Context): Command {
+  return addServeOptions(new Command("demo"))
+    .description("Serve a demo that needs no key: an ADK assistant with tools, and a slow writer.")
+    .option("--model <provider:model>", "run the assistant on this model, for example ollama:qwen3")
+    .action((options: Options) => demo(options, context));
+}
+
+async function demo(options: Options, context: Context): Promise<void> {
+  const { createDemo } = await import("../demo/index.ts");
+  const { needAdk } = await import("./serve/adk.ts");
+  const { serveUntilStopped } = await import("./serve/run.ts");
+  await serveUntilStopped(options, context, async (adk) => {
+    const toAgent = adk.add.bind(adk);
+    const { agents, model } = await needAdk(createDemo(toAgent, options.model, process.env));
+    return { agents, about: `Model: ${model}.`, below: tryLines };
+  });
+}
+
+function tryLines([assistant, writer]: readonly Served[]): string {
+  if (!assistant || !writer) return "";
+  const question = "What is 12.5% of 80, and 10 km in miles?";
+  return `Try in another terminal
+  # tools, streamed
+${sendLine(assistant.url, question, "--stream")}
+  # a tool that takes its time: the task waits for somebody's approval
+${sendLine(assistant.url, "Reimburse 150 euros for a taxi")}
+  # approve it (the command above prints this line with its task id)
+  ${commandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
+
+  # a slow stream: stop it with Ctrl-C and see that the task goes on
+${sendLine(writer.url, "Write 50 words", "--stream")}
+  # what has happened so far
+  ${commandLine("task", "list", writer.url)}
+
+  # nothing but curl
+${curlLine(assistant.url, question)}`;
+}

@@ -1,0 +1,108 @@
+import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
+import type { AgentCard, TaskState } from "../protocol/index.ts";
+import type { Problem } from "./problem.ts";
+import { renderCard, renderEvent, renderIds, renderMessage, renderTask } from "./render.ts";
+import { TextPage } from "./text.ts";
+
+export type Format = "text" | "json";
+
+/** Where a command writes; the process's streams, or what a test looks at. */
+export interface Streams {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/**
+ * What a command reports. Results go to stdout in the chosen format and never in colour; warnings and hints go to
+ * stderr. JSON is the protocol's own types, unchanged: one document, or one line per event of a stream.
+ */
+export class Output {
+  readonly format: Format;
+  readonly #streams: Streams;
+  readonly #page: TextPage;
+
+  constructor(streams: Streams, format: Format) {
+    this.format = format;
+    this.#streams = streams;
+    this.#page = new TextPage((text) => streams.out(text));
+  }
+
+  response(response: SendMessageResponse, history = false): void {
+    if (this.format === "json") this.#document(response);
+    else if ("task" in response) renderTask(this.#page, response.task, history);
+    else renderMessage(this.#page, response.message);
+  }
+
+  /** The history of a task is shown where it is asked for. */
+  task(task: Task, history = false): void {
+    if (this.format === "json") this.#document(task);
+    else renderTask(this.#page, task, history);
+  }
+
+  tasks(page: ListTasksResponse): void {
+    if (this.format === "json") return this.#document(page);
+    for (const { id, contextId, status } of page.tasks) {
+      renderIds(this.#page, { id, contextId, state: status.state });
+      if (status.timestamp) this.#page.field("Updated", status.timestamp);
+      this.#page.gap();
+    }
+    this.#page.field("Total", page.totalSize);
+    if (page.nextPageToken) this.#page.field("Next page", page.nextPageToken);
+  }
+
+  card(card: AgentCard): void {
+    if (this.format === "json") this.#document(card);
+    else renderCard(this.#page, card);
+  }
+
+  /** The first element of a stream that goes on with a task whose past the user has seen. */
+  resumed(event: StreamResponse): void {
+    if (this.format === "json" || !("task" in event)) return this.event(event);
+    const { id, contextId, status } = event.task;
+    renderIds(this.#page, { id, contextId, state: status.state });
+  }
+
+  /** One element of a stream, at once. */
+  event(event: StreamResponse): void {
+    if (this.format === "json") this.#streams.out(`${JSON.stringify(event)}\n`);
+    else renderEvent(this.#page, event);
+  }
+
+  /** The last words of a stream in text: who watched only the tail knows which task it was, and how it stands. */
+  endOfStream(ids: { id: string; contextId: string; state: TaskState }): void {
+    if (this.format === "text") renderIds(this.#page, ids);
+  }
+
+  /** A fact that has no protocol type; nothing in text. */
+  fact(value: object): void {
+    if (this.format === "json") this.#document(value);
+  }
+
+  warning(message: string): void {
+    this.#note(`warning: ${message}`);
+  }
+
+  hint(message: string): void {
+    this.#note(`hint: ${message}`);
+  }
+
+  /** In JSON the failure is the result; `streaming` puts it on a line of its own. */
+  problem(problem: Problem, streaming = false): void {
+    if (this.format === "json") {
+      this.#streams.out(`${JSON.stringify(problem, null, streaming ? undefined : 2)}\n`);
+      return;
+    }
+    this.#note(`error: ${problem.message} (${problem.code})`);
+    if (problem.hint) this.hint(problem.hint);
+  }
+
+  #note(line: string): void {
+    // On a terminal the two streams meet: what is half said on one must not run into the other.
+    this.#page.close();
+    this.#streams.err(`${line}\n`);
+  }
+
+  #document(value: unknown): void {
+    this.#streams.out(`${JSON.stringify(value, null, 2)}\n`);
+  }
+}

@@ -1,0 +1,100 @@
+import { A2AError, type ErrorReason } from "../protocol/index.ts";
+import { ERRORS } from "../wire/index.ts";
+
+/** The conditions that are the tool's own (a2a-cli SPEC, appendix D), with the exit code of each. */
+const LOCAL = {
+  A2ACLI_ERR_USAGE: 2,
+  A2ACLI_ERR_CARD_NOT_FOUND: 3,
+  A2ACLI_ERR_CARD_INVALID: 1,
+  A2ACLI_ERR_UNREACHABLE: 3,
+  A2ACLI_ERR_CREDENTIALS_MISSING: 4,
+  A2ACLI_ERR_AUTH_FAILED: 4,
+  A2ACLI_ERR_TIMEOUT: 5,
+  A2ACLI_ERR_INTERNAL: 1,
+} as const;
+
+export type LocalCode = keyof typeof LOCAL;
+
+/** A failure of the tool: what happened, and one thing to do about it. */
+export class Problem extends Error {
+  override readonly name: string = "Problem";
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly a2aCode: number | undefined;
+  readonly exitCode: number;
+
+  constructor(code: LocalCode, message: string, hint?: string, cause?: unknown);
+  constructor(error: A2AError, hint?: string);
+  constructor(what: LocalCode | A2AError, second?: string, hint?: string, cause?: unknown) {
+    if (typeof what === "string") {
+      super(second, cause === undefined ? undefined : { cause });
+      this.code = what;
+      this.hint = hint;
+      this.a2aCode = undefined;
+      this.exitCode = LOCAL[what];
+    } else {
+      super(what.message, { cause: what });
+      this.code = errorName(what.reason);
+      this.hint = second;
+      this.a2aCode = ERRORS[what.reason].jsonRpc;
+      this.exitCode = 1;
+    }
+  }
+
+  /** The error envelope (a2a-cli SPEC, appendix B). */
+  toJSON(): { error: { code: string; message: string; hint: string | null; a2aCode: number | null } } {
+    return {
+      error: {
+        code: this.code,
+        message: this.message,
+        hint: this.hint ?? null,
+        a2aCode: this.a2aCode ?? null,
+      },
+    };
+  }
+}
+
+/** Any thrown value as a problem. */
+export function toProblem(
+  thrown: unknown,
+  context: { hint?: string; hasCredentials?: boolean } = {},
+): Problem {
+  if (thrown instanceof Problem) return thrown;
+  if (thrown instanceof A2AError) return fromA2A(thrown, context);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Problem("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
+}
+
+function fromA2A(
+  error: A2AError,
+  { hint, hasCredentials }: { hint?: string; hasCredentials?: boolean },
+): Problem {
+  const { reason, message } = error;
+  if (reason === "UNAVAILABLE") {
+    return new Problem(
+      "A2ACLI_ERR_UNREACHABLE",
+      message,
+      hint ?? "Is the agent running, and is its address right?",
+      error,
+    );
+  }
+  if (reason === "UNAUTHENTICATED" && !hasCredentials) {
+    return new Problem("A2ACLI_ERR_CREDENTIALS_MISSING", message, "Pass --bearer or --api-key.", error);
+  }
+  if (reason === "UNAUTHENTICATED" || reason === "PERMISSION_DENIED") {
+    return new Problem("A2ACLI_ERR_AUTH_FAILED", message, "Check the credentials that you pass.", error);
+  }
+  return new Problem(error, hint ?? violationsOf(error));
+}
+
+function violationsOf(error: A2AError): string | undefined {
+  if (error.violations.length < 2) return undefined;
+  return error.violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+}
+
+/** `TASK_NOT_FOUND` → `TaskNotFoundError`, as A2A §3.3.2 has the names. */
+function errorName(reason: ErrorReason): string {
+  if (reason === "PARSE_ERROR") return "JSONParseError";
+  const words = reason.toLowerCase().split("_");
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
+}

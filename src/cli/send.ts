@@ -1,0 +1,126 @@
+import { Command, Option } from "commander";
+import { collect } from "../client/index.ts";
+import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../protocol/index.ts";
+import { answerParts } from "./answer.ts";
+import { clientCommand, gaveUp, type Call } from "./command.ts";
+import type { Context } from "./context.ts";
+import { commandLine } from "./invocation.ts";
+import { count, jsonObject, pollIntervalOption, type ClientOptions } from "./options.ts";
+import { PartFlags, usage } from "./parts.ts";
+import { remark, waitForTask } from "./settle.ts";
+import { show } from "./show.ts";
+
+interface Options extends ClientOptions {
+  stream?: boolean;
+  async?: boolean;
+  taskId?: string;
+  contextId?: string;
+  messageId?: string;
+  metadata?: JsonObject;
+  answer?: JsonObject[];
+  history?: number;
+  pollInterval: number;
+}
+
+export function sendCommand(context: Context): Command {
+  const flags = new PartFlags();
+  const command = new Command("send").description("Send a message: start a task, or go on with one.");
+  for (const option of flags.options()) command.addOption(option);
+  command
+    .addOption(answerOption())
+    .option("--stream", "show what happens as it happens; with -o json one line per event")
+    .option("--async", "do not wait: answer once the task exists")
+    .option("--task-id <id>", "go on with this task")
+    .option("--context-id <id>", "put the new task into this conversation")
+    .option("--message-id <id>", "the message's id; an agent takes the same one only once")
+    .option("--metadata <json>", "metadata of the request", jsonObject)
+    .option("--history <n>", "at most this many messages in the result's history", count)
+    .addOption(pollIntervalOption());
+  return clientCommand<Options>(command, "[text...] ", context, async (call) => {
+    const parts = await partsOf(call, flags, context);
+    await send(call, parts);
+  });
+}
+
+function answerOption(): Option {
+  return new Option(
+    "--answer <json>",
+    "answer a tool call that the task of --task-id waits for; repeatable, in their order",
+  ).argParser((text: string, previous?: JsonObject[]) => [...(previous ?? []), jsonObject(text)]);
+}
+
+async function partsOf(
+  { words, options, remote, signal }: Call<Options>,
+  flags: PartFlags,
+  { stdin }: Context,
+): Promise<Part[]> {
+  if (options.answer === undefined) return flags.parts(words, stdin);
+  if (options.taskId === undefined) throw usage("--answer needs --task-id: the task that waits.");
+  const answers = answerParts(await remote.task.get(options.taskId, { signal }), options.answer);
+  const more = words.length > 0 || flags.any ? await flags.parts(words, stdin) : [];
+  return [...answers, ...more];
+}
+
+async function send(call: Call<Options>, parts: Part[]): Promise<void> {
+  const { ref, remote, signal, options, output } = call;
+  const { taskId, contextId, messageId, metadata, history } = options;
+  const configuration = {
+    ...(options.async ? { returnImmediately: true } : {}),
+    ...(history === undefined ? {} : { historyLength: history }),
+  };
+  const request = {
+    signal,
+    configuration,
+    ...(taskId === undefined ? {} : { taskId }),
+    ...(contextId === undefined ? {} : { contextId }),
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  if (options.stream) {
+    // An agent that streams repeats the task first, as it was before this turn; one that does not answers with its end.
+    const known = taskId !== undefined && remote.card.capabilities.streaming === true;
+    return show(remote.stream(parts, request), call, known);
+  }
+  const response = options.async
+    ? await remote.send(parts, request)
+    : await wait(remote.stream(parts, request), call);
+  output.response(response, (history ?? 0) > 0);
+  if ("task" in response) remark(output, ref, response.task);
+}
+
+/**
+ * The result of a turn. A stream is followed for it where the agent streams, because that survives a cut; the task is
+ * polled when the stream is lost for good, or when an agent that does not stream answers before it has finished.
+ */
+async function wait(
+  stream: AsyncIterable<StreamResponse>,
+  call: Call<Options>,
+): Promise<SendMessageResponse> {
+  let taskId: string | undefined;
+  let response: SendMessageResponse;
+  try {
+    response = await collect(
+      noting(stream, (id) => {
+        taskId = id;
+      }),
+    );
+  } catch (error) {
+    if (taskId === undefined) throw error;
+    if (call.signal.aborted)
+      throw gaveUp(call, error, commandLine("task", "get", call.ref, taskId, "--wait"));
+    return { task: await waitForTask(call.remote, taskId, call) };
+  }
+  if (!("task" in response)) return response;
+  return { task: await waitForTask(call.remote, response.task.id, call, response.task) };
+}
+
+/** The stream, telling the task's id as soon as it is known. */
+async function* noting(
+  stream: AsyncIterable<StreamResponse>,
+  tell: (taskId: string) => void,
+): AsyncGenerator<StreamResponse, void> {
+  for await (const event of stream) {
+    if ("task" in event) tell(event.task.id);
+    yield event;
+  }
+}

@@ -1,0 +1,30 @@
+import type { AgentDescription } from "../../engine/index.ts";
+import { commandLine, quoted } from "../invocation.ts";
+
+/** An agent that is being served, as its card has it. */
+export interface Served {
+  id: string;
+  url: string;
+  description: AgentDescription;
+}
+
+/** One line for each agent: its name, its URL and what it does. */
+export function agentLines(served: readonly Served[]): string {
+  const id = Math.max(...served.map((agent) => agent.id.length));
+  const url = Math.max(...served.map((agent) => agent.url.length));
+  return served
+    .map((agent) => `  ${agent.id.padEnd(id)}  ${agent.url.padEnd(url)}  ${agent.description.description}\n`)
+    .join("");
+}
+
+/** A `colloquy send` that can be pasted. */
+export function sendLine(url: string, text: string, ...flags: string[]): string {
+  return `  ${commandLine("send", url, ...flags)} ${JSON.stringify(text)}\n`;
+}
+
+/** The same with nothing but curl. */
+export function curlLine(url: string, text: string): string {
+  const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
+  return `  curl -s ${url} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoted(body)}\n`;
+}

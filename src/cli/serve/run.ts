@@ -1,0 +1,113 @@
+import type { Agent, Observer } from "../../engine/index.ts";
+import { createServer, type Address, type Server, type StoreChoice } from "../../server/index.ts";
+import type { Context } from "../context.ts";
+import { Output, type Format } from "../output.ts";
+import { Problem } from "../problem.ts";
+import { packageVersion } from "../version.ts";
+import { AdkAgents } from "./adk.ts";
+import { agentLines, type Served } from "./banner.ts";
+
+/** What `serve` and `demo` have in common. */
+export interface ServeOptions {
+  port: number;
+  strictPort?: boolean;
+  host: string;
+  store: string;
+  publicUrl?: string;
+  allowUnauthenticated?: boolean;
+  output: Format;
+}
+
+/** What is to be served, and what to tell people of it once it can be reached. */
+export interface Lineup {
+  /** By the names under which they are served; the first is the default. */
+  agents: Record<string, Agent>;
+  /** A line for the top. */
+  about?: string;
+  /** What stands below the list of agents. */
+  below(served: readonly Served[]): string;
+}
+
+const PORTS_TRIED = 20;
+
+/** Serves until the user stops it. What people read goes to stderr; stdout gets one document, and only in JSON. */
+export async function serveUntilStopped(
+  options: ServeOptions,
+  context: Context,
+  load: (adk: AdkAgents) => Promise<Lineup>,
+): Promise<void> {
+  const observer = errorsTo(context);
+  const adk = new AdkAgents(options.store, observer);
+  const lineup = await load(adk);
+  const server = createServer(lineup.agents, {
+    store: options.store as StoreChoice,
+    observer,
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+  });
+  try {
+    const address = await listen(server, options, context);
+    new Output(context.streams, options.output).fact({ url: address.url, agents: address.agents });
+    context.streams.err(await banner(lineup, address, options));
+    await stopped(context.interrupted);
+    context.streams.err("Stopping; Ctrl-C again stops at once.\n");
+  } finally {
+    await server.close();
+    adk.close();
+  }
+}
+
+async function banner(lineup: Lineup, { agents }: Address, { store }: ServeOptions): Promise<string> {
+  const served = await Promise.all(
+    agents.map(async ({ id, url }) => ({
+      id,
+      url,
+      description: await (lineup.agents[id] as Agent).describe(),
+    })),
+  );
+  const top = `colloquy ${packageVersion()} · node ${process.version} · ${store}\n`;
+  const about = lineup.about === undefined ? "" : `${lineup.about}\n`;
+  return `${top}${about}\n${agentLines(served)}\n${lineup.below(served)}\nCtrl-C stops it.\n`;
+}
+
+/** Listens on the port, or on the next that is free. */
+async function listen(
+  server: Server,
+  { port, strictPort, host }: ServeOptions,
+  { streams }: Context,
+): Promise<Address> {
+  const last = strictPort || port === 0 ? port : port + PORTS_TRIED;
+  for (let next = port; ; next++) {
+    try {
+      const address = await server.listen({ port: next, host });
+      if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
+      return address;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      if (next < last) continue;
+      throw new Problem(
+        "A2ACLI_ERR_INTERNAL",
+        strictPort ? `Port ${port} is taken.` : `The ports ${port} to ${last} are taken.`,
+        "Choose another with --port; 0 takes any that is free.",
+        error,
+      );
+    }
+  }
+}
+
+function errorsTo({ streams }: Context): Observer {
+  return {
+    onError({ where, error, taskId }) {
+      const task = taskId ? ` (task ${taskId})` : "";
+      const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      streams.err(`error in ${where}${task}: ${what}\n`);
+    },
+  };
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

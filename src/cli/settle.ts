@@ -1,0 +1,65 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Remote } from "../client/index.ts";
+import { A2AError, isInterrupted, isTerminal, type Task, type TaskState } from "../protocol/index.ts";
+import { waitingCalls } from "./answer.ts";
+import { commandLine } from "./invocation.ts";
+import type { Output } from "./output.ts";
+
+/** A poll that finds nobody may be repeated this often in a row, each time after twice the pause. */
+const FAILURES = 5;
+
+/** True when waiting makes no sense any more: the task has ended, or waits for its user. */
+function isSettled(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/** Looks at a task again and again until it is settled. `known`: as it was seen last. */
+export async function waitForTask(
+  remote: Remote,
+  id: string,
+  { signal, options }: { signal: AbortSignal; options: { pollInterval: number; history?: number } },
+  known?: Task,
+): Promise<Task> {
+  let task = known;
+  let failures = 0;
+  while (!task || !isSettled(task.status.state)) {
+    if (task ?? failures > 0) await pause(options.pollInterval * 2 ** failures, undefined, { signal });
+    try {
+      const { history } = options;
+      task = await remote.task.get(id, {
+        signal,
+        ...(history === undefined ? {} : { historyLength: history }),
+      });
+      failures = 0;
+    } catch (error) {
+      if (!(error instanceof A2AError) || error.reason !== "UNAVAILABLE" || ++failures > FAILURES)
+        throw error;
+    }
+  }
+  return task;
+}
+
+/**
+ * Says on stderr how a turn went when it did not go well, and the very command that goes on with it. The exit code
+ * stays 0 (a2a-cli SPEC §11.6): the tool has done its part.
+ */
+export function remark(output: Output, ref: string, task: Pick<Task, "id" | "status">): void {
+  const { state } = task.status;
+  if (isInterrupted(state)) {
+    output.warning(`the task waits for you (${state})`);
+    for (const line of resumeCommands(ref, task)) output.hint(line);
+  } else if (!isTerminal(state)) {
+    output.hint(commandLine("task", "get", ref, task.id, "--wait"));
+  } else if (state !== "TASK_STATE_COMPLETED") {
+    output.warning(`the task ended as ${state}`);
+  }
+}
+
+function resumeCommands(ref: string, task: Pick<Task, "id" | "status">): string[] {
+  const calls = waitingCalls(task);
+  const send = ["send", ref, "--task-id", task.id];
+  if (calls.length === 0) return [`${commandLine(...send)} "<your answer>"`];
+  const asked = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
+  const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
+  return [`it wants to know the result of ${asked}; tell it like this:`, commandLine(...send, ...answers)];
+}

@@ -1,0 +1,16 @@
+import { Command } from "commander";
+import { clientCommand, onlyId } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { ClientOptions } from "./options.ts";
+
+export function taskCancelCommand(context: Context): Command {
+  const command = new Command("cancel").description("Cancel a task.");
+  return clientCommand<ClientOptions>(
+    command,
+    "<task id> ",
+    context,
+    async ({ remote, words, signal, output }) => {
+      output.task(await remote.task.cancel(onlyId(words), { signal }));
+    },
+  );
+}

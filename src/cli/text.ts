@@ -1,0 +1,67 @@
+/**
+ * The `text` format (a2a-cli SPEC §11.2): one `Label: value` field per line, and blocks for what does not fit on a
+ * line: the label's line, the content, a blank line. A block may grow while an artifact is streamed.
+ */
+export class TextPage {
+  readonly #write: (text: string) => void;
+  /** The block that is open, and whether it ends with a newline. */
+  #open: { key: string; atLineStart: boolean } | undefined;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  field(label: string, value: string | number): void {
+    this.close();
+    this.#write(`${label}: ${oneLine(String(value))}\n`);
+  }
+
+  block(label: string, value: string, content: string): void {
+    this.close();
+    this.grow(label, value, "", content);
+    this.close();
+  }
+
+  /** Adds to the block of `key`, opening it when another (or none) is open. */
+  grow(label: string, value: string, key: string, content: string): void {
+    if (this.#open?.key !== key) {
+      this.field(label, value);
+      this.#open = { key, atLineStart: true };
+    }
+    if (content === "") return;
+    this.#write(printable(content));
+    (this.#open as { atLineStart: boolean }).atLineStart = content.endsWith("\n");
+  }
+
+  /** Ends the block that is open, if any. */
+  close(): void {
+    if (!this.#open) return;
+    this.#write(this.#open.atLineStart ? "\n" : "\n\n");
+    this.#open = undefined;
+  }
+
+  /** Separates entries of a list. */
+  gap(): void {
+    this.close();
+    this.#write("\n");
+  }
+}
+
+/**
+ * What an agent says is printed to somebody's terminal: control characters, with which it could rewrite the screen,
+ * become visible instead.
+ */
+export function printable(text: string): string {
+  return (
+    text
+      .replaceAll("\r\n", "\n")
+      // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (control) =>
+        control < "\u0020" ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
+      )
+  );
+}
+
+function oneLine(text: string): string {
+  return printable(text.replaceAll(/\s+/g, " ").trim());
+}
