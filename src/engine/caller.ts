@@ -11,3 +11,8 @@ export interface Scope extends Caller {
   /** Id of the agent within its server. */
   readonly agent: string;
 }
+
+/** A string that is the same for the same caller and for nobody else. */
+export function callerKey({ tenant, principal }: Caller): string {
+  return `${tenant.length}:${tenant}${principal}`;
+}

@@ -21,3 +21,11 @@ export const systemClock: Clock = {
 
 /** A random UUID. */
 export const randomId: NewId = () => crypto.randomUUID();
+
+let newest = { ms: Number.NaN, text: "" };
+
+/** ISO 8601 UTC with milliseconds. Many events share a millisecond, and formatting one costs more than the rest of it. */
+export function timestampOf(ms: number): string {
+  if (ms !== newest.ms) newest = { ms, text: new Date(ms).toISOString() };
+  return newest.text;
+}

@@ -2,13 +2,17 @@
 export class Deferred<T = void> {
   readonly promise: Promise<T>;
   resolve!: (value: T) => void;
-  reject!: (error: unknown) => void;
+  #reject!: (error: unknown) => void;
 
   constructor() {
     this.promise = new Promise<T>((resolve, reject) => {
       this.resolve = resolve;
-      this.reject = reject;
+      this.#reject = reject;
     });
+  }
+
+  reject(error: unknown): void {
     this.promise.catch(() => {});
+    this.#reject(error);
   }
 }

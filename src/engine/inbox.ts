@@ -7,7 +7,7 @@ import {
 } from "../protocol/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import type { Scope } from "./caller.ts";
+import { callerKey, type Scope } from "./caller.ts";
 import type { NewId } from "./clock.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
 import { refusesMessages, type Runner } from "./runner.ts";
@@ -46,7 +46,7 @@ export class Inbox {
 
   async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
     const { message } = request;
-    const key = JSON.stringify([scope.tenant, scope.principal, message.messageId]);
+    const key = `${message.messageId.length}:${message.messageId}${callerKey(scope)}`;
     const earlier = this.#inFlight.get(key);
     if (earlier) return this.#join(message, await earlier);
     const accepting = this.#accept(scope, request);
@@ -160,8 +160,8 @@ export class Inbox {
     }
   }
 
-  #placesOf({ tenant, principal }: Scope): Places {
-    const key = JSON.stringify([tenant, principal]);
+  #placesOf(scope: Scope): Places {
+    const key = callerKey(scope);
     const known = this.#runsByCaller.get(key);
     if (known) return known;
     // Callers without a run are forgotten, so that the map stays as small as the number of runs.

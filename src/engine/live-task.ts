@@ -13,7 +13,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import type { Scope } from "./caller.ts";
-import type { Clock } from "./clock.ts";
+import { timestampOf, type Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
 import { Deferred } from "./deferred.ts";
 import type { Observer } from "./observer.ts";
@@ -132,7 +132,7 @@ export class LiveTask implements Writer {
 
   /** Now, but never before the newest status of the task (E16). ISO 8601 UTC with milliseconds. */
   now(): string {
-    const now = new Date(this.#context.clock.now()).toISOString();
+    const now = timestampOf(this.#context.clock.now());
     return now < this.#timestamp ? this.#timestamp : now;
   }
 

@@ -1,4 +1,10 @@
-import { mergeChunks, type Part, type TaskEvent } from "../protocol/index.ts";
+import {
+  canMerge,
+  MergedChunk,
+  type Part,
+  type TaskArtifactUpdateEvent,
+  type TaskEvent,
+} from "../protocol/index.ts";
 
 /** Beyond this an agent waits for the store; large enough that a burst becomes few commits. */
 const MAX_EVENTS = 256;
@@ -12,6 +18,8 @@ export class Pending {
   readonly #merge: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
+  /** The last of the events, when chunks were merged into it. */
+  #merged: MergedChunk | undefined;
 
   constructor(merge: boolean) {
     this.#merge = merge;
@@ -26,20 +34,38 @@ export class Pending {
     return this.#events.length >= MAX_EVENTS || this.#size >= MAX_SIZE;
   }
 
-  /** Adds an event. */
   push(event: TaskEvent): void {
     this.#size += sizeOf(event);
-    const last = this.#merge ? this.#events.at(-1) : undefined;
-    const merged = last && mergeChunks(last, event);
-    if (merged) this.#events[this.#events.length - 1] = merged;
-    else this.#events.push(event);
+    const last = this.#events.at(-1);
+    if (
+      this.#merge &&
+      last &&
+      canMerge(last, event) &&
+      "artifactUpdate" in last &&
+      "artifactUpdate" in event
+    ) {
+      this.#growing(last.artifactUpdate).add(event.artifactUpdate);
+    } else {
+      this.#events.push(event);
+      this.#merged = undefined;
+    }
   }
 
   take(): TaskEvent[] {
     const events = this.#events;
     this.#events = [];
     this.#size = 0;
+    this.#merged = undefined;
     return events;
+  }
+
+  /** The last event as one that can grow. */
+  #growing(last: TaskArtifactUpdateEvent): MergedChunk {
+    if (!this.#merged) {
+      this.#merged = new MergedChunk(last);
+      this.#events[this.#events.length - 1] = this.#merged.event;
+    }
+    return this.#merged;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Task } from "../protocol/index.ts";
-import type { Scope } from "./caller.ts";
+import { callerKey, type Scope } from "./caller.ts";
 import { Runner, type RunnerContext } from "./runner.ts";
 
 /** The tasks that are being written or read now: at most one runner each, however many ask for it at once. */
@@ -31,7 +31,7 @@ export class Runners {
     const known = this.#byTask.get(taskId);
     // Somebody else's task is no task (E13), and neither is one that is not durable yet.
     if (known) return this.live(scope, taskId);
-    const key = JSON.stringify([scope.tenant, scope.principal, taskId]);
+    const key = `${callerKey(scope)}/${taskId}`;
     const loading = this.#loading.get(key);
     if (loading) return loading;
     const load = this.#load(scope, taskId);

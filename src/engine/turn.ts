@@ -1,4 +1,11 @@
-import type { Message, SendMessageRequest, Task, TaskState } from "../protocol/index.ts";
+import type {
+  JsonObject,
+  Message,
+  SendMessageConfiguration,
+  SendMessageRequest,
+  Task,
+  TaskState,
+} from "../protocol/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Caller } from "./caller.ts";
 import { Deferred } from "./deferred.ts";
@@ -30,7 +37,8 @@ export class Turn {
   /** Nothing that the agent says counts any more. */
   fenced = false;
   #ended = false;
-  readonly #abort = new AbortController();
+  /** Made when an agent asks for it: it costs more than the rest of a short turn. */
+  #abort: AbortController | undefined;
   #onEnd: (() => void)[] = [];
 
   constructor(request: SendMessageRequest, message: Message, caller: Caller) {
@@ -44,23 +52,18 @@ export class Turn {
     return this.#ended;
   }
 
-  /** Sets the agent to work on `task`, the task as this turn finds it. */
-  begin(agent: Agent, task: Task): Speech {
-    const run: Run = {
-      taskId: task.id,
-      contextId: task.contextId,
-      message: this.message,
-      task,
-      caller: this.caller,
-      configuration: this.request.configuration ?? {},
-      metadata: this.request.metadata ?? {},
-      signal: this.#abort.signal,
-    };
-    return { iterator: agent.execute(run)[Symbol.asyncIterator]() };
+  get signal(): AbortSignal {
+    return (this.#abort ??= new AbortController()).signal;
   }
 
   abort(reason: string): void {
+    this.#abort ??= new AbortController();
     this.#abort.abort(new DOMException(reason, "AbortError"));
+  }
+
+  /** Sets the agent to work on `task`, the task as this turn finds it. */
+  begin(agent: Agent, task: Task): Speech {
+    return { iterator: agent.execute(new TurnRun(this, task))[Symbol.asyncIterator]() };
   }
 
   /** Calls back when the turn ends. */
@@ -80,5 +83,32 @@ export class Turn {
     this.accepted.reject(error);
     this.stopped.reject(error);
     this.end();
+  }
+}
+
+/** What the agent sees of its turn. */
+class TurnRun implements Run {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly message: Message;
+  readonly task: Task;
+  readonly caller: Caller;
+  readonly configuration: SendMessageConfiguration;
+  readonly metadata: JsonObject;
+  readonly #turn: Turn;
+
+  constructor(turn: Turn, task: Task) {
+    this.#turn = turn;
+    this.taskId = task.id;
+    this.contextId = task.contextId;
+    this.message = turn.message;
+    this.task = task;
+    this.caller = turn.caller;
+    this.configuration = turn.request.configuration ?? {};
+    this.metadata = turn.request.metadata ?? {};
+  }
+
+  get signal(): AbortSignal {
+    return this.#turn.signal;
   }
 }

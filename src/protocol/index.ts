@@ -28,7 +28,7 @@ export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpda
 export type { Move, Refusal } from "./fold.ts";
 export { fold, isRefusal, moveOf, MOVES, pushPart, refusalOf, snapshot } from "./fold.ts";
 export { LogEvent } from "./log-event.ts";
-export { mergeChunks } from "./merge.ts";
+export { canMerge, MergedChunk } from "./merge.ts";
 export type {
   AgentCapabilities,
   AgentCard,

@@ -2,27 +2,46 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText } from "./message.ts";
 
 /**
- * Joins two neighbouring chunks of plain text of one artifact into one event, or answers undefined when that would
- * lose something: other kinds of parts, differing metadata, a chunk that starts an artifact anew or follows a last one.
+ * True when two neighbouring chunks can be one event without losing anything: plain text of one artifact, where the
+ * second says nothing but its text, does not start the artifact anew and does not follow a last chunk.
  */
-export function mergeChunks(first: TaskEvent, second: TaskEvent): TaskEvent | undefined {
-  if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return undefined;
+export function canMerge(first: TaskEvent, second: TaskEvent): boolean {
+  if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;
   const a = first.artifactUpdate;
   const b = second.artifactUpdate;
-  if (!b.append || a.lastChunk || a.artifact.artifactId !== b.artifact.artifactId) return undefined;
-  if (a.metadata || !isBareChunk(b)) return undefined;
+  if (!b.append || a.lastChunk || a.artifact.artifactId !== b.artifact.artifactId) return false;
+  if (a.metadata || !isBareChunk(b)) return false;
   const last = a.artifact.parts.at(-1);
-  const next = b.artifact.parts[0];
-  if (!last || !next || b.artifact.parts.length !== 1 || !isPlainText(last) || !isPlainText(next))
-    return undefined;
-  const parts = a.artifact.parts.slice();
-  parts[parts.length - 1] = { text: last.text + next.text };
-  const merged: TaskArtifactUpdateEvent = { ...a, artifact: { ...a.artifact, parts } };
-  if (b.lastChunk) merged.lastChunk = true;
-  return { artifactUpdate: merged };
+  const [next] = b.artifact.parts;
+  return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
 }
 
 /** A chunk that says nothing but its text: whatever it said beside it would be lost in the one before. */
 function isBareChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
-  return !(metadata || artifact.metadata || artifact.extensions || artifact.name || artifact.description);
+  const { parts, name, description, extensions } = artifact;
+  return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
+}
+
+/**
+ * An event that grows by the chunks that are merged into it, without copying what it has. The event that it begins with
+ * stays as it was.
+ */
+export class MergedChunk {
+  readonly event: { artifactUpdate: TaskArtifactUpdateEvent };
+  readonly #text: { text: string };
+
+  constructor(first: TaskArtifactUpdateEvent) {
+    const parts = first.artifact.parts.slice();
+    const last = parts.at(-1);
+    this.#text = { text: last && "text" in last ? last.text : "" };
+    parts[parts.length - 1] = this.#text;
+    this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
+  }
+
+  /** Adds a chunk for which `canMerge` said yes. */
+  add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
+    const [part] = artifact.parts;
+    if (part && "text" in part) this.#text.text += part.text;
+    if (lastChunk) this.event.artifactUpdate.lastChunk = true;
+  }
 }

@@ -44,13 +44,28 @@ export function isLoopback(host: string): boolean {
  * Refuses requests that reach a loopback listener under a foreign name. A page of another site can make a browser send
  * them (DNS rebinding), and "only this machine" would no longer hold.
  */
-export function checkHostName(request: HttpRequest, publicUrl: string | undefined): void {
-  const { hostname } = new URL(request.origin);
-  const bare = hostname.replace(/^\[|\]$/g, "");
-  if (isLoopback(bare) || bare.endsWith(".localhost")) return;
-  if (publicUrl && new URL(publicUrl).hostname === hostname) return;
-  throw new A2AError(
-    "PERMISSION_DENIED",
-    `This server listens on loopback and does not answer for ${hostname}; set publicUrl if it is published under that name.`,
-  );
+export class HostNames {
+  readonly #publicHost: string | undefined;
+  #welcome = "";
+
+  constructor(publicUrl: string | undefined) {
+    this.#publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
+  }
+
+  check(host: string): void {
+    if (host === this.#welcome) return;
+    const name = hostNameOf(host);
+    if (!isLoopback(name) && !name.endsWith(".localhost") && name !== this.#publicHost) {
+      throw new A2AError(
+        "PERMISSION_DENIED",
+        `This server listens on loopback and does not answer for ${JSON.stringify(host.slice(0, 100))}; set publicUrl if it is published under that name.`,
+      );
+    }
+    this.#welcome = host;
+  }
+}
+
+/** The name in a Host header, without the port. */
+function hostNameOf(host: string): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "") : host;
 }

@@ -49,6 +49,7 @@ export function checkVersion(
   shape: string | undefined,
 ): void {
   const header = request.header("a2a-version");
+  if (header === "1.0") return;
   const query = request.query === "" ? null : new URLSearchParams(request.query).get("A2A-Version");
   negotiateVersion({
     header,

@@ -17,7 +17,7 @@ import {
 } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { SpecRevision } from "../wire/index.ts";
-import { checkBind, checkHostName, isLoopback, type Authenticate } from "./auth.ts";
+import { checkBind, HostNames, isLoopback, type Authenticate } from "./auth.ts";
 import { EventStreams } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
@@ -113,6 +113,7 @@ class AgentServer implements Server {
     this.store = chooseStore(options.store);
     this.#streams = new EventStreams(options.heartbeatMs ?? 15_000);
     const observer = safely(options.observer ?? {});
+    const hostNames = new HostNames(options.publicUrl);
     this.#context = {
       agents: this.#serve(agents, observer),
       streams: this.#streams,
@@ -122,7 +123,7 @@ class AgentServer implements Server {
       authenticate: options.authenticate,
       publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
       admit: (request) => {
-        if (this.#loopback && !options.authenticate) checkHostName(request, options.publicUrl);
+        if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
       onError: (where, error) => observer.onError?.({ where, error }),
     };
