@@ -206,6 +206,26 @@ describe("a stream that is cut", () => {
     expect(asked().map(({ after }) => after)).toEqual(["3", "4"]);
   });
 
+  it("does not take the question that it answers for the next one [F-15]", async () => {
+    const asking = { state: "TASK_STATE_INPUT_REQUIRED", timestamp: "2026-01-01T00:00:00.000Z" } as const;
+    const before: StreamResponse = { task: { id: "t", contextId: "c", status: asking } };
+    const again = status("TASK_STATE_INPUT_REQUIRED");
+    for (const how of ["cut", "end"] as const) {
+      for (const last of [status("TASK_STATE_COMPLETED"), again]) {
+        // The subscription stays open behind the new question, which ends the turn all the same.
+        const { remote } = await play([
+          stream([[4, before]], how),
+          stream([[5, chunk("thanks")]], how),
+          stream([[6, last]], "open"),
+        ]);
+        expect(await all(remote.stream("blue", { taskId: "t" }))).toEqual([before, chunk("thanks"), last]);
+      }
+    }
+    // A server without ids that closes in good order has to be believed.
+    const { remote } = await play([stream([[0, before]], "end")]);
+    expect(await all(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
+  });
+
   it("is not resumed when the agent says no", async () => {
     const { remote, waits } = await play([stream(numbered(0, 2), "cut"), refuse(-32001, "gone")]);
     await expect(all(remote.stream("go"))).rejects.toMatchObject({

@@ -1,22 +1,8 @@
-import {
-  A2AError,
-  isInterrupted,
-  isTerminal,
-  type SendMessageRequest,
-  type StreamResponse,
-  type TaskState,
-} from "../protocol/index.ts";
+import { A2AError, isTerminal, type StreamResponse } from "../protocol/index.ts";
 import type { Call } from "./http.ts";
+import { type Beginning, Place } from "./place.ts";
 import { Backoff, type Reconnect } from "./reconnect.ts";
 import type { Received, Transport } from "./transport.ts";
-
-/** What a stream begins with: a message that is sent, or a task that exists. */
-export type Beginning =
-  | { readonly send: SendMessageRequest }
-  | {
-      readonly subscribe: { readonly id: string; readonly tenant?: string };
-      readonly after?: string | undefined;
-    };
 
 /**
  * A stream that survives cuts. "Cut" is not "ended": a stream has ended when its task has, or waits for its user, or
@@ -37,18 +23,54 @@ export async function* follow(
   for (;;) {
     let cut: A2AError;
     try {
-      for await (const received of place.open(transport, call)) {
+      const isResumed = "send" in beginning && place.taskId !== undefined;
+      for await (const received of open(transport, beginning, place, call)) {
         if (place.advance(received)) backoff.progress();
         yield received.event;
+        // A subscription stays open behind a question; the stream that it stands in for would not.
+        if (isResumed && place.isOver) return;
       }
-      if (place.hasEnded) return;
+      if (place.isComplete) return;
       cut = new A2AError("UNAVAILABLE", "the agent ended the stream before the task had ended");
     } catch (error) {
       if (!isCut(error)) throw error;
-      if (place.mayHaveEnded) return;
+      if (place.isOver) return;
       cut = error;
     }
-    if (!(await backoff.next(cut, call.signal))) throw place.lost(cut, backoff.failures);
+    if (!(await backoff.next(cut, call.signal))) throw lost(place, cut, backoff.failures);
+  }
+}
+
+function open(
+  transport: Transport,
+  beginning: Beginning,
+  { taskId, lastEventId }: Place,
+  call: Call,
+): AsyncIterable<Received> {
+  if (taskId !== undefined) {
+    const { tenant } = "send" in beginning ? beginning.send : beginning.subscribe;
+    const params = tenant === undefined ? { id: taskId } : { id: taskId, tenant };
+    return subscribe(transport, params, call, lastEventId);
+  }
+  // Only a message can begin without a task.
+  const { send } = beginning as Extract<Beginning, { send: unknown }>;
+  return transport.stream("SendStreamingMessage", send, call);
+}
+
+async function* subscribe(
+  transport: Transport,
+  params: { readonly id: string; readonly tenant?: string },
+  call: Call,
+  lastEventId: string | undefined,
+): AsyncGenerator<Received, void, undefined> {
+  try {
+    yield* transport.stream("SubscribeToTask", params, { ...call, lastEventId });
+  } catch (error) {
+    // So a server says that the task has ended meanwhile (A2A §3.1.6).
+    if (!(error instanceof A2AError) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
+    const task = await transport.call("GetTask", params, call);
+    if (!isTerminal(task.status.state)) throw error;
+    yield { event: { task } };
   }
 }
 
@@ -59,85 +81,14 @@ function isCut(error: unknown): error is A2AError {
   );
 }
 
-/** Where in a task's events a reader is. */
-class Place {
-  readonly #beginning: Beginning;
-  #taskId: string | undefined;
-  #lastEventId: string | undefined;
-  #state: TaskState | undefined;
-  #answered = false;
-
-  constructor(beginning: Beginning) {
-    this.#beginning = beginning;
-    if ("subscribe" in beginning) {
-      this.#taskId = beginning.subscribe.id;
-      this.#lastEventId = beginning.after;
-    }
-  }
-
-  open(transport: Transport, call: Call): AsyncIterable<Received> {
-    if (this.#taskId !== undefined) return this.#subscribe(transport, call, this.#taskId);
-    // Without a task id there was no event yet, and only a message can begin without one.
-    const { send } = this.#beginning as { send: SendMessageRequest };
-    return transport.stream("SendStreamingMessage", send, call);
-  }
-
-  async *#subscribe(transport: Transport, call: Call, id: string): AsyncGenerator<Received, void, undefined> {
-    const { tenant } = "send" in this.#beginning ? this.#beginning.send : this.#beginning.subscribe;
-    const params = tenant === undefined ? { id } : { id, tenant };
-    try {
-      yield* transport.stream("SubscribeToTask", params, { ...call, lastEventId: this.#lastEventId });
-    } catch (error) {
-      // So a server says that the task has ended meanwhile (A2A §3.1.6).
-      if (!(error instanceof A2AError) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
-      const task = await transport.call("GetTask", params, call);
-      if (!isTerminal(task.status.state)) throw error;
-      yield { event: { task } };
-    }
-  }
-
-  /**
-   * Takes note of an event and says whether it brought anything new. A snapshot that repeats what was known does not,
-   * or a server that cuts after each would be asked for ever.
-   */
-  advance({ id, event }: Received): boolean {
-    const repeats = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
-    if (id !== undefined && id !== "") this.#lastEventId = id;
-    if ("task" in event) {
-      this.#taskId = event.task.id;
-      this.#state = event.task.status.state;
-    } else if ("statusUpdate" in event) {
-      this.#taskId = event.statusUpdate.taskId || this.#taskId;
-      this.#state = event.statusUpdate.status.state;
-    } else if ("artifactUpdate" in event) this.#taskId = event.artifactUpdate.taskId || this.#taskId;
-    else this.#answered ||= this.#taskId === undefined;
-    return !repeats;
-  }
-
-  /** Whether a stream that was closed in good order is complete. */
-  get hasEnded(): boolean {
-    return this.mayHaveEnded || (this.#state !== undefined && isInterrupted(this.#state));
-  }
-
-  /** Whether it is complete although its connection broke: nothing was left to come. */
-  get mayHaveEnded(): boolean {
-    if (this.#answered) return true;
-    if (this.#state === undefined) return false;
-    return (
-      isTerminal(this.#state) || ("send" in this.#beginning && this.#state === "TASK_STATE_INPUT_REQUIRED")
-    );
-  }
-
-  lost(cut: A2AError, tries: number): A2AError {
-    const metadata: Record<string, string> = {};
-    if (this.#taskId !== undefined) metadata["taskId"] = this.#taskId;
-    if (this.#lastEventId !== undefined) metadata["lastEventId"] = this.#lastEventId;
-    const which = this.#taskId === undefined ? "The stream" : `The stream of task ${this.#taskId}`;
-    const what =
-      this.#taskId === undefined
-        ? "the message may or may not have arrived; send it again with the same messageId"
-        : "the task may go on without us; subscribe to it again, or get it";
-    const message = `${which} was cut, and ${tries} tries to resume it failed (${cut.message}); ${what}.`;
-    return new A2AError("UNAVAILABLE", message, { metadata, cause: cut });
-  }
+function lost({ taskId, lastEventId }: Place, cut: A2AError, tries: number): A2AError {
+  const metadata: Record<string, string> = {};
+  if (taskId !== undefined) metadata["taskId"] = taskId;
+  if (lastEventId !== undefined) metadata["lastEventId"] = lastEventId;
+  const [which, what] =
+    taskId === undefined
+      ? ["The stream", "the message may or may not have arrived; send it again with the same messageId"]
+      : [`The stream of task ${taskId}`, "the task may go on without us; subscribe to it again, or get it"];
+  const message = `${which} was cut, and ${tries} tries to resume it failed (${cut.message}); ${what}.`;
+  return new A2AError("UNAVAILABLE", message, { metadata, cause: cut });
 }

@@ -214,7 +214,7 @@ describe("ProtoJSON", () => {
     expect(violations(() => part(json))).toHaveProperty(["message.parts[0].data.big"]);
   });
 
-  it("refuses what is nested too deep, without a crash", () => {
+  it("refuses what is nested too deep, without a crash [M-08]", () => {
     expect(part({ data: deep(100) })).toEqual({ data: deep(100) });
     expect(Object.values(violations(() => part({ data: deep(101) })))).toEqual([
       "is nested deeper than 100 levels; flatten it",

@@ -1,0 +1,88 @@
+import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../protocol/index.ts";
+import type { Received } from "./transport.ts";
+
+/** What a stream begins with: a message that is sent, or a task that exists. */
+export type Beginning =
+  | { readonly send: SendMessageRequest }
+  | {
+      readonly subscribe: { readonly id: string; readonly tenant?: string };
+      readonly after?: string | undefined;
+    };
+
+/** Where in a task's events a reader is, and whether there is more to come. */
+export class Place {
+  readonly #isTurn: boolean;
+  readonly #isFollowUp: boolean;
+  #taskId: string | undefined;
+  #lastEventId: string | undefined;
+  #status: TaskStatus | undefined;
+  /** The status in which a follow-up message found its task. */
+  #before: TaskStatus | undefined;
+  #answered = false;
+
+  constructor(beginning: Beginning) {
+    this.#isTurn = "send" in beginning;
+    this.#isFollowUp = "send" in beginning && beginning.send.message.taskId !== undefined;
+    if ("subscribe" in beginning) {
+      this.#taskId = beginning.subscribe.id;
+      this.#lastEventId = beginning.after;
+    }
+  }
+
+  /** Known since the first event. */
+  get taskId(): string | undefined {
+    return this.#taskId;
+  }
+
+  get lastEventId(): string | undefined {
+    return this.#lastEventId;
+  }
+
+  /**
+   * Takes note of an event and says whether it brought anything new. A snapshot that repeats what was known does not,
+   * or a server that cuts after each would be asked for ever.
+   */
+  advance({ id, event }: Received): boolean {
+    const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
+    if (id) this.#lastEventId = id;
+    if ("task" in event) {
+      this.#taskId = event.task.id;
+      this.#status = event.task.status;
+      if (this.#isFollowUp) this.#before ??= this.#status;
+    } else if ("statusUpdate" in event) {
+      this.#taskId = event.statusUpdate.taskId || this.#taskId;
+      this.#status = event.statusUpdate.status;
+    } else if ("artifactUpdate" in event) this.#taskId = event.artifactUpdate.taskId || this.#taskId;
+    else this.#answered ||= this.#taskId === undefined;
+    return !isRepetition;
+  }
+
+  /** True when nothing can come any more, however the stream stopped, and if it did not. */
+  get isOver(): boolean {
+    if (this.#answered) return true;
+    if (!this.#status) return false;
+    const { state } = this.#status;
+    // A turn ends with its question (A2A §11.7); a subscription goes on behind it.
+    return isTerminal(state) || (this.#isTurn && state === "TASK_STATE_INPUT_REQUIRED" && !this.#isAsBefore);
+  }
+
+  /** True when a stream that was closed in good order may be believed to be complete. */
+  get isComplete(): boolean {
+    if (this.isOver) return true;
+    if (!this.#status || !isInterrupted(this.#status.state)) return false;
+    // Still the question that the message answers: with an event id it can be found out what has come of it.
+    return !this.#isAsBefore || this.#lastEventId === undefined;
+  }
+
+  get #isAsBefore(): boolean {
+    const now = this.#status;
+    const before = this.#before;
+    return (
+      now !== undefined &&
+      before !== undefined &&
+      now.state === before.state &&
+      now.timestamp === before.timestamp &&
+      now.message?.messageId === before.message?.messageId
+    );
+  }
+}
