@@ -11,8 +11,8 @@ export class Deferred<T = void> {
     });
   }
 
-  reject(error: unknown): void {
+  reject(reason: unknown): void {
     this.promise.catch(() => {});
-    this.#reject(error);
+    this.#reject(reason);
   }
 }
