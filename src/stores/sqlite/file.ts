@@ -34,31 +34,27 @@ export async function openFile(path: string): Promise<SqliteFile> {
     createPrivately(name);
     return new DatabaseSync(name);
   }
-  let lock: { release: () => void } | undefined;
+  let release: (() => void) | undefined;
   let db: DatabaseSync | undefined;
+  function close(): void {
+    try {
+      // The last connection to close writes the log back to the file and deletes it.
+      db?.close();
+    } finally {
+      release?.();
+    }
+  }
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    lock = holdLock(file, connect);
+    release = holdLock(file, connect);
     db = connect(file);
     db.exec(SETTINGS);
     prepareSchema(db, file);
-    return { db, close: closing(db, lock) };
+    return { db, close };
   } catch (error) {
-    db?.close();
-    lock?.release();
+    close();
     throw unavailable(error, `${file} cannot be opened`);
   }
-}
-
-function closing(db: DatabaseSync, lock: { release: () => void }): () => void {
-  return () => {
-    try {
-      // The last connection to close writes the log back to the file and deletes it.
-      db.close();
-    } finally {
-      lock.release();
-    }
-  };
 }
 
 /**

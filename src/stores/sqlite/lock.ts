@@ -5,15 +5,15 @@ import { isSqliteError } from "./error.ts";
 const BUSY = 5;
 
 /**
- * Makes this process the only one that serves `path`, until `release` or its death, however sudden: the lock is a
- * write transaction held on the companion file `<path>-lock`, which the operating system ends with the process.
- * Its `user_version` is the holder's process id, readable by the one that is refused.
+ * Makes this process the only one that serves `path`, until it calls the answer or dies, however suddenly: the lock is
+ * a write transaction held on the companion file `<path>-lock`, which the operating system ends with the process. Its
+ * `user_version` is the holder's process id, readable by the one that is refused.
  */
-export function holdLock(path: string, connect: (path: string) => DatabaseSync): { release: () => void } {
+export function holdLock(path: string, connect: (path: string) => DatabaseSync): () => void {
   const db = connect(`${path}-lock`);
   try {
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${process.pid}; COMMIT; BEGIN IMMEDIATE;`);
-    return { release: () => db.close() };
+    return () => db.close();
   } catch (error) {
     const taken = isSqliteError(error) && error.errcode === BUSY;
     const holder = taken ? Number(db.prepare("PRAGMA user_version").get()?.["user_version"]) : 0;

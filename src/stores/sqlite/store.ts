@@ -124,7 +124,7 @@ export class SqliteStore implements TaskStore {
 
   #opened(): Open {
     if (this.#open) return this.#open;
-    throw new A2AError("UNAVAILABLE", `The task store is closed; open it before it is used.`);
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it before it is used.");
   }
 }
 
