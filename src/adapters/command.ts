@@ -33,11 +33,12 @@ const STDERR_LINES = 10;
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, ...description } = options;
-  const shown = typeof line === "string" ? line : line.join(" ");
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = wordsOf(line, shell ?? false);
+  // Callers learn the name of the program, not its arguments.
+  const name = shell ? "shell" : basename(program);
   return agent(
-    { name: basename(shell ? "shell" : program), description: `Runs \`${shown}\``, ...description },
+    { name, description: shell ? "Runs a shell command" : `Runs ${name}`, ...description },
     async function* (run): AsyncGenerator<Said, void> {
       run.signal.throwIfAborted();
       const child = spawn(program, args, {
@@ -57,14 +58,14 @@ export function command(line: string | readonly string[], options: CommandOption
         let room = limit;
         for await (const chunk of outputOf(child)) {
           room -= chunk.length;
-          if (room < 0) yield failed(`\`${shown}\` was stopped: it wrote more than ${limit} bytes.`);
+          if (room < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
           // A character that is cut by a chunk's border waits for its rest.
           yield decoder.decode(chunk, { stream: true });
         }
         yield decoder.decode();
         const problem = await ended;
         run.signal.throwIfAborted();
-        if (problem) yield failed([`\`${shown}\` ${problem}`, complaint()].join("\n").trim());
+        if (problem) yield failed([`${name} ${problem}`, complaint()].join("\n").trim());
       } finally {
         run.signal.removeEventListener("abort", stop);
         stop();

@@ -71,8 +71,9 @@ async function loadAgents(
     return loadFiles(paths, adk);
   }
   const { command } = await import("../adapters/index.ts");
+  const { toId } = await import("./serve/find.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
-  return { agents: { [(await agent.describe()).name]: agent }, skipped: [] };
+  return { agents: { [toId((await agent.describe()).name)]: agent }, skipped: [] };
 }
 
 /** No file is passed over in silence. */

@@ -40,7 +40,7 @@ async function searchDirectory(directory: string): Promise<Candidate[]> {
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     if (entry.isDirectory()) {
       const inside = await agentFileIn(file);
-      found.push(inside ? { file: inside, id: entry.name } : { file, skipped: "has no agent.ts" });
+      found.push(inside ? { file: inside, id: idOf(inside) } : { file, skipped: "has no agent.ts" });
     } else if (EXTENSIONS.includes(extname(entry.name))) {
       const reason = reasonToSkip(entry.name);
       found.push(reason ? { file, skipped: reason } : { file, id: idOf(file) });
@@ -66,7 +66,12 @@ function reasonToSkip(name: string): string | undefined {
 function idOf(file: string): string {
   const name = basename(file, extname(file));
   const id = name === "agent" || name === "index" ? basename(dirname(file)) : name;
-  return id.replace(/^\d+[-_.]/, "").replaceAll(/[^A-Za-z0-9._-]+/g, "-") || "agent";
+  return toId(id.replace(/^\d+[-_.]/, ""));
+}
+
+/** A name as it can stand in the URL of an agent. */
+export function toId(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "agent";
 }
 
 function withoutDuplicates(found: readonly Candidate[]): Candidate[] {

@@ -16,28 +16,31 @@ export async function loadAgent(
   adk: AdkAgents,
 ): Promise<{ agent: Agent } | { skipped: string }> {
   loadEnvBeside(file);
-  let exports: Record<string, unknown>;
   try {
-    exports = await importFile(file);
+    const exports = await importFile(file);
+    const found = await agentIn(exports, id, adk);
+    if (!found) return { skipped: reasonFor(exports) };
+    // One that cannot say what it is would fail at the first request for its card.
+    await found.describe();
+    return { agent: found };
   } catch (error) {
-    return { skipped: `could not be loaded: ${error instanceof Error ? error.message : String(error)}` };
+    const [line] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { skipped: `could not be loaded: ${line}` };
   }
+}
+
+async function agentIn(
+  exports: Record<string, unknown>,
+  id: string,
+  adk: AdkAgents,
+): Promise<Agent | undefined> {
   for (const name of NAMES) {
     const exported = exports[name];
-    if (exported === undefined) continue;
-    if (isAgent(exported)) return { agent: exported };
-    if (isGenerator(exported)) {
-      return { agent: agent({ name: id, description: `The agent of ${id}` }, exported) };
-    }
-    if (isAdk(exported)) {
-      try {
-        return { agent: await adk.add(exported) };
-      } catch (error) {
-        return { skipped: `could not be served: ${error instanceof Error ? error.message : String(error)}` };
-      }
-    }
+    if (isAgent(exported)) return exported;
+    if (isGenerator(exported)) return agent({ name: id, description: `The agent of ${id}` }, exported);
+    if (isAdk(exported)) return adk.add(exported);
   }
-  return { skipped: reasonFor(exports) };
+  return undefined;
 }
 
 function reasonFor(exports: Record<string, unknown>): string {

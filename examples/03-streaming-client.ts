@@ -1,0 +1,46 @@
+/**
+ * A client that follows a stream over a network that breaks: the connection is cut after every few events, and the
+ * stream goes on from where it was, with nothing lost and nothing twice.
+ *
+ *     node examples/03-streaming-client.ts
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import { createServer, textOf } from "colloquy";
+import { agent } from "colloquy/adapters";
+import { connect } from "colloquy/client";
+
+const counter = agent({ name: "counter", description: "Counts slowly" }, async function* ({ text }) {
+  for (let number = 1; number <= Number(text); number++) {
+    yield `${number} `;
+    await pause(20);
+  }
+});
+
+const server = createServer(counter, { store: "memory" });
+const { url } = await server.listen();
+
+let cuts = 0;
+const remote = await connect(url, {
+  fetch: async (input, init) => {
+    const response = await fetch(input, init);
+    const isStream = response.headers.get("content-type") === "text/event-stream";
+    return isStream && response.body ? new Response(cutAfter(response.body, 6), response) : response;
+  },
+  reconnect: { firstDelayMs: 10 },
+});
+
+for await (const event of remote.stream("30")) {
+  if ("artifactUpdate" in event) process.stdout.write(textOf(event.artifactUpdate.artifact.parts));
+}
+console.log(`\nCut ${cuts} times.`);
+await server.close();
+
+async function* cutAfter(body: AsyncIterable<Uint8Array>, chunks: number) {
+  for await (const chunk of body) {
+    yield chunk;
+    if (--chunks === 0) {
+      cuts++;
+      throw new Error("The network broke.");
+    }
+  }
+}

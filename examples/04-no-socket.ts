@@ -1,0 +1,30 @@
+/**
+ * A server is a function from `Request` to `Response`, so it runs in whatever speaks those (Hono, Next, Bun, Deno …).
+ * Here a client is plugged into it without any network: the shortest way to test an agent.
+ *
+ *     node examples/04-no-socket.ts
+ */
+import { createServer } from "colloquy";
+import { agent, inputRequired } from "colloquy/adapters";
+import { connect } from "colloquy/client";
+
+const baker = agent(
+  { name: "baker", description: "Bakes what you ask for" },
+  async function* ({ text, history }) {
+    if (history.length === 1) yield inputRequired(`A ${text}, gladly. Which size?`);
+    yield `Here is your ${text} cake.`;
+  },
+);
+
+const server = createServer(baker, { store: "memory" });
+const remote = await connect("http://baker.example", {
+  fetch: (input, init) => server.fetch(new Request(input, init)),
+});
+
+const asked = await remote.send("birthday cake");
+if (!("task" in asked)) throw new Error("The baker answers with tasks.");
+console.log(asked.task.status.state, asked.task.status.message?.parts);
+
+const baked = await remote.send("large", { taskId: asked.task.id });
+if ("task" in baked) console.log(baked.task.status.state, baked.task.artifacts?.[0]?.parts);
+await server.close();

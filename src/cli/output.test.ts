@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, type StreamResponse, type Task } from "../protocol/index.ts";
+import { Output, type Format } from "./output.ts";
+import { Problem } from "./problem.ts";
+
+function outputOf(format: Format, write: (output: Output) => void): { out: string; err: string } {
+  const seen = { out: "", err: "" };
+  write(
+    new Output({ out: (text) => void (seen.out += text), err: (text) => void (seen.err += text) }, format),
+  );
+  return seen;
+}
+
+const task: Task = {
+  id: "t-1",
+  contextId: "c-1",
+  status: { state: "TASK_STATE_COMPLETED", timestamp: "2026-01-01T00:00:00.000Z" },
+  history: [{ messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hi" }] }],
+  artifacts: [
+    {
+      artifactId: "a-1",
+      name: "answer",
+      parts: [
+        { text: "Hello" },
+        { data: { n: 1 } },
+        { raw: "aGVsbG8=", filename: "a.txt", mediaType: "text/plain" },
+        { url: "https://example.com/a.pdf", mediaType: "application/pdf" },
+      ],
+    },
+  ],
+};
+
+describe("a task as text", () => {
+  it("has its ids, its state, and every part of its artifacts [SEND_004]", () => {
+    const { out, err } = outputOf("text", (output) => output.task(task));
+    expect(out).toBe(`Task: t-1
+Context: c-1
+State: TASK_STATE_COMPLETED
+Artifact: answer
+Hello
+
+Data: answer
+{
+  "n": 1
+}
+
+File: a.txt, text/plain, 5 bytes
+File: application/pdf, https://example.com/a.pdf
+`);
+    expect(err).toBe("");
+  });
+
+  it("has its history where that is asked for", () => {
+    const { out } = outputOf("text", (output) => output.task(task, true));
+    expect(out).toContain("History: ROLE_USER\nhi\n\n");
+  });
+});
+
+describe("JSON", () => {
+  it("is the protocol's own type, one document", () => {
+    const { out } = outputOf("json", (output) => output.response({ task }));
+    expect(JSON.parse(out)).toEqual({ task });
+  });
+
+  it("is one line per event of a stream", () => {
+    const events: StreamResponse[] = [
+      { task },
+      { statusUpdate: { taskId: "t-1", contextId: "c-1", status: task.status } },
+    ];
+    const { out } = outputOf("json", (output) => {
+      for (const event of events) output.event(event);
+      output.endOfStream({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+    });
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(events);
+  });
+});
+
+describe("a stream as text", () => {
+  it("shows chunks as they come, in one block, and ends with what the next command needs", () => {
+    const ids = { taskId: "t-1", contextId: "c-1" };
+    const chunk = (text: string, rest: object = {}): StreamResponse => ({
+      artifactUpdate: { ...ids, artifact: { artifactId: "a-1", name: "answer", parts: [{ text }] }, ...rest },
+    });
+    const { out } = outputOf("text", (output) => {
+      output.event({ task: { id: "t-1", contextId: "c-1", status: { state: "TASK_STATE_SUBMITTED" } } });
+      output.event(chunk("Hel"));
+      output.event(chunk("lo", { append: true, lastChunk: true }));
+      output.event({ statusUpdate: { ...ids, status: { state: "TASK_STATE_COMPLETED" } } });
+      output.endOfStream({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+    });
+    expect(out).toBe(`Task: t-1
+Context: c-1
+State: TASK_STATE_SUBMITTED
+Artifact: answer
+Hello
+
+State: TASK_STATE_COMPLETED
+Task: t-1
+Context: c-1
+State: TASK_STATE_COMPLETED
+`);
+  });
+});
+
+describe("a failure", () => {
+  it("of the protocol keeps the protocol's name [OUT_004]", () => {
+    const { out } = outputOf("json", (output) => output.problem(new Problem(A2AError.taskNotFound("t-9"))));
+    expect(JSON.parse(out)).toEqual({
+      error: {
+        code: "TaskNotFoundError",
+        message: "Task t-9 was not found; check the id with ListTasks.",
+        hint: null,
+        a2aCode: -32001,
+      },
+    });
+  });
+
+  it.each([
+    ["A2ACLI_ERR_USAGE", 2],
+    ["A2ACLI_ERR_CARD_NOT_FOUND", 3],
+    ["A2ACLI_ERR_CREDENTIALS_MISSING", 4],
+    ["A2ACLI_ERR_TIMEOUT", 5],
+    ["A2ACLI_ERR_INTERNAL", 1],
+  ] as const)("%s ends with exit code %d", (code, exitCode) => {
+    expect(new Problem(code, "x").exitCode).toBe(exitCode);
+  });
+
+  it("in text leaves stdout to results and ends what was half said", () => {
+    const { out, err } = outputOf("text", (output) => {
+      output.event({
+        artifactUpdate: {
+          taskId: "t",
+          contextId: "c",
+          artifact: { artifactId: "a", parts: [{ text: "half" }] },
+        },
+      });
+      output.problem(new Problem("A2ACLI_ERR_UNREACHABLE", "Nobody answers.", "Start it."));
+    });
+    expect(out).toBe("Artifact: a\nhalf\n\n");
+    expect(err).toBe("error: Nobody answers. (A2ACLI_ERR_UNREACHABLE)\nhint: Start it.\n");
+  });
+});
