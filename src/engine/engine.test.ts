@@ -116,12 +116,20 @@ describe("a message to a task", () => {
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const answer = engine.send(request("Bonn", { taskId: task.id }), alice);
     const second = await puppet.run(1);
-    expect(second.run.task.history?.map(({ parts }) => textOf(parts))).toEqual(["book", "Bonn"]);
+    expect(second.run.task.history?.map(({ parts }) => textOf(parts))).toEqual(["book", "which?", "Bonn"]);
     second.say(working, chunk("booked", false)).end();
     const done = taskOf(await answer);
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    // The question is part of the conversation once it is answered.
-    expect(done.history?.map(({ parts }) => textOf(parts))).toEqual(["book", "Bonn", "which?"]);
+    expect(done.history?.map(({ parts }) => textOf(parts))).toEqual(["book", "which?", "Bonn"]);
+  });
+
+  it("is at work at once: nobody who asks is told that input is still required", async () => {
+    const { engine, puppet, task } = await waiting();
+    const configuration = { returnImmediately: true };
+    const answer = taskOf(await engine.send(request("Bonn", { taskId: task.id, configuration }), alice));
+    expect(answer.status.state).toBe("TASK_STATE_WORKING");
+    expect((await engine.get({ id: task.id }, alice)).status.state).toBe("TASK_STATE_WORKING");
+    (await puppet.run(1)).end();
   });
 
   it("streams from the task as this turn found it [G-01, F-52]", async () => {

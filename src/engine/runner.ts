@@ -1,6 +1,8 @@
 import {
   A2AError,
+  fold,
   isInterrupted,
+  isRefusal,
   isTerminal,
   snapshot,
   stateName,
@@ -90,6 +92,8 @@ export class Runner {
       return;
     }
     this.#turn = turn;
+    // Who asks from now on must not be told that the task waits for what it has just been given.
+    if (live.state && isInterrupted(live.state)) this.#moveTo("TASK_STATE_WORKING");
     void this.#work(turn, found, speech);
   }
 
@@ -125,9 +129,8 @@ export class Runner {
       const status = { state: "TASK_STATE_SUBMITTED", timestamp: live.now() } as const;
       return { id: live.taskId, contextId: live.contextId, status, history: [message] };
     }
-    const task = snapshot(live.snapshot());
-    (task.history ??= []).push(message);
-    return task;
+    const found = fold(snapshot(live.snapshot()), { message });
+    return isRefusal(found) ? live.snapshot() : found;
   }
 
   async #work(turn: Turn, found: Task, speech?: Speech): Promise<void> {
@@ -155,6 +158,10 @@ export class Runner {
       while (!step.done) {
         if (turn.fenced) return;
         const event = toTaskEvent(live, step.value, timestamp, this.#context.newId);
+        if (this.#isKnown(turn, event)) {
+          step = await iterator.next();
+          continue;
+        }
         const refusal = live.accept(event);
         if (refusal)
           throw new A2AError("INVALID_AGENT_RESPONSE", `The agent went on wrongly: ${refusal.refused}.`);
@@ -168,6 +175,18 @@ export class Runner {
       // An agent that is left before its end is told so, but not waited for.
       if (!ended) void this.#leave(iterator);
     }
+  }
+
+  /** An agent that begins by saying that it works, in a turn that has said so already. */
+  #isKnown(turn: Turn, event: TaskEvent): boolean {
+    if (turn.state !== undefined || turn.found?.seq === 1 || !("statusUpdate" in event)) return false;
+    const { status, metadata } = event.statusUpdate;
+    return (
+      status.state === "TASK_STATE_WORKING" &&
+      this.live.state === status.state &&
+      !status.message &&
+      !metadata
+    );
   }
 
   async #leave(iterator: Speech["iterator"]): Promise<void> {

@@ -8,6 +8,8 @@ export interface Subscription {
   next(): Promise<readonly LogEvent[] | undefined>;
   /** Ends the subscription, and nothing else (E2). Resolves a pending `next` with undefined. */
   close(): void;
+  /** True when everything has been given; false at the end means that the stream was cut. */
+  readonly complete: boolean;
 }
 
 /** Where a subscription begins and where it ends. */
@@ -35,6 +37,7 @@ export class LogSubscription implements Subscription {
   #opening: LogEvent | undefined;
   #seq: number;
   #closed = false;
+  #stopped = false;
   #wake: (() => void) | undefined;
 
   constructor(runner: Runner, store: TaskStore, span: SubscriptionSpan, onClose: () => void) {
@@ -70,6 +73,10 @@ export class LogSubscription implements Subscription {
     }
   }
 
+  get complete(): boolean {
+    return this.#stopped || this.#runner.live.endedAt(this.#seq);
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -95,6 +102,7 @@ export class LogSubscription implements Subscription {
     const stop =
       turn === undefined ? -1 : events.findIndex((event) => event.seq > turn && asksForInput(event));
     if (stop < 0) return events.every(isShown) ? events : events.filter(isShown);
+    this.#stopped = true;
     this.close();
     return events.slice(0, stop + 1).filter(isShown);
   }
@@ -129,6 +137,9 @@ export function streamOf(event: LogEvent | undefined): Subscription {
     },
     close() {
       given = true;
+    },
+    get complete() {
+      return given;
     },
   };
 }

@@ -134,6 +134,12 @@ describe("fold", () => {
     expect(task.status.message).toBeUndefined();
   });
 
+  it("puts a question before its answer", () => {
+    const task = foldAll([{ task: born() }, status("TASK_STATE_INPUT_REQUIRED", "which?"), said]);
+    expect(task.history?.map(({ messageId }) => messageId)).toEqual(["which?", "m"]);
+    expect(task.status).toEqual({ state: "TASK_STATE_INPUT_REQUIRED" });
+  });
+
   it("leaves a snapshot alone, and the events too", () => {
     const events = [{ task: born() }, said, chunk("Hel"), chunk("lo", { append: true })];
     const before = JSON.stringify(events);

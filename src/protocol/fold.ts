@@ -1,5 +1,5 @@
 import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
-import { isPlainText, type Part } from "./message.ts";
+import { isPlainText, type Message, type Part } from "./message.ts";
 import { stateName, type Artifact, type Task, type TaskState } from "./task.ts";
 
 /** What an event wants to do: be born, grow the history, grow an artifact, or move to a state. */
@@ -87,14 +87,22 @@ export function fold(task: Task | undefined, event: TaskEvent): Task | Refusal {
   // Without a task refusalOf lets only a birth through.
   if ("task" in event || !task) return snapshot((event as { task: Task }).task);
   if ("artifactUpdate" in event) addArtifact(task, event.artifactUpdate);
-  else if ("message" in event) (task.history ??= []).push(event.message);
-  else {
-    // A status message that is superseded becomes part of the conversation.
-    if (task.status.message) (task.history ??= []).push(task.status.message);
+  else if ("message" in event) {
+    const { message, ...status } = task.status;
+    remember(task, message);
+    remember(task, event.message);
+    task.status = status;
+  } else {
+    remember(task, task.status.message);
     task.status = event.statusUpdate.status;
     if (event.statusUpdate.metadata) task.metadata = { ...task.metadata, ...event.statusUpdate.metadata };
   }
   return task;
+}
+
+/** A status message that is answered or superseded becomes part of the conversation, in its place. */
+function remember(task: Task, message: Message | undefined): void {
+  if (message) (task.history ??= []).push(message);
 }
 
 function addArtifact(task: Task, { artifact, append }: TaskArtifactUpdateEvent): void {

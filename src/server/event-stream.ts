@@ -94,6 +94,7 @@ class EventStream {
           this.#waiting = false;
         }
       }
+      if (!this.#subscription.complete) throw cut();
     } catch (error) {
       void this.#write(this.#framing.failure(A2AError.from(error)));
     }
@@ -105,6 +106,7 @@ class EventStream {
     if (this.#lastWrite <= before && !this.#waiting) void this.#write(HEARTBEAT);
   }
 
+  /** Ends the stream between two events and says that it is cut, so that nobody takes this for the task's end. */
   close(): void {
     this.#subscription.close();
   }
@@ -113,4 +115,11 @@ class EventStream {
     this.#lastWrite = Date.now();
     return this.#sink.write(text);
   }
+}
+
+function cut(): A2AError {
+  return new A2AError(
+    "UNAVAILABLE",
+    "The server ended the stream before its end; subscribe again with Last-Event-ID.",
+  );
 }

@@ -472,16 +472,26 @@ export function serverContract(
       await sloppy.door.close();
     });
 
-    it("ends its streams between two events when it closes", async () => {
+    it("ends its streams between two events when it closes, and says that they are cut [D-10]", async () => {
       const { door: own, server } = await open({ parrot }, { store: "memory" });
-      const response = await own.send("/message:stream", {
+      const start = (text: string): Promise<Response> =>
+        own.send("/message:stream", {
+          method: "POST",
+          headers: JSON_BODY,
+          body: JSON.stringify({ message: message(text) }),
+        });
+      const asked = await readEvents(await start("ask"));
+      const { task } = (asked[0] as { data: { task: Task } }).data;
+      const subscribed = await own.send(`/tasks/${task.id}:subscribe`, {
         method: "POST",
         headers: JSON_BODY,
-        body: JSON.stringify({ message: message("wait") }),
       });
-      const reading = readEvents(response);
-      const [, events] = await Promise.all([server.close({ graceMs: 500 }), reading]);
-      expect(events.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });
+      const reading = [readEvents(await start("wait")), readEvents(subscribed)];
+      await server.close({ graceMs: 500 });
+      const [ended, cut] = await Promise.all(reading);
+      expect(ended?.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });
+      expect(cut?.map(({ data }) => Object.keys(data as object)[0])).toEqual(["task", "error"]);
+      expect(cut?.at(-1)?.data).toMatchObject({ error: { code: 503, status: "UNAVAILABLE" } });
       await own.close();
     });
   });
