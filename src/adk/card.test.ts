@@ -1,0 +1,218 @@
+import {
+  BaseAgent,
+  BaseToolset,
+  ExampleTool,
+  FunctionTool,
+  LlmAgent,
+  LoopAgent,
+  ParallelAgent,
+  SequentialAgent,
+  UnsafeLocalCodeExecutor,
+  Workflow,
+} from "@google/adk";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { buildAgentSkills, describeAdk, inFirstPerson } from "./card.ts";
+
+class Custom extends BaseAgent {
+  protected override async *runAsyncImpl(): AsyncGenerator<never, void, void> {}
+  protected override async *runLiveImpl(): AsyncGenerator<never, void, void> {}
+}
+
+const custom = (name: string, description = ""): BaseAgent => new Custom({ name, description });
+const inner = (): BaseAgent[] => [
+  custom("Inner_1", "Inner 1 description"),
+  custom("Inner_2", "Inner 2 description"),
+];
+const test = { name: "Test", description: "Test test." };
+const innerSkills = ["Inner_1", "Inner_2"].map((name) => ({
+  id: `${name}_${name}`,
+  name: `${name}: custom`,
+  description: `${name.replace("_", " ")} description`,
+  tags: [`sub_agent:${name}`, "custom_agent"],
+}));
+
+describe("the skills of an agent", () => {
+  it("of its own kind", async () => {
+    expect(await buildAgentSkills(custom("Test", "Test test"))).toEqual([
+      { id: "Test", name: "custom", description: "Test test", tags: ["custom_agent"] },
+    ]);
+    expect(await buildAgentSkills(custom("Test"))).toMatchObject([{ description: "A custom agent" }]);
+  });
+
+  it("with a model: itself, its tools, its code", async () => {
+    const tools = [
+      new FunctionTool({ name: "add", description: "Adds", parameters: z.object({}), execute: () => ({}) }),
+      new FunctionTool({ name: "sub", description: "", parameters: z.object({}), execute: () => ({}) }),
+    ];
+    const agent = new LlmAgent({
+      name: "Test_LLM",
+      description: "Test llm.",
+      instruction: "You're a helpful agent, only respond with useful information.",
+      tools,
+      codeExecutor: new UnsafeLocalCodeExecutor(),
+    });
+    const others = [
+      { id: "Test_LLM-add", name: "add", description: "Adds", tags: ["llm", "tools"] },
+      { id: "Test_LLM-sub", name: "sub", description: "Tool: sub", tags: ["llm", "tools"] },
+      {
+        id: "Test_LLM-code-executor",
+        name: "code-execution",
+        description: "Can execute code",
+        tags: ["llm", "code_execution"],
+      },
+    ];
+    expect(await buildAgentSkills(agent)).toEqual([
+      { id: "Test_LLM", name: "model", description: "Test llm.", tags: ["llm"] },
+      ...others,
+    ]);
+    expect((await buildAgentSkills(agent, { includeInstructions: true }))[0]?.description).toBe(
+      "Test llm. I am a helpful agent, only respond with useful information.",
+    );
+  });
+
+  it("leaves instructions out that are made for one conversation", async () => {
+    const agent = new LlmAgent({ name: "a", instruction: () => "You are secret." });
+    expect(await buildAgentSkills(agent, { includeInstructions: true })).toMatchObject([
+      { description: "An LLM-based agent" },
+    ]);
+  });
+
+  it("gives the questions of its examples", async () => {
+    const example = { input: { role: "user", parts: [{ text: "2 + 2?" }] }, output: [] };
+    const agent = new LlmAgent({ name: "a", tools: [new ExampleTool([example])] });
+    expect((await buildAgentSkills(agent))[0]?.examples).toEqual(["2 + 2?"]);
+  });
+
+  it.each([
+    ["an empty loop", () => new LoopAgent({ ...test, subAgents: [] }), "loop_workflow", "Test test."],
+    [
+      "a loop of at most five",
+      () => new LoopAgent({ ...test, subAgents: inner(), maxIterations: 5 }),
+      "loop_workflow",
+      "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max 5 iterations).",
+    ],
+    [
+      "a loop without a bound",
+      () => new LoopAgent({ ...test, subAgents: inner() }),
+      "loop_workflow",
+      "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max unlimited iterations).",
+    ],
+    [
+      "a sequence",
+      () => new SequentialAgent({ ...test, subAgents: inner() }),
+      "sequential_workflow",
+      "Test test. First, this agent will Inner 1 description. Finally, this agent will Inner 2 description.",
+    ],
+    [
+      "agents side by side",
+      () => new ParallelAgent({ ...test, subAgents: inner() }),
+      "parallel_workflow",
+      "Test test. This agent will Inner 1 description and Inner 2 description simultaneously.",
+    ],
+  ])("orchestrates: %s", async (_, make, tag, description) => {
+    const agent = make();
+    const [self, ...rest] = await buildAgentSkills(agent);
+    expect(self).toEqual({ id: "Test", name: "workflow", description, tags: [tag] });
+    if (agent.subAgents.length === 0) expect(rest).toEqual([]);
+    else {
+      expect(rest).toEqual([
+        {
+          id: "Test-sub-agents",
+          name: "sub-agents",
+          description: "Orchestrates: Inner 1 description; Inner 2 description",
+          tags: [tag, "orchestration"],
+        },
+        ...innerSkills,
+      ]);
+    }
+  });
+
+  it("shows direct sub-agents and nothing below them", async () => {
+    const nested = new LoopAgent({
+      name: "Nested",
+      description: "Nested loop",
+      subAgents: [new LlmAgent({ name: "LLM", description: "Test llm" }), custom("Leaf", "Leaf agent")],
+    });
+    const skills = await buildAgentSkills(new SequentialAgent({ ...test, subAgents: [nested] }));
+    expect(skills.slice(2)).toEqual([
+      {
+        id: "Nested_Nested",
+        name: "Nested: workflow",
+        description:
+          "Nested loop This agent will Test llm and Leaf agent in a loop (max unlimited iterations).",
+        tags: ["sub_agent:Nested", "loop_workflow"],
+      },
+      {
+        id: "Nested_Nested-sub-agents",
+        name: "Nested: sub-agents",
+        description: "Orchestrates: Test llm; Leaf agent",
+        tags: ["sub_agent:Nested", "loop_workflow", "orchestration"],
+      },
+    ]);
+  });
+
+  it("is a workflow when it is one", async () => {
+    const workflow = new Workflow({ name: "flow", edges: [["START", custom("step")]] });
+    expect(await buildAgentSkills(workflow)).toEqual([
+      { id: "flow", name: "workflow", description: "Workflow flow", tags: ["workflow"] },
+    ]);
+  });
+});
+
+class Broken extends BaseToolset {
+  readonly #answer: () => Promise<never>;
+
+  constructor(answer: () => Promise<never>) {
+    super([]);
+    this.#answer = answer;
+  }
+
+  override getTools(): Promise<never> {
+    return this.#answer();
+  }
+
+  override async close(): Promise<void> {}
+}
+
+describe("a card", () => {
+  it.each([
+    ["fails", () => Promise.reject(new Error("no such server"))],
+    ["hangs", () => new Promise<never>(() => {})],
+  ])("is there even when a toolset %s, and that is reported", async (_, answer) => {
+    const agent = new LlmAgent({ name: "a", description: "Does.", tools: [new Broken(answer)] });
+    const errors: string[] = [];
+    const description = await describeAdk(agent, {
+      toolsetTimeoutMs: 1,
+      observer: { onError: ({ where }) => errors.push(where) },
+    });
+    expect(description).toMatchObject({ name: "a", description: "Does.", skills: [{ id: "a" }] });
+    expect(errors).toEqual(["agent card: a toolset of a"]);
+  });
+
+  it("J26 has MIME types, streams and declares the extension of ADK's bridges", async () => {
+    expect(await describeAdk(custom("a"), { version: "2.1.0" })).toMatchObject({
+      description: "A custom agent",
+      version: "2.1.0",
+      capabilities: {
+        streaming: true,
+        extensions: [{ uri: "https://google.github.io/adk-docs/a2a/a2a-extension/" }],
+      },
+      defaultInputModes: ["text/plain", "application/json"],
+    });
+  });
+});
+
+describe("an instruction in the first person", () => {
+  it.each([
+    [
+      "you are an agent. you were an agent, you're an agent, you've tasks, your tasks",
+      "I am an agent. I was an agent, I am an agent, I have tasks, my tasks",
+    ],
+    ["You should do your work and it will be yours.", "I should do my work and it will be mine."],
+    ["YOU should do YOUR work and it will be YOURS.", "I should do my work and it will be mine."],
+    ["youth, yourself, yourname", "youth, yourself, yourname"],
+    ["Your task is to be helpful", "my task is to be helpful"],
+    ["you you you", "I I I"],
+  ])("%s", (said, meant) => expect(inFirstPerson(said)).toBe(meant));
+});

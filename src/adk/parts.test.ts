@@ -1,0 +1,148 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue, Part } from "../protocol/index.ts";
+import { functionCall, functionResponse, longRunningCall, toA2aParts, toGenaiParts } from "./parts.ts";
+import type { GenaiPart } from "./types.ts";
+
+const call = { id: "get_weather", name: "GetWeather", args: { city: "Warsaw" } };
+const response = {
+  id: "get_weather",
+  name: "GetWeather",
+  scheduling: "INTERRUPT",
+  response: { temperature: "7C" },
+};
+const wrapped = (json: string): string => btoa(`<a2a_datapart_json>${json}</a2a_datapart_json>`);
+
+/** The vectors of ADK's Go bridge, by their numbers. */
+const both: [name: string, genai: GenaiPart, a2a: Part][] = [
+  ["V01 text", { text: "Hello" }, { text: "Hello" }],
+  ["V02 thought", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
+  [
+    "V03 file by address",
+    { fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
+    { url: "ftp://cat.com", filename: "cat.jpeg", mediaType: "image/jpeg" },
+  ],
+  [
+    "V04 file by content",
+    { inlineData: { data: "/w==", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
+    { raw: "/w==", filename: "cat.jpeg", mediaType: "image/jpeg" },
+  ],
+  [
+    "V05 video",
+    { inlineData: { data: "/w==", mimeType: "video/mp4" }, videoMetadata: { fps: 1 } },
+    { raw: "/w==", mediaType: "video/mp4", metadata: { adk_video_metadata: { fps: 1 } } },
+  ],
+  [
+    "V06 function call",
+    { functionCall: call },
+    { data: call, metadata: { adk_type: "function_call", adk_is_long_running: false } },
+  ],
+  [
+    "V08 function response",
+    { functionResponse: response },
+    { data: response, metadata: { adk_type: "function_response" } },
+  ],
+  [
+    "V09 code execution result",
+    { codeExecutionResult: { outcome: "OUTCOME_OK", output: "4" } },
+    { data: { outcome: "OUTCOME_OK", output: "4" }, metadata: { adk_type: "code_execution_result" } },
+  ],
+  [
+    "V10 executable code",
+    { executableCode: { code: "print(2+2)", language: "PYTHON" } },
+    { data: { code: "print(2+2)", language: "PYTHON" }, metadata: { adk_type: "executable_code" } },
+  ],
+  [
+    "V11 data",
+    { inlineData: { mimeType: "text/plain", data: wrapped('{"arbitrary":"data"}') } },
+    { data: { arbitrary: "data" } },
+  ],
+  [
+    "V12 data that is no object",
+    { inlineData: { mimeType: "text/plain", data: wrapped('[1,"x",null]') } },
+    { data: [1, "x", null] },
+  ],
+  ["data that is null", { inlineData: { mimeType: "text/plain", data: wrapped("null") } }, { data: null }],
+  [
+    "plain text files",
+    { inlineData: { mimeType: "text/plain", data: btoa("hi") } },
+    { raw: btoa("hi"), mediaType: "text/plain" },
+  ],
+  [
+    "J25 the signature of a thought",
+    { functionCall: call, thoughtSignature: "c2ln" },
+    {
+      data: call,
+      metadata: { adk_type: "function_call", adk_is_long_running: false, adk_thought_signature: "c2ln" },
+    },
+  ],
+  [
+    "J25 a kind that is not known",
+    { toolResult: { of: "the future" } } as GenaiPart,
+    { data: { toolResult: { of: "the future" } }, metadata: { adk_type: "unknown" } },
+  ],
+];
+
+describe("a part of genai and its part of A2A", () => {
+  it.each(both)("%s: there", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
+  it.each(both)("%s: and back", (_, genai, a2a) => expect(toGenaiParts([a2a])).toEqual([genai]));
+
+  it("V07 a call of a long-running tool is marked", () => {
+    const [part] = toA2aParts([{ functionCall: call }], (id) => id === "get_weather");
+    expect(part?.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
+    expect(part && longRunningCall(part)).toEqual(call);
+  });
+
+  it("J25 says nothing where there is nothing", () => {
+    expect(toA2aParts([{ text: "" }, {}, { text: "", thoughtSignature: "c2ln" }])).toEqual([]);
+  });
+
+  it("reads the key that Go's bridge writes for videos", () => {
+    const part: Part = { raw: "/w==", mediaType: "video/mp4", metadata: { video_metadata: { fps: 1 } } };
+    expect(toGenaiParts([part])[0]?.videoMetadata).toEqual({ fps: 1 });
+  });
+
+  it("keeps what ADK changes afterwards as it was", () => {
+    const args = { city: "Warsaw" };
+    const [part] = toA2aParts([{ functionCall: { name: "f", args } }]);
+    args.city = "Kraków";
+    expect(part).toMatchObject({ data: { args: { city: "Warsaw" } } });
+  });
+
+  it("any JSON survives the way there and back", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (json) => {
+        const data = JSON.parse(JSON.stringify(json)) as JsonValue;
+        expect(toA2aParts(toGenaiParts([{ data }]))).toEqual([{ data }]);
+      }),
+    );
+  });
+});
+
+describe("a part that only says that it is typed", () => {
+  const typed = (type: string, data: JsonValue): Part => ({ data, metadata: { adk_type: type } });
+
+  it.each([
+    ["a call without a name", typed("function_call", { args: {} })],
+    ["a call whose arguments are a list", typed("function_call", { name: "f", args: [] })],
+    ["a call that is text", typed("function_call", "f()")],
+    ["a response whose id is a number", typed("function_response", { id: 1, name: "f" })],
+    ["a type that nobody knows", typed("spell", { name: "f" })],
+    ["a call under the name of an unknown kind", typed("unknown", { functionCall: { name: "f" } })],
+    ["a response under the name of an unknown kind", typed("unknown", { functionResponse: { id: "x" } })],
+  ])("is plain data: %s", (_, part) => {
+    expect(toGenaiParts([part])[0]).toMatchObject({ inlineData: { mimeType: "text/plain" } });
+    expect([functionCall(part), functionResponse(part), longRunningCall(part)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it("may leave the name of what it answers to the call", () => {
+    expect(functionResponse(typed("function_response", { id: "x", response: {} }))).toEqual({
+      id: "x",
+      response: {},
+    });
+  });
+});

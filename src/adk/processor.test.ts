@@ -1,0 +1,296 @@
+import { createEvent } from "@google/adk";
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../engine/index.ts";
+import { Processor, type ProcessorOptions } from "./processor.ts";
+import type { AdkEvent, GenaiPart } from "./types.ts";
+
+const session = { appName: "app", userId: "A2A_USER_C", sessionId: "C" };
+const sessionKeys = { adk_app_name: "app", adk_user_id: "A2A_USER_C", adk_session_id: "C" };
+const extension = { "https://google.github.io/adk-docs/a2a/a2a-extension/": true };
+
+function begin(options: Partial<ProcessorOptions> = {}): Processor {
+  let count = 0;
+  return new Processor({ session, newId: () => `A${++count}`, ...options });
+}
+
+function process(events: readonly AdkEvent[], options: Partial<ProcessorOptions> = {}): AgentEvent[] {
+  const processor = begin(options);
+  const said = events.flatMap((event) => processor.take(event) ?? []);
+  return [...said, ...processor.finish()];
+}
+
+const says = (...parts: GenaiPart[]): AdkEvent => ({ content: { role: "model", parts } });
+const text = (value: string): AdkEvent => says({ text: value });
+const failure = (code: string, message: string): AdkEvent => ({ errorCode: code, errorMessage: message });
+
+/** States, and the parts of artifacts. */
+function gist(events: readonly AgentEvent[]): unknown[] {
+  return events.map((event) => {
+    if ("artifact" in event) return event.artifact.parts;
+    if ("status" in event) return event.status.state.slice("TASK_STATE_".length);
+    return event;
+  });
+}
+
+const call: GenaiPart = { functionCall: { id: "get_weather", name: "weather", args: { city: "Warsaw" } } };
+const callPart = {
+  data: { id: "get_weather", name: "weather", args: { city: "Warsaw" } },
+  metadata: { adk_type: "function_call", adk_is_long_running: true },
+};
+const pending: GenaiPart = {
+  functionResponse: { id: "get_weather", name: "weather", response: { status: "pending" } },
+};
+const pendingPart = {
+  data: { id: "get_weather", name: "weather", response: { status: "pending" } },
+  metadata: { adk_type: "function_response" },
+};
+const longRunningCall: AdkEvent = { ...says(call), longRunningToolIds: ["get_weather"] };
+
+describe("a run", () => {
+  it("V13 that says nothing is completed, in its session, by an ADK bridge", () => {
+    expect(process([])).toEqual([
+      { status: { state: "TASK_STATE_COMPLETED" }, metadata: { ...sessionKeys, ...extension } },
+    ]);
+  });
+
+  it("begins with its session, too", () => {
+    expect(begin().working()).toEqual({
+      status: { state: "TASK_STATE_WORKING" },
+      metadata: { ...sessionKeys, ...extension },
+    });
+  });
+
+  it("V25 V26 says each event that is whole as an artifact", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const events = [says({ text: "Hello" }, { text: ", world!" }), says({ executableCode: code })];
+    expect(gist(process(events))).toEqual([
+      [{ text: "Hello" }, { text: ", world!" }],
+      [{ data: code, metadata: { adk_type: "executable_code" } }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("V30 calls a tool and goes on", () => {
+    const [artifact, end] = process([
+      says({ functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
+    ]);
+    expect(artifact).toMatchObject({
+      artifact: {
+        parts: [
+          {
+            data: { name: "get_weather", args: { city: "Warsaw" } },
+            metadata: { adk_type: "function_call", adk_is_long_running: false },
+          },
+        ],
+      },
+      lastChunk: true,
+    });
+    expect(gist([end as AgentEvent])).toEqual(["COMPLETED"]);
+  });
+
+  it.each([
+    ["no content", {}],
+    ["content without parts", { content: { role: "model" } }],
+    ["no parts", says()],
+    ["empty text", text("")],
+    ["actions only", createEvent({ author: "a", actions: { stateDelta: { x: 1 } } }) as AdkEvent],
+  ])("V43 makes no artifact of an event with %s", (_, event) => {
+    expect(gist(process([event]))).toEqual(["COMPLETED"]);
+  });
+
+  it("V14 V32 tells at its end of escalation and of the last transfer", () => {
+    const events: AdkEvent[] = [
+      { actions: { escalate: true, transferToAgent: "a-2" } },
+      { actions: { transferToAgent: "a-3" } },
+    ];
+    expect(process(events)).toMatchObject([
+      { metadata: { adk_escalate: true, adk_transfer_to_agent: "a-3" } },
+    ]);
+  });
+
+  it("V23 V35 V41 V42 keeps what an event says beside its content", () => {
+    const event: AdkEvent = {
+      ...text("hi"),
+      invocationId: "i",
+      author: "a",
+      branch: "b",
+      nodeInfo: { path: "wf.n" },
+      citationMetadata: { citations: [{ title: "Title1" }] },
+      groundingMetadata: { retrievalMetadata: { googleSearchDynamicRetrievalScore: 23.3 } },
+      usageMetadata: { promptTokenCount: 1 },
+      customMetadata: { nested: { key: "value" } },
+    };
+    const metadata = {
+      ...sessionKeys,
+      adk_invocation_id: "i",
+      adk_author: "a",
+      adk_branch: "b",
+      adk_node_path: "wf.n",
+      adk_citation_metadata: { citations: [{ title: "Title1" }] },
+      adk_grounding_metadata: { retrievalMetadata: { googleSearchDynamicRetrievalScore: 23.3 } },
+      adk_usage_metadata: { promptTokenCount: 1 },
+      adk_custom_metadata: { nested: { key: "value" } },
+    };
+    const [said] = process([event]);
+    expect(said).toEqual({
+      artifact: { artifactId: "A1", parts: [{ text: "hi" }], metadata },
+      lastChunk: true,
+      metadata,
+    });
+  });
+
+  it("tells what a workflow's node answered", () => {
+    expect(gist(process([{ output: { total: 3 } }, { output: "done" }, { output: [1] }]))).toEqual([
+      [{ data: { total: 3 }, metadata: { adk_type: "output" } }],
+      [{ data: "done", metadata: { adk_type: "output" } }],
+      [{ data: [1], metadata: { adk_type: "output" } }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("J23 keeps parallel branches and nodes of one author apart", () => {
+    const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
+      ...text(value),
+      ...where,
+      author: "a",
+      partial: true,
+    });
+    const places = [{ branch: "p.1" }, { branch: "p.2" }, { nodeInfo: { path: "n" } }];
+    const events = [1, 2].flatMap((n) => places.map((place, at) => piece(`${at}.${n} `, place)));
+    const texts = new Map<string, string>();
+    for (const event of process(events)) {
+      if (!("artifact" in event)) continue;
+      const { artifactId, parts } = event.artifact;
+      texts.set(
+        artifactId,
+        (texts.get(artifactId) ?? "") + parts.map((part) => "text" in part && part.text).join(""),
+      );
+    }
+    expect([...texts.values()]).toEqual(["0.1 0.2 ", "1.1 1.2 ", "2.1 2.2 "]);
+  });
+});
+
+describe("a run that waits for its user", () => {
+  it("V16 J8 asks with the call and its pending response, which are in no artifact", () => {
+    expect(process([longRunningCall, says(pending)])).toEqual([
+      {
+        status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [callPart, pendingPart] } },
+        metadata: { ...sessionKeys, ...extension },
+      },
+    ]);
+  });
+
+  it("V31 says in an artifact what it says beside the call", () => {
+    expect(gist(process([longRunningCall, text("This will take a while")]))).toEqual([
+      [{ text: "This will take a while" }],
+      "INPUT_REQUIRED",
+    ]);
+  });
+
+  it("J16 asks once, however often the call comes", () => {
+    const again = process([
+      { ...longRunningCall, partial: true },
+      longRunningCall,
+      says(pending),
+      says(pending),
+    ]);
+    expect(again).toEqual(process([longRunningCall, says(pending)]));
+  });
+
+  it("V18 waits for authorization when a credential is asked for", () => {
+    const credential: GenaiPart = { functionCall: { id: "c1", name: "adk_request_credential", args: {} } };
+    const events = process([longRunningCall, { ...says(credential), longRunningToolIds: ["c1"] }]);
+    expect(gist(events)).toEqual(["AUTH_REQUIRED"]);
+  });
+
+  it("does not wait when a tool with a long-running name was not called", () => {
+    expect(gist(process([{ longRunningToolIds: ["x"] }]))).toEqual(["COMPLETED"]);
+  });
+});
+
+describe("a run that fails", () => {
+  const exposed = { exposeErrors: true };
+
+  it("V15 V27 V28 says the first error, and that it is one", () => {
+    expect(process([failure("1", "failed 1"), failure("2", "failed 2")], exposed)).toEqual([
+      {
+        status: {
+          state: "TASK_STATE_FAILED",
+          message: {
+            parts: [
+              { text: 'llm error response (code 1): "failed 1"', metadata: { adk_is_error_message: true } },
+            ],
+          },
+        },
+        metadata: { ...sessionKeys, ...extension, adk_error_code: "1" },
+      },
+    ]);
+  });
+
+  it("V29 V33 keeps what it said before and after, and its actions", () => {
+    const events = [
+      { ...text("The answer is"), actions: { escalate: true } },
+      failure("1", "failed"),
+      { ...text("42"), actions: { transferToAgent: "a-2" } },
+    ];
+    const said = process(events, exposed);
+    expect(gist(said)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
+    expect(said.at(-1)).toMatchObject({
+      metadata: { adk_error_code: "1", adk_escalate: true, adk_transfer_to_agent: "a-2" },
+    });
+  });
+
+  it("fails rather than wait", () => {
+    expect(gist(process([longRunningCall, failure("1", "x")]))).toEqual(["FAILED"]);
+  });
+
+  it("tells a caller an id and its owner the error, unless told otherwise", () => {
+    const errors: unknown[] = [];
+    const [status] = process([failure("500", "key abc is wrong")], {
+      onError: (error, errorId) => errors.push([String(error), errorId]),
+    });
+    expect(status).toMatchObject({
+      status: { message: { parts: [{ text: "Agent execution failed. (error_id: A1)" }] } },
+    });
+    expect(errors).toEqual([['Error: llm error response (code 500): "key abc is wrong"', "A1"]]);
+  });
+
+  it("V40 says what it threw", () => {
+    const [status] = begin(exposed).fail("agent run failed", new Error("OOF"));
+    expect(status).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
+  });
+
+  it("J3 seals what it had begun", () => {
+    const processor = begin();
+    const said = [
+      processor.take({ ...text("half "), partial: true }),
+      ...processor.fail("x", new Error("y")),
+    ];
+    expect(said.slice(1)).toMatchObject([
+      { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
+      { status: { state: "TASK_STATE_FAILED" } },
+    ]);
+  });
+
+  it("J24 is forgiven when the same agent answers after it, if that is wanted", () => {
+    const events = [
+      { ...failure("1", "no such tool"), author: "a" },
+      { ...text("All is well"), author: "a" },
+    ];
+    expect(gist(process(events)).at(-1)).toBe("FAILED");
+    expect(gist(process(events, { recoveredErrors: "ignore" })).at(-1)).toBe("COMPLETED");
+    const other = [events[0] as AdkEvent, { ...text("Me too"), author: "b" }];
+    expect(gist(process(other, { recoveredErrors: "ignore" })).at(-1)).toBe("FAILED");
+  });
+});
+
+describe("J1 two runs of one agent", () => {
+  it("share nothing", () => {
+    const [first, second] = [begin(), begin()];
+    const piece = { ...text("x"), author: "a", partial: true };
+    first.take(piece);
+    expect(second.take(piece)).toBeUndefined();
+    expect(second.finish()).toHaveLength(2);
+    expect(first.finish()).toHaveLength(2);
+  });
+});
