@@ -41,7 +41,14 @@ export function perform<O extends OperationName>(
   caller: Caller,
   resume: Resume,
 ): Promise<Outcome> {
-  return CALLS[operation](engine, params, { ...caller, tenant: params.tenant ?? caller.tenant }, resume);
+  return CALLS[operation](engine, params, inTenant(caller, params.tenant), resume);
+}
+
+/** The caller in the tenant that the request names. Whom authentication has put into a tenant gets into no other (E13). */
+function inTenant(caller: Caller, tenant: string = caller.tenant): Caller {
+  if (caller.tenant === "" || caller.tenant === tenant) return { ...caller, tenant };
+  const text = `Your credentials are not for the tenant ${JSON.stringify(tenant.slice(0, 80))}; leave "tenant" out.`;
+  throw new A2AError("PERMISSION_DENIED", text);
 }
 
 /** The refusal of push notifications, which the card does not offer (A2A §3.3.4). */

@@ -67,7 +67,7 @@ describe("a listening server", () => {
     await server.close();
   });
 
-  it("says in its card where it is published [A-03]", async () => {
+  it("says in its card where it is published, and nothing of where it runs [A-03, A-09]", async () => {
     const server = createServer(parrot, { store: "memory", publicUrl: "https://agents.example.com/" });
     const { agents, port } = await server.listen();
     expect(agents).toEqual([
@@ -81,6 +81,7 @@ describe("a listening server", () => {
       supportedInterfaces: { url: string }[];
     };
     expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/a2a/agent");
+    expect(JSON.stringify(card)).not.toMatch(/127\.0\.0\.1|localhost/);
     await server.close();
   });
 
