@@ -78,10 +78,13 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
       });
     });
 
-    it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03]", async () => {
+    it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03, G-08]", async () => {
       const events = await all(client.sendMessageStream(say("stream")));
       expect(events[0]?.payload?.$case).toBe("task");
       expect(chunksOf(events).join("")).toBe(words.join(""));
+      const { taskId, contextId } = asUpdate(events[1]);
+      expect(taskId).toBe(taskIdOf(events[0]));
+      for (const event of events.slice(1)) expect(asUpdate(event)).toMatchObject({ taskId, contextId });
       expect(lastStateOf(events)).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
@@ -96,6 +99,13 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
       const done = asTask(await client.sendMessage(say("Paris", { taskId: asked.id })));
       expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    });
+
+    it("begins a new task in the context of a finished one [F-08, F-20]", async () => {
+      const { id, contextId } = asTask(await client.sendMessage(say("first")));
+      const next = asTask(await client.sendMessage(say("second", { contextId })));
+      expect(next.contextId).toBe(contextId);
+      expect(next.id).not.toBe(id);
     });
 
     it("gets a task, with as much history as it asks for [F-30, F-31]", async () => {
@@ -185,8 +195,14 @@ function chunksOf(events: readonly StreamResponse[]): string[] {
   );
 }
 
-function taskIdOf({ payload }: StreamResponse): string {
-  return payload?.$case === "task" ? payload.value.id : "";
+function taskIdOf(event: StreamResponse | undefined): string {
+  return event?.payload?.$case === "task" ? event.payload.value.id : "";
+}
+
+function asUpdate(event: StreamResponse | undefined): { taskId: string; contextId: string } {
+  const { payload } = event ?? {};
+  if (payload?.$case === "statusUpdate" || payload?.$case === "artifactUpdate") return payload.value;
+  throw new Error(`no update came, but ${payload?.$case}`);
 }
 
 function lastStateOf(events: readonly StreamResponse[]): TaskState | undefined {
