@@ -1,10 +1,31 @@
-import { FunctionTool, LlmAgent, LongRunningFunctionTool } from "@google/adk";
+import {
+  BaseAgent,
+  BasePlugin,
+  createEvent,
+  EXIT_LOOP,
+  type Event,
+  FunctionTool,
+  InMemoryRunner,
+  InMemorySessionService,
+  type InvocationContext,
+  LlmAgent,
+  LogLevel,
+  LongRunningFunctionTool,
+  LoopAgent,
+  ParallelAgent,
+  SequentialAgent,
+  setLogLevel,
+  Workflow,
+} from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { textOf } from "../protocol/index.ts";
+import type { Agent, AgentEvent } from "../engine/index.ts";
+import { type DataPart, type Part, textOf } from "../protocol/index.ts";
 import { adkAgent } from "./executor.ts";
-import { ScriptedLlm } from "./models/index.ts";
+import { type Script, ScriptedLlm } from "./models/index.ts";
 import { OneTask } from "./one-task.contract.ts";
+
+setLogLevel(LogLevel.ERROR);
 
 const add = new FunctionTool({
   name: "add",
@@ -16,63 +37,368 @@ const add = new FunctionTool({
 const requestApproval = new LongRunningFunctionTool({
   name: "request_approval",
   description: "Asks a human",
-  parameters: z.object({ reason: z.string() }),
+  parameters: z.object({}),
   execute: () => ({ status: "pending" }),
 });
 
-function calculator(): LlmAgent {
-  const model = new ScriptedLlm(({ results, text }) => {
-    const [result] = results;
-    if (result?.name === "add") return `The sum is ${String(result.response?.["sum"])}.`;
-    if (result?.response?.["status"] === "pending") return "Waiting for approval.";
-    if (result?.name === "request_approval") return `Approved: ${JSON.stringify(result.response)}`;
-    if (text === "approve") return { call: "request_approval", args: { reason: "money" } };
-    return ["Let me add.", { call: "add", args: { a: 2, b: 3 } }];
-  });
-  return new LlmAgent({ name: "calc", description: "Adds.", model, tools: [add, requestApproval] });
+function llm(
+  name: string,
+  script: Script,
+  more: Partial<ConstructorParameters<typeof LlmAgent>[0]> = {},
+): LlmAgent {
+  return new LlmAgent({ name, model: new ScriptedLlm(script), ...more });
 }
 
-describe("an ADK agent on the engine's port", () => {
+function clerk(): LlmAgent {
+  return llm(
+    "clerk",
+    ({ results, text }) => {
+      const [result] = results;
+      if (result?.name === "add") return `The sum is ${String(result.response?.["sum"])}.`;
+      if (result?.response?.["status"] === "pending") return "Waiting.";
+      if (result) return `It was ${String(result.response?.["status"])}.`;
+      return text === "approve"
+        ? { call: "request_approval" }
+        : ["Let me add.", { call: "add", args: { a: 2, b: 3 } }];
+    },
+    { description: "Adds.", tools: [add, requestApproval] },
+  );
+}
+
+/** The texts of the task's artifacts that have any. */
+function texts(task: OneTask): string[] {
+  return (task.task.artifacts ?? []).map(({ parts }) => textOf(parts)).filter(Boolean);
+}
+
+function lastCall(task: OneTask): DataPart & { data: { id: string; name: string } } {
+  return task.task.status.message?.parts[0] as DataPart & { data: { id: string; name: string } };
+}
+
+function answerTo({ data: { id, name } }: ReturnType<typeof lastCall>, response: DataPart["data"]): Part {
+  return { data: { id, name, response }, metadata: { adk_type: "function_response" } };
+}
+
+describe("an ADK agent", () => {
   it("works, streams its text once, calls its tools and completes", async () => {
-    const talk = new OneTask(adkAgent(calculator()));
-    const turn = await talk.send("What is 2 + 3?");
+    const task = new OneTask(adkAgent(clerk()));
+    const turn = await task.send("What is 2 + 3?");
     expect(turn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(talk.task.artifacts?.map(({ parts }) => textOf(parts))).toEqual([
-      "Let me add.",
-      "",
-      "The sum is 5.",
-    ]);
+    expect(texts(task)).toEqual(["Let me add.", "The sum is 5."]);
     expect(textOf(turn.chunks)).toBe("Let me add.The sum is 5.");
+    expect(JSON.stringify(task.task.artifacts)).toContain('"response":{"sum":5}');
   });
 
   it("waits for its user when a long-running tool does, and goes on with the answer", async () => {
-    const talk = new OneTask(adkAgent(calculator()));
-    const asked = await talk.send("approve");
+    const task = new OneTask(adkAgent(clerk()));
+    const asked = await task.send("approve");
     expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
-    const [call, pending] = talk.task.status.message?.parts ?? [];
-    expect(call).toMatchObject({
-      data: { name: "request_approval", args: { reason: "money" } },
-      metadata: { adk_type: "function_call", adk_is_long_running: true },
-    });
-    expect(pending).toMatchObject({ data: { response: { status: "pending" } } });
-    expect(JSON.stringify(talk.task.artifacts)).not.toContain("request_approval");
+    const call = lastCall(task);
+    expect(call.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
+    expect(task.task.status.message?.parts[1]).toMatchObject({ data: { response: { status: "pending" } } });
+    expect(JSON.stringify(task.task.artifacts)).not.toContain("request_approval");
 
-    const told = await talk.send("go on then");
+    const told = await task.send("go on then");
     expect(told.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
-    const id = (call as { data: { id: string } }).data.id;
-    expect(talk.task.status.message?.parts).toEqual([
-      call,
-      pending,
-      { text: `no input provided for function call ID "${id}"`, metadata: { validation_error: true } },
+    expect(textOf(task.task.status.message?.parts ?? [])).toMatch(/^no input provided for function call ID/);
+
+    const done = await task.send([answerTo(call, { status: "approved" })]);
+    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(textOf(done.chunks)).toBe("It was approved.");
+  });
+
+  it("gives the answer to the sub-agent that asked", async () => {
+    const root = llm(
+      "boss",
+      ({ turn }) => (turn === 0 ? { call: "transfer_to_agent", args: { agentName: "clerk" } } : "No."),
+      {
+        subAgents: [clerk()],
+      },
+    );
+    const task = new OneTask(adkAgent(root));
+    await task.send("approve");
+    expect(task.task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect(task.task.metadata?.["adk_transfer_to_agent"]).toBe("clerk");
+    const done = await task.send([answerTo(lastCall(task), { status: "approved" })]);
+    expect(textOf(done.chunks)).toBe("It was approved.");
+  });
+
+  it("confirms a tool only where its owner allows it [J11]", async () => {
+    let paid = 0;
+    const pay = new FunctionTool({
+      name: "pay",
+      description: "Pays",
+      parameters: z.object({}),
+      requireConfirmation: true,
+      execute: () => ({ paid: ++paid }),
+    });
+    const script: Script = ({ results }) =>
+      results.some(({ response }) => response?.["paid"]) ? "Paid." : { call: "pay" };
+    for (const allowed of [false, true]) {
+      const agent = adkAgent(llm("payer", script, { tools: [pay] }), {
+        runConfig: { allowRemoteToolConfirmation: allowed },
+      });
+      const task = new OneTask(agent);
+      await task.send("pay!");
+      const call = lastCall(task);
+      expect(call.data.name).toBe("adk_request_confirmation");
+      const turn = await task.send([answerTo(call, { confirmed: true })]);
+      expect([paid, turn.states.at(-1)]).toEqual(
+        allowed ? [1, "TASK_STATE_COMPLETED"] : [0, "TASK_STATE_INPUT_REQUIRED"],
+      );
+    }
+  });
+
+  it("runs in a sequence, side by side and in a loop", async () => {
+    const say = (name: string): LlmAgent => llm(name, [`${name} one two`]);
+    const sequence = new OneTask(
+      adkAgent(new SequentialAgent({ name: "s", subAgents: [say("a"), say("b")] })),
+    );
+    await sequence.send("go");
+    expect(texts(sequence)).toEqual(["a one two", "b one two"]);
+
+    const parallel = new OneTask(
+      adkAgent(new ParallelAgent({ name: "p", subAgents: [say("a"), say("b"), say("c")] })),
+    );
+    await parallel.send("go");
+    expect(texts(parallel).toSorted()).toEqual(["a one two", "b one two", "c one two"]);
+    expect(parallel.task.artifacts?.map(({ metadata }) => metadata?.["adk_branch"])).toEqual([
+      "p.a",
+      "p.b",
+      "p.c",
     ]);
 
-    const done = await talk.send([
-      {
-        data: { id, name: "request_approval", response: { status: "approved" } },
-        metadata: { adk_type: "function_response" },
+    const body = llm("w", ({ turn }) => (turn < 2 ? `round ${turn}` : { call: "exit_loop" }), {
+      tools: [EXIT_LOOP],
+    });
+    const loop = new OneTask(adkAgent(new LoopAgent({ name: "l", subAgents: [body], maxIterations: 9 })));
+    await loop.send("go");
+    expect(texts(loop)).toEqual(["round 0", "round 1"]);
+    expect(loop.task.metadata?.["adk_escalate"]).toBe(true);
+    expect(loop.task.status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("can be a workflow, a runner, or what makes one of them", async () => {
+    const workflow = new Workflow({ name: "flow", edges: [["START", llm("step", ["stepped"])]] });
+    const runner = new InMemoryRunner({ agent: clerk(), appName: "office" });
+    let made = 0;
+    const sources = [
+      workflow,
+      runner,
+      (): LlmAgent => {
+        made++;
+        return clerk();
       },
+    ];
+    for (const source of sources) {
+      const agent = adkAgent(source);
+      for (let n = 0; n < 2; n++) {
+        const task = new OneTask(agent, { contextId: `C${n}` });
+        await task.send("go");
+        expect(task.task.status.state).toBe("TASK_STATE_COMPLETED");
+        expect(texts(task).join(" ")).toMatch(/stepped|The sum is 5\./);
+      }
+    }
+    expect(made).toBe(1);
+  });
+
+  it("J1 runs a hundred tasks at once, each with artifacts of its own", async () => {
+    const agent = adkAgent(llm("a", ({ text }) => `${text} and so on for a while`));
+    const tasks = Array.from({ length: 100 }, (_, n) => new OneTask(agent, { contextId: `C${n}` }));
+    const turns = await Promise.all(tasks.map((task, n) => task.send(`task-${n}`)));
+    const ids = new Set<string>();
+    for (const [n, task] of tasks.entries()) {
+      expect(texts(task)).toEqual([`task-${n} and so on for a while`]);
+      expect(textOf(turns[n]?.chunks ?? [])).toBe(`task-${n} and so on for a while`);
+      ids.add(task.task.artifacts?.[0]?.artifactId ?? "");
+    }
+    expect(ids.size).toBe(100);
+  });
+
+  it("remembers a conversation for its caller, and for nobody else", async () => {
+    const agent = adkAgent(llm("a", ({ request }) => String(request.contents.length)));
+    const alice = { tenant: "", principal: "alice" };
+    const callers = [alice, alice, { tenant: "acme", principal: "alice" }, { tenant: "", principal: "bob" }];
+    const lengths: string[] = [];
+    for (const caller of callers) {
+      const task = new OneTask(agent, { caller });
+      await task.send("hi");
+      lengths.push(...texts(task));
+    }
+    expect(lengths).toEqual(["1", "3", "1", "1"]);
+  });
+
+  it("begins a conversation once when two tasks begin it together", async () => {
+    const agent = adkAgent(llm("a", ["ok"]));
+    const tasks = [new OneTask(agent), new OneTask(agent)];
+    await Promise.all(tasks.map((task) => task.send("hi")));
+    const third = new OneTask(adkAgent(() => llm("a", ["ok"])));
+    await third.send("hi");
+    expect(tasks.map((task) => task.task.status.state)).toEqual([
+      "TASK_STATE_COMPLETED",
+      "TASK_STATE_COMPLETED",
     ]);
-    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(textOf(done.chunks)).toBe('Approved: {"status":"approved"}');
+  });
+
+  it("hears the metadata of a request", async () => {
+    const sessionService = new InMemorySessionService();
+    const task = new OneTask(adkAgent(llm("a", ["ok"]), { sessionService }));
+    await task.send("hi", { metadata: { locale: "pl" } });
+    const session = await sessionService.getSession({ appName: "a", userId: "A2A_USER_C", sessionId: "C" });
+    expect(session?.events[0]?.customMetadata).toEqual({ a2a_metadata: { locale: "pl" } });
+  });
+
+  it("runs its plugins", async () => {
+    class Shout extends BasePlugin {
+      override async onEventCallback({ event }: { event: Event }): Promise<Event | undefined> {
+        const parts = event.content?.parts?.map((part) => ({
+          ...part,
+          text: part.text?.toUpperCase() ?? "",
+        }));
+        return parts ? { ...event, content: { role: "model", parts } } : undefined;
+      }
+    }
+    const task = new OneTask(adkAgent(llm("a", ["hello there"]), { plugins: [new Shout("shout")] }));
+    const turn = await task.send("hi");
+    expect(texts(task)).toEqual(["HELLO THERE"]);
+    expect(textOf(turn.chunks)).toBe("HELLO THERE");
+  });
+});
+
+describe("an ADK agent that fails", () => {
+  function failing(
+    agent: () => Parameters<typeof adkAgent>[0],
+    options: Parameters<typeof adkAgent>[1] = {},
+  ): { agent: Agent; errors: string[] } {
+    const errors: string[] = [];
+    const observer = { onError: ({ error }: { error: unknown }) => void errors.push(String(error)) };
+    return { agent: adkAgent(agent(), { observer, ...options }), errors };
+  }
+
+  it("says an error id, and tells its owner the error", async () => {
+    const { agent, errors } = failing(() => llm("a", [["half of it", { error: "no credit", code: "402" }]]));
+    const task = new OneTask(agent);
+    await task.send("hi");
+    expect(task.task.status.state).toBe("TASK_STATE_FAILED");
+    expect(textOf(task.task.status.message?.parts ?? [])).toMatch(
+      /^Agent execution failed\. \(error_id: \w{8}\)$/,
+    );
+    expect(task.task.metadata?.["adk_error_code"]).toBe("402");
+    expect(texts(task)).toEqual(["half of it"]);
+    expect(task.task.artifacts?.[0]?.metadata?.["adk_partial"]).toBe(true);
+    expect(errors).toEqual([expect.stringContaining("no credit")]);
+  });
+
+  it("V45 J22 says that its session could not be made, as the task's failure", async () => {
+    class Broken extends InMemorySessionService {
+      override createSession(): never {
+        throw new Error("session creation failed");
+      }
+    }
+    const { agent } = failing(() => clerk(), { sessionService: new Broken(), exposeErrors: true });
+    const task = new OneTask(agent);
+    const turn = await task.send("hi");
+    expect(turn.states).toEqual(["TASK_STATE_FAILED"]);
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe(
+      "failed to create a session: session creation failed",
+    );
+  });
+
+  it("V40 says what its run threw", async () => {
+    class Thrower extends BaseAgent {
+      // oxlint-disable-next-line require-yield
+      protected override async *runAsyncImpl(): AsyncGenerator<Event, void, void> {
+        throw new Error("OOF");
+      }
+      protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
+    }
+    const { agent } = failing(() => new Thrower({ name: "t" }), { exposeErrors: true });
+    const task = new OneTask(agent);
+    await task.send("hi");
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe("agent run failed: OOF");
+  });
+});
+
+describe("an ADK agent that is cancelled", () => {
+  /** An agent that waits for the test, whatever anybody says. */
+  class Deaf extends BaseAgent {
+    readonly pieces: string[];
+    heard: AbortSignal | undefined;
+    release: () => void = () => {};
+
+    constructor(...pieces: string[]) {
+      super({ name: "deaf" });
+      this.pieces = pieces;
+    }
+
+    protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
+      this.heard = context.abortSignal;
+      for (const text of this.pieces) {
+        yield createEvent({
+          invocationId: context.invocationId,
+          author: "deaf",
+          partial: true,
+          content: { role: "model", parts: [{ text }] },
+        });
+      }
+      await new Promise<void>((resolve) => {
+        this.release = resolve;
+      });
+    }
+
+    protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
+  }
+
+  it("is left at once though it does not listen, and what it said stays [J6, J29]", async () => {
+    const deaf = new Deaf("one ", "two ");
+    const abort = new AbortController();
+    const task = new OneTask(adkAgent(deaf));
+    const turn = await task.send("hi", {
+      signal: abort.signal,
+      onEvent: (event: AgentEvent) => {
+        if ("artifact" in event) abort.abort();
+      },
+    });
+    expect(deaf.heard?.aborted).toBe(true);
+    expect(turn.states).toEqual(["TASK_STATE_WORKING"]);
+    expect(turn.events.at(-1)).toMatchObject({ lastChunk: true });
+    expect(texts(task)).toEqual(["one two "]);
+    deaf.release();
+  });
+
+  it("stops its model", async () => {
+    const abort = new AbortController();
+    const model = new ScriptedLlm(["one two three four"], { delayMs: 5 });
+    const task = new OneTask(adkAgent(new LlmAgent({ name: "a", model })));
+    const turn = await task.send("hi", {
+      signal: abort.signal,
+      onEvent: (event) => {
+        if ("artifact" in event) abort.abort();
+      },
+    });
+    expect(turn.states).toEqual(["TASK_STATE_WORKING"]);
+    expect(textOf(turn.chunks)).not.toContain("four");
+  });
+
+  it("does not run when it is cancelled before it begins", async () => {
+    const abort = new AbortController();
+    abort.abort();
+    const turn = await new OneTask(adkAgent(clerk())).send("hi", { signal: abort.signal });
+    expect(turn.states).toEqual(["TASK_STATE_WORKING"]);
+    expect(turn.chunks).toEqual([]);
+  });
+
+  it("shows what it said without waiting for what follows", async () => {
+    const deaf = new Deaf("Fetching page 1…");
+    const abort = new AbortController();
+    const task = new OneTask(adkAgent(deaf));
+    const turn = await task.send("hi", {
+      signal: abort.signal,
+      onEvent: (event) => {
+        // Nothing else is coming: only silence can have released this.
+        if ("artifact" in event && !event.lastChunk) abort.abort();
+      },
+    });
+    expect(turn.chunks).toEqual([{ text: "Fetching page 1" }, { text: "…" }]);
+    deaf.release();
   });
 });

@@ -112,7 +112,11 @@ function chunksOf(step: string | { text: string | readonly string[] }): readonly
 }
 
 function readContents({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
-  const question = contents.findLast(({ role, parts }) => role === "user" && parts?.some(({ text }) => text));
+  const question = contents.findLast(
+    // ADK tells an agent in the user's name what other agents said.
+    ({ role, parts }) =>
+      role === "user" && parts?.[0]?.text !== "For context:" && parts?.some(({ text }) => text),
+  );
   const text = (question?.parts ?? []).map((part) => part.text ?? "").join("");
   const spoke = contents.findLastIndex(({ role }) => role === "model");
   const results = contents
