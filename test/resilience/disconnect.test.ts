@@ -27,6 +27,7 @@ describe.each(BINDINGS)("a client that leaves after the first event, over %s", (
       const { store, remove } = await openStore();
       onTestFinished(remove);
       const server = createServer({ talker }, { store, observer });
+      onTestFinished(() => server.close());
       const { agents } = await server.listen();
       const url = agents[0]?.url ?? "";
       const ended = once(happened, "end");
@@ -44,7 +45,6 @@ describe.each(BINDINGS)("a client that leaves after the first event, over %s", (
       const task = await getTask(url, taskId);
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
-      await server.close();
     },
   );
 });

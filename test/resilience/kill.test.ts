@@ -33,34 +33,47 @@ async function readAll(
   }
 }
 
-describe.each(BINDINGS)("a server that is killed in mid-stream, over %s", (binding) => {
-  it("has everything that a client saw when it is back, and fails the orphaned task with a reason [E9, E1]", async () => {
+const CLIENTS = 10;
+
+describe.each(BINDINGS)("a server that is killed while it streams, over %s", (binding) => {
+  it("comes back with all that its clients saw, and fails the orphans with a reason [E9, E1, E4]", async () => {
     const { folder, remove } = await freshFolder();
     onTestFinished(remove);
     const file = join(folder, "tasks.db");
     const { send, subscribe, event } = STREAMS[binding];
 
     const before = await start(file);
-    const seen: Frame[] = [];
-    const broken = await readAll(send(before.url, userMessage("m-1", "count")), seen, () => {
-      if (seen.length === 50) before.child.kill("SIGKILL");
-    });
-    expect(broken).toBe("ECONNRESET");
-    expect(seen.length).toBeGreaterThanOrEqual(50);
+    const seen = Array.from({ length: CLIENTS }, (): Frame[] => []);
+    const killInTime = (): void => {
+      if (seen.every((frames) => frames.length >= 30)) before.child.kill("SIGKILL");
+    };
+    const broken = await Promise.all(
+      seen.map((frames, number) =>
+        readAll(send(before.url, userMessage(`m-${number}`, "count")), frames, killInTime),
+      ),
+    );
+    expect(broken).toEqual(seen.map(() => "ECONNRESET"));
 
-    const first = event(seen[0]?.data ?? "");
-    const taskId = "task" in first ? first.task.id : "";
     const { url } = await start(file);
-    const task = await getTask(url, taskId);
-    expect(task.status).toMatchObject({
-      state: "TASK_STATE_FAILED",
-      message: { parts: [{ text: expect.stringContaining("stopped") as string }] },
-    });
+    for (const frames of seen) {
+      const first = event(frames[0]?.data ?? "");
+      const taskId = "task" in first ? first.task.id : "";
+      const { status } = await getTask(url, taskId);
+      expect(status).toMatchObject({
+        state: "TASK_STATE_FAILED",
+        message: { parts: [{ text: expect.stringContaining("stopped") as string }] },
+      });
 
-    const kept: Frame[] = [];
-    await readAll({ ...subscribe(url, taskId), headers: { "last-event-id": "0" } }, kept);
-    expect(kept.slice(0, seen.length)).toEqual(seen);
-    expect(kept.map(({ id }) => id)).toEqual(kept.map((_, at) => at + 1));
-    expect(event(kept.at(-1)?.data ?? "")).toMatchObject({ statusUpdate: { status: task.status } });
+      const read = async (after: number): Promise<Frame[]> => {
+        const kept: Frame[] = [];
+        await readAll({ ...subscribe(url, taskId), headers: { "last-event-id": String(after) } }, kept);
+        return kept;
+      };
+      const all = await read(0);
+      expect(all.slice(0, frames.length)).toEqual(frames);
+      expect(all.map(({ id }) => id)).toEqual(all.map((_, at) => at + 1));
+      expect(event(all.at(-1)?.data ?? "")).toMatchObject({ statusUpdate: { status } });
+      expect(await read(frames.length)).toEqual(all.slice(frames.length));
+    }
   });
 });
