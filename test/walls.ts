@@ -16,10 +16,11 @@ export interface Wall {
 
 /** The house plan: what each folder of `src/` may import. Nobody imports `cli`. */
 export const WALLS: Readonly<Record<string, Wall>> = {
+  base: { rooms: {} },
   protocol: { rooms: {} },
   wire: { rooms: { protocol: "whole" }, packages: ["eventsource-parser"] },
-  engine: { rooms: { protocol: "whole" } },
-  stores: { rooms: { protocol: "whole", engine: "types" }, node: true },
+  engine: { rooms: { base: "whole", protocol: "whole" } },
+  stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },
   client: { rooms: { protocol: "whole", wire: "whole" } },
   server: {
     rooms: { protocol: "whole", wire: "whole", engine: "whole", stores: { onlyIn: "server/open-store.ts" } },

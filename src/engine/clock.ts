@@ -24,8 +24,18 @@ export const systemClock: Clock = {
  * a store's indexes (measured: 40 % less written per task than with random ones).
  */
 export function randomId(): string {
-  const time = Date.now().toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`;
+  return uuidTimeOf(Date.now()) + crypto.randomUUID().slice(15);
+}
+
+let uuidTime = { ms: Number.NaN, text: "" };
+
+/** The part of a UUID that is the time and the version: the same for all ids of a millisecond. */
+function uuidTimeOf(ms: number): string {
+  if (ms !== uuidTime.ms) {
+    const hex = ms.toString(16).padStart(12, "0");
+    uuidTime = { ms, text: `${hex.slice(0, 8)}-${hex.slice(8)}-7` };
+  }
+  return uuidTime.text;
 }
 
 let newest = { ms: Number.NaN, text: "" };

@@ -5,6 +5,7 @@ import {
   type Message,
   type SendMessageRequest,
 } from "../protocol/index.ts";
+import { SlotMap } from "../base/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import { callerKey, type Scope } from "./caller.ts";
@@ -37,7 +38,7 @@ export class Inbox {
   readonly #runs: Places;
   readonly #runsByCaller = new Map<string, Places>();
   /** Messages that are not durable yet, by caller and message id. */
-  readonly #inFlight = new Map<string, Promise<Accepted>>();
+  readonly #inFlight = new SlotMap<Promise<Accepted>>();
 
   constructor(context: InboxContext) {
     this.#context = context;
@@ -51,7 +52,7 @@ export class Inbox {
     if (earlier) return this.#join(message, await earlier);
     const accepting = this.#accept(scope, request);
     this.#inFlight.set(key, accepting);
-    const forget = (): boolean => this.#inFlight.delete(key);
+    const forget = (): void => this.#inFlight.delete(key);
     try {
       const accepted = await accepting;
       if ("turn" in accepted) void accepted.turn.accepted.promise.then(forget, forget);

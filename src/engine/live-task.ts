@@ -12,10 +12,10 @@ import {
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
+import { Deferred } from "../base/index.ts";
 import type { Scope } from "./caller.ts";
 import { timestampOf, type Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
-import { Deferred } from "./deferred.ts";
 import type { Observer } from "./observer.ts";
 import { Pending } from "./pending.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";

@@ -1,3 +1,4 @@
+import { SlotMap } from "../base/index.ts";
 import type { Task } from "../protocol/index.ts";
 import { callerKey, type Scope } from "./caller.ts";
 import { Runner, type RunnerContext } from "./runner.ts";
@@ -5,7 +6,7 @@ import { Runner, type RunnerContext } from "./runner.ts";
 /** The tasks that are being written or read now: at most one runner each, however many ask for it at once. */
 export class Runners {
   readonly #context: RunnerContext;
-  readonly #byTask = new Map<string, Runner>();
+  readonly #byTask = new SlotMap<Runner>();
   readonly #loading = new Map<string, Promise<Runner | undefined>>();
 
   constructor(context: Omit<RunnerContext, "onIdle">) {

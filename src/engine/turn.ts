@@ -6,9 +6,9 @@ import type {
   Task,
   TaskState,
 } from "../protocol/index.ts";
+import { Deferred } from "../base/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Caller } from "./caller.ts";
-import { Deferred } from "./deferred.ts";
 
 /** An agent at work: what it says, and what it has said already when it began before its task did. */
 export interface Speech {

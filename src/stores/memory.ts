@@ -1,3 +1,4 @@
+import { SlotMap } from "../base/index.ts";
 import type {
   Append,
   AppendRefusal,
@@ -12,14 +13,17 @@ import { isTerminal, snapshot, type LogEvent, type Task, type TaskState } from "
 import { replay } from "./replay.ts";
 import { scopeKey } from "./scope-key.ts";
 
+const SHORT = 16;
+
 /** One task: its log, and as much of it as was folded so far. */
 interface TaskLog {
   readonly owner: Owned;
   readonly taskId: string;
   readonly contextId: string;
-  readonly events: LogEvent[];
+  /** Replaced, not pushed to, by the few appends of a short task: a grown array would keep four times the room. */
+  events: LogEvent[];
   /** Ids of the caller's messages in the log. */
-  readonly messageIds: string[];
+  messageIds: string[];
   state: TaskState;
   timestamp: string;
   task: Task | undefined;
@@ -30,8 +34,8 @@ interface TaskLog {
 interface Owned {
   readonly scope: Scope;
   readonly key: string;
-  readonly logs: Map<string, TaskLog>;
-  readonly messages: Map<string, { taskId: string; seq: number }>;
+  readonly logs: SlotMap<TaskLog>;
+  readonly messages: SlotMap<{ taskId: string; seq: number }>;
 }
 
 export interface MemoryStoreOptions {
@@ -141,11 +145,8 @@ export class MemoryStore implements TaskStore {
       owner.logs.set(taskId, log);
       this.#owners.set(owner.key, owner);
     }
-    for (const event of events) log.events.push(event);
-    for (const { messageId, seq } of messages) {
-      log.messageIds.push(messageId);
-      owner.messages.set(messageId, { taskId, seq });
-    }
+    extend(log, events, messages);
+    for (const { messageId, seq } of messages) owner.messages.set(messageId, { taskId, seq });
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (isTerminal(status.state)) this.#finish(log);
@@ -154,7 +155,7 @@ export class MemoryStore implements TaskStore {
 
   #ownerOf(scope: Scope): Owned {
     const key = scopeKey(scope);
-    return this.#owners.get(key) ?? { scope, key, logs: new Map(), messages: new Map() };
+    return this.#owners.get(key) ?? { scope, key, logs: new SlotMap(), messages: new SlotMap() };
   }
 
   #finish(log: TaskLog): void {
@@ -169,6 +170,13 @@ export class MemoryStore implements TaskStore {
     for (const messageId of messageIds) owner.messages.delete(messageId);
     if (owner.logs.size === 0) this.#owners.delete(owner.key);
   }
+}
+
+function extend(log: TaskLog, events: readonly LogEvent[], messages: Append["messages"]): void {
+  if (log.events.length < SHORT) log.events = [...log.events, ...events];
+  else for (const event of events) log.events.push(event);
+  if (messages.length > 0)
+    log.messageIds = [...log.messageIds, ...messages.map(({ messageId }) => messageId)];
 }
 
 function hasDuplicate({ messages: known }: Owned, messages: Append["messages"]): boolean {

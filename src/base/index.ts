@@ -1,0 +1,3 @@
+/** Tools without a subject: they know no agent, no task and no protocol. Every room may use them; they use nothing. */
+export { Deferred } from "./deferred.ts";
+export { SlotMap } from "./slot-map.ts";
