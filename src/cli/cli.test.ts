@@ -1,0 +1,274 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
+import {
+  colloquy,
+  directoryWith,
+  inProcess,
+  pasted,
+  serving,
+  type Ended,
+  type Serving,
+} from "./process.contract.ts";
+
+const AGENTS = `
+import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy/adapters";
+export const rootAgent = agent(
+  { name: "parrot", description: "Does what it is told" },
+  async function* ({ text, signal }) {
+    if (text === "fail") yield failed("No luck.");
+    if (text === "ask") yield inputRequired("Which city?");
+    if (text === "wait") {
+      yield status("Working…");
+      yield "waiting";
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    }
+    if (text === "reply") yield reply("Just a message.");
+    else {
+      yield status("Working…");
+      yield "You said: ";
+      yield text;
+      yield artifact({ name: "facts" }, data({ length: text.length }));
+    }
+  },
+  { opensWith: "either" },
+);`;
+
+let cwd: string;
+let server: Serving;
+let parrot: string;
+
+beforeAll(async () => {
+  cwd = await directoryWith({ "parrot.ts": AGENTS, "tools.ts": "export const x = 1;" });
+  server = await serving(["serve", ".", "--store", "memory"], cwd);
+  parrot = server.agents["parrot"] as string;
+});
+
+afterAll(async () => {
+  server.cli.child.kill("SIGKILL");
+  await server.cli.ended;
+});
+
+function run(...args: string[]): Promise<Ended> {
+  return inProcess(args);
+}
+
+async function runJson<T>(...args: string[]): Promise<T> {
+  const { out } = await run(...args, "-o", "json");
+  return JSON.parse(out) as T;
+}
+
+async function taskOf(...args: string[]): Promise<Task> {
+  const response = await runJson<SendMessageResponse>("send", parrot, ...args);
+  if (!("task" in response)) throw new Error("There is no task.");
+  return response.task;
+}
+
+describe("serve", () => {
+  it("tells what it serves, what not and why, and commands that can be pasted", async () => {
+    expect(server.banner).toContain("Does what it is told");
+    expect(server.banner).toContain("tools.ts: exports no agent (only x)");
+    const lines = server.banner.split("\n");
+    const send = await pasted(lines.find((line) => line.includes(" send ")) ?? "false", cwd).ended;
+    expect(send).toMatchObject({ code: 0, err: "" });
+    expect(send.out).toContain("You said: Hello!");
+    const curl = await pasted(lines.find((line) => line.includes("curl")) ?? "false", cwd).ended;
+    expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
+  });
+
+  it("takes the next port when its own is taken, or fails when it must not", async () => {
+    const port = new URL(server.url).port;
+    const strict = await run("serve", "--exec", "cat", "--store", "memory", "--port", port, "--strict-port");
+    expect(strict).toMatchObject({ code: 1, out: "" });
+    expect(strict.err).toContain(`Port ${port} is taken`);
+    const other = colloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
+    await other.says(`Port ${port} is taken; using `);
+    await other.says("Ctrl-C stops it.");
+    other.child.kill("SIGTERM");
+    expect((await other.ended).code).toBe(0);
+  });
+
+  it("serves a command", async () => {
+    const shout = await serving(
+      ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"],
+      cwd,
+    );
+    const { out } = await run("send", shout.agents["shout"] as string, "quiet $(whoami)");
+    expect(out).toContain("Artifact: answer\nQUIET $(WHOAMI)\n\n");
+    shout.cli.child.kill("SIGINT");
+    expect((await shout.cli.ended).code).toBe(0);
+  });
+
+  it("listens beyond this machine only when it is told that this is meant", async () => {
+    const { code, err } = await run(
+      "serve",
+      "--exec",
+      "cat",
+      "--store",
+      "memory",
+      "--host",
+      "0.0.0.0",
+      "--port",
+      "0",
+    );
+    expect(code).toBe(1);
+    expect(err).toMatch(/unauthenticated/i);
+  });
+});
+
+describe("send", () => {
+  it("waits, and prints ids, state and artifacts [SEND_001, SEND_002]", async () => {
+    const { code, out, err } = await run("send", parrot, "hello", "there");
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^Task: \S+\nContext: \S+\nState: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: hello there\n\nData: facts\n{\n {2}"length": 11\n}\n\n$/,
+    );
+    expect(err).toBe("");
+  });
+
+  it("in JSON prints one document: the task as it ended [OUT_002]", async () => {
+    const { status, artifacts } = await taskOf("hi");
+    expect(status.state).toBe("TASK_STATE_COMPLETED");
+    expect(artifacts?.map((artifact) => artifact.artifactId)).toEqual(["answer", "facts"]);
+  });
+
+  it("with --stream in JSON prints a line per event, the last the end [OUT_003]", async () => {
+    const { out } = await run("send", parrot, "hi", "--stream", "-o", "json");
+    const events = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as StreamResponse);
+    expect(events[0]).toMatchObject({ task: { status: { state: "TASK_STATE_SUBMITTED" } } });
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+
+  it("of an agent that answers with a message prints the message and ends [SEND_003]", async () => {
+    const { code, out } = await run("send", parrot, "reply", "--stream");
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining("Message: ROLE_AGENT\nJust a message.\n\n") as string,
+    });
+    expect(await runJson("send", parrot, "reply")).toMatchObject({
+      message: { parts: [{ text: "Just a message." }] },
+    });
+  });
+
+  it("has done its job when the task fails: exit code 0, and a warning", async () => {
+    const { code, out, err } = await run("send", parrot, "fail");
+    expect(code).toBe(0);
+    expect(out).toContain("State: TASK_STATE_FAILED\nMessage: ROLE_AGENT\nNo luck.\n");
+    expect(err).toBe("warning: the task ended as TASK_STATE_FAILED\n");
+  });
+
+  it("stops at a question and prints the command that answers it", async () => {
+    const asked = await colloquy(["send", parrot, "ask"], cwd).ended;
+    expect(asked.code).toBe(0);
+    expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
+    const resume = /hint: (.+ send .+ --task-id .+) "<your answer>"/.exec(asked.err)?.[1] ?? "";
+    const answered = await pasted(`${resume} Seoul`, cwd).ended;
+    expect(answered.out).toContain("State: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: Seoul\n");
+  });
+
+  it("never starts another task in place of one that it cannot go on with", async () => {
+    const before = await runJson<ListTasksResponse>("task", "list", parrot);
+    const { code, out } = await run("send", parrot, "hi", "--task-id", "nowhere", "-o", "json");
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ error: { code: "TaskNotFoundError", a2aCode: -32001 } });
+    const after = await runJson<ListTasksResponse>("task", "list", parrot);
+    expect(after.totalSize).toBe(before.totalSize);
+  });
+
+  it("gives up after --timeout with the command that looks again", async () => {
+    const { code, out } = await run("send", parrot, "wait", "--timeout", "1s", "-o", "json");
+    expect(code).toBe(5);
+    expect(JSON.parse(out)).toMatchObject({
+      error: { code: "A2ACLI_ERR_TIMEOUT", hint: expect.stringContaining("task get") as string },
+    });
+  });
+
+  it("leaves the task alone when it is interrupted, and says how to go on", async () => {
+    const cli = colloquy(["send", parrot, "wait", "--stream"], cwd);
+    await cli.says("waiting");
+    cli.child.kill("SIGINT");
+    const { code, err } = await cli.ended;
+    expect(code).toBe(130);
+    const resume = pasted(/the task goes on: (.+)/.exec(err)?.[1] ?? "false", cwd);
+    await resume.says("State: TASK_STATE_WORKING");
+    resume.child.kill("SIGKILL");
+  });
+});
+
+describe("task", () => {
+  it("get waits, list lists, cancel cancels, subscribe follows", async () => {
+    const { id } = await taskOf("wait", "--async");
+    const listed = await runJson<ListTasksResponse>("task", "list", parrot, "--state", "working");
+    expect(listed.tasks.map((task) => task.id)).toContain(id);
+    const follower = colloquy(["task", "subscribe", parrot, id], cwd);
+    const waiter = colloquy(["task", "get", parrot, id, "--wait", "--poll-interval", "100ms"], cwd);
+    await follower.says("waiting");
+    const canceled = await run("task", "cancel", parrot, id);
+    expect(canceled).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("State: TASK_STATE_CANCELED\n") as string,
+    });
+    for (const cli of [follower, waiter]) {
+      const { code, out, err } = await cli.ended;
+      expect({ code, err }).toEqual({ code: 0, err: "warning: the task ended as TASK_STATE_CANCELED\n" });
+      expect(out).toContain("State: TASK_STATE_CANCELED\n");
+    }
+  });
+
+  it("cancel of a finished task fails with the protocol's error", async () => {
+    const { id } = await taskOf("hi");
+    const { code, err } = await run("task", "cancel", parrot, id);
+    expect(code).toBe(1);
+    expect(err).toContain("(TaskNotCancelableError)");
+  });
+
+  it("get shows the history where that is asked for", async () => {
+    const { id } = await taskOf("hi");
+    expect((await run("task", "get", "-a", parrot, id)).out).not.toContain("History");
+    expect((await run("task", "get", "-a", parrot, id, "--history", "5")).out).toContain(
+      "History: ROLE_USER\nhi\n",
+    );
+  });
+});
+
+describe("card get", () => {
+  it("shows the card, also by way of the environment", async () => {
+    const { code, out } = await colloquy(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot }).ended;
+    expect(code).toBe(0);
+    expect(out).toContain("Name: parrot\n");
+    expect(out).toContain(`Interface: JSONRPC 1.0 ${parrot}\n`);
+    expect(await runJson("card", "get", parrot)).toMatchObject({
+      name: "parrot",
+      capabilities: { streaming: true },
+    });
+  });
+});
+
+describe("what goes wrong", () => {
+  it.each([
+    [["card", "get", "http://127.0.0.1:9"], 3, "A2ACLI_ERR_UNREACHABLE"],
+    [["snd"], 2, "A2ACLI_ERR_USAGE"],
+    [["send", "http://127.0.0.1:9", "hi", "--tsak-id", "1"], 2, "A2ACLI_ERR_USAGE"],
+    [["send", "http://127.0.0.1:9", "--media-type", "text/plain"], 2, "A2ACLI_ERR_USAGE"],
+    [["serve", "no-such-file.ts"], 2, "A2ACLI_ERR_USAGE"],
+  ])("%j ends with exit code %d and is reported in JSON too", async (args, code, name) => {
+    const ended = await run(...args, "-o", "json");
+    expect(ended.code).toBe(code);
+    expect(JSON.parse(ended.out)).toMatchObject({ error: { code: name, a2aCode: null } });
+  });
+
+  it("a path with no agent is told with every place that was tried", async () => {
+    const { code, err } = await run("card", "get", `${server.url}/a2a/nobody`);
+    expect(code).toBe(3);
+    expect(err).toContain("/a2a/nobody/.well-known/agent-card.json: HTTP 404");
+    expect(err).toContain("(A2ACLI_ERR_CARD_NOT_FOUND)");
+  });
+
+  it("no credential shows up in what --debug prints", async () => {
+    const { err } = await run("send", parrot, "hi", "--debug", "--bearer", "s3cret", "--api-key", "k3y");
+    expect(err).toMatch(/debug: POST \S+: 200 in \d+ ms/);
+    expect(err).not.toMatch(/s3cret|k3y/);
+  });
+});

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { colloquy, directoryWith, inProcess, pasted, serving, type Serving } from "./process.contract.ts";
+
+let cwd: string;
+let demo: Serving;
+let assistant: string;
+let writer: string;
+
+async function start(): Promise<void> {
+  demo = await serving(["demo"], cwd);
+  assistant = demo.agents["assistant"] as string;
+  writer = demo.agents["writer"] as string;
+}
+
+async function kill(): Promise<void> {
+  demo.cli.child.kill("SIGKILL");
+  await demo.cli.ended;
+}
+
+beforeAll(async () => {
+  cwd = await directoryWith({});
+  await start();
+});
+
+afterAll(kill);
+
+describe("the demo", () => {
+  it("runs without a key and says so, and its assistant uses its tools", async () => {
+    expect(demo.banner).toContain("Model: scripted, because no key is set.");
+    const { out } = await inProcess([
+      "send",
+      assistant,
+      "What is 12.5% of 80, and 10 km in miles?",
+      "--stream",
+    ]);
+    expect(out).toContain("12.5/100*80 = 10. 10 km = 6.213712 miles.");
+    expect(out).toContain(`"name": "calculate"`);
+  });
+
+  it("pays nothing that is not approved", async () => {
+    const { out } = await inProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
+    const { task } = JSON.parse(out) as { task: { id: string } };
+    const answer = ["--answer", '{"approved":false}'];
+    const denied = await inProcess(["send", assistant, "--task-id", task.id, ...answer]);
+    expect(denied.out).toContain("That was not approved, so nothing is paid.");
+    expect(denied.out).not.toContain("Paid");
+  });
+
+  it("has a writer that asks how much, and then writes", async () => {
+    const { out } = await inProcess(["send", writer, "write", "-o", "json"]);
+    const { task } = JSON.parse(out) as { task: { id: string } };
+    const written = await inProcess(["send", writer, "3", "--task-id", task.id]);
+    expect(written.out).toContain("Artifact: answer\nthe agents of\n\n");
+    expect(written.out).toContain(`"words": 3`);
+  });
+
+  it("waits for an approval, which reaches it even after it was killed and started again", async () => {
+    const asked = await colloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).ended;
+    expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
+    expect(asked.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);
+    const { url } = demo;
+    await kill();
+    await start();
+    const approve = /hint: (.+ --answer .+)/.exec(asked.err)?.[1] ?? "false";
+    const approved = await pasted(approve.replace(url, demo.url), cwd).ended;
+    expect(approved.out).toContain("State: TASK_STATE_COMPLETED\n");
+    expect(approved.out).toContain("Paid: 150 euros for a taxi.");
+  });
+});
