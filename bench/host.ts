@@ -15,12 +15,17 @@ export interface Hosted {
 }
 
 export interface RunOrder {
-  readonly concurrency: number;
+  readonly connections: number;
+  /** Not counted. */
+  readonly leadMs: number;
   readonly ms: number;
 }
 
 export interface RunResult {
+  readonly perSecond: number;
+  /** Altogether, with those of the lead. */
   readonly completed: number;
+  readonly checked: number;
   readonly faults: readonly string[];
 }
 

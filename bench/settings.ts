@@ -11,8 +11,9 @@ export interface Settings {
   readonly profile: string | undefined;
   /** Every subject is measured once per round, so that a disturbance of the machine meets all alike. */
   readonly rounds: number;
-  /** Length of one trial. */
+  /** Length of one trial, and of the stretch before it that is not counted. */
   readonly trialMs: number;
+  readonly leadMs: number;
   readonly warmUpMs: number;
   /** After that the stream of a server whose time grows with the square of its length is given up: its row is a bound. */
   readonly patienceMs: number;
@@ -46,10 +47,11 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
     json,
     profile,
     only: only.length > 0 ? only : WORKLOADS,
-    rounds: quick ? 2 : 5,
-    trialMs: quick ? 400 : 750,
+    rounds: quick ? 3 : 9,
+    trialMs: quick ? 200 : 400,
+    leadMs: 100,
     warmUpMs: quick ? 200 : 1000,
-    patienceMs: quick ? 1000 : 40_000,
+    patienceMs: quick ? 1000 : 30_000,
     readers: quick ? 500 : 2000,
   };
 }

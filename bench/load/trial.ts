@@ -6,6 +6,8 @@ import { nextRequest, type Template } from "./request.ts";
 export interface RateOrder {
   readonly template: Template;
   readonly connections: number;
+  /** Not counted: until the connections are out of step, as many answers begin in a stretch of time as end in it. */
+  readonly leadMs: number;
   readonly ms: number;
   /** The text that every answer must amount to. */
   readonly text: string;
@@ -15,6 +17,7 @@ export interface RateResult {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
+  /** Answers altogether, with those of the lead. */
   readonly completed: number;
   /** Answers that were read and compared in full, and what was wrong with them. */
   readonly checked: number;
@@ -27,27 +30,36 @@ export interface RateResult {
 const SAMPLE = 64;
 
 /** Keeps `connections` connections busy and counts complete answers. */
-export async function measureRate({ template, connections, ms, text }: RateOrder): Promise<RateResult> {
+export async function measureRate({
+  template,
+  connections,
+  leadMs,
+  ms,
+  text,
+}: RateOrder): Promise<RateResult> {
   const open = Array.from({ length: connections }, () => new Connection(template.host, template.port));
   await Promise.all(open.map((connection) => connection.opened));
   const times: number[] = [];
   const kept: Buffer[] = [];
   const faults: string[] = [];
-  const began = performance.now();
-  const end = began + ms;
+  const begin = performance.now() + leadMs;
+  const end = begin + ms;
   let asked = 0;
+  let completed = 0;
   const work = (connection: Connection): Promise<void> =>
     new Promise((resolve) => {
       const ask = (): void => {
         const keep = asked < connections || asked % SAMPLE === 0;
         asked++;
         connection.send(nextRequest(template), keep, (error, reply) => {
-          if (performance.now() > end) return resolve();
+          const now = performance.now();
+          if (now > end) return resolve();
           if (!reply || reply.status !== 200) {
             faults.push(error?.message ?? `HTTP ${reply?.status}`);
             return resolve();
           }
-          times.push(reply.ms);
+          completed++;
+          if (now > begin) times.push(reply.ms);
           if (reply.bytes) kept.push(reply.bytes);
           return ask();
         });
@@ -55,7 +67,7 @@ export async function measureRate({ template, connections, ms, text }: RateOrder
       ask();
     });
   // A server that is far behind may have an answer outstanding; the clock does not wait for it.
-  await Promise.race([Promise.all(open.map(work)), sleep(ms + 50)]);
+  await Promise.race([Promise.all(open.map(work)), sleep(leadMs + ms + 50)]);
   for (const connection of open) connection.close();
   for (const bytes of kept) {
     const fault = faultOf(bytes, text);
@@ -66,7 +78,7 @@ export async function measureRate({ template, connections, ms, text }: RateOrder
     perSecond: (times.length / ms) * 1000,
     p50: times[Math.floor(times.length * 0.5)] ?? Number.NaN,
     p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
-    completed: times.length,
+    completed,
     checked: kept.length,
     faults,
     events: kept[0] && faults.length === 0 ? readOutcome(kept[0]).events : Number.NaN,

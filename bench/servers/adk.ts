@@ -32,20 +32,24 @@ export async function hostRunner(): Promise<Hosted> {
     return text;
   };
   return {
-    async run({ concurrency, ms }) {
-      const end = performance.now() + ms;
+    async run({ connections, leadMs, ms }) {
+      const begin = performance.now() + leadMs;
+      const end = begin + ms;
       const faults: string[] = [];
       let completed = 0;
+      let counted = 0;
       const work = async (): Promise<void> => {
         for (;;) {
           const text = await runOne();
-          if (performance.now() > end) return;
+          const now = performance.now();
+          if (now > end) return;
           if (text !== SCRIPT_TEXT) faults.push(`the text has ${text.length} characters`);
           completed++;
+          if (now > begin) counted++;
         }
       };
-      await Promise.all(Array.from({ length: concurrency }, work));
-      return { completed, faults };
+      await Promise.all(Array.from({ length: connections }, work));
+      return { perSecond: (counted / ms) * 1000, completed, checked: completed, faults };
     },
   };
 }

@@ -4,7 +4,7 @@ import { jobRequest, type Method } from "../load/request.ts";
 import { ratio, type Row, type Table } from "../report.ts";
 import { SCRIPT, SCRIPT_TEXT } from "../script.ts";
 import { ADK_SUBJECTS } from "../subjects.ts";
-import { commonCells, measureRates, type Entry } from "./rates.ts";
+import { measureRates, type Entry } from "./rates.ts";
 
 const CONCURRENCY = 16;
 /** The agent says its script whatever it is asked. */
@@ -41,7 +41,7 @@ export async function measureAdk(bench: Bench): Promise<Table[]> {
     const [, mode] = subject.split(", ");
     const rival = mode && results.get(`adk-toA2a, ${mode}`)!.perSecond;
     const toRival = rival ? ratio(rates.perSecond, rival) : undefined;
-    const cells = { ...commonCells(rates), toRunner: ratio(rates.perSecond, runner), toRival };
+    const cells = { ...rates.cells, toRunner: ratio(rates.perSecond, runner), toRival };
     return { subject, cells, targets: [], checked: rates.checked, faults: rates.faults };
   });
   return [

@@ -2,72 +2,20 @@ import { rotate, type Bench, type Party } from "../bench.ts";
 import type { Template } from "../load/request.ts";
 import { median } from "../report.ts";
 
-/** What one subject did, round by round. */
-export interface Rates {
-  readonly perSecond: number[];
-  readonly cpuMicros: number[];
-  readonly p50: number[];
-  readonly p99: number[];
-  readonly events: number[];
-  checked: number;
-  readonly faults: string[];
-}
-
-/** One measurement of `rates`: a subject, and how it is asked. */
+/** A subject, and how it is asked. */
 export interface Entry {
   readonly label: string;
   readonly party: Party;
   /** Absent: the subject runs by itself. */
   readonly template: Template | undefined;
+  /** What every answer must amount to. */
   readonly text: string;
 }
 
-/** Measures all entries, one at a time, in rounds. */
-export async function measureRates(
-  bench: Bench,
-  entries: readonly Entry[],
-  connections: number,
-): Promise<Map<string, Rates>> {
-  const { rounds, trialMs, warmUpMs } = bench.settings;
-  const all = new Map<string, Rates>();
-  for (const entry of entries) {
-    all.set(entry.label, {
-      perSecond: [],
-      cpuMicros: [],
-      p50: [],
-      p99: [],
-      events: [],
-      checked: 0,
-      faults: [],
-    });
-    await trial(bench, entry, connections, warmUpMs);
-  }
-  for (let round = 0; round < rounds; round++) {
-    bench.say(`  round ${round + 1} of ${rounds}`);
-    for (const entry of rotate(entries, round)) {
-      const rates = all.get(entry.label)!;
-      const { perSecond, cpuMicros, p50, p99, events, checked, faults } = await trial(
-        bench,
-        entry,
-        connections,
-        trialMs,
-      );
-      rates.perSecond.push(perSecond);
-      rates.cpuMicros.push(cpuMicros);
-      rates.p50.push(p50);
-      rates.p99.push(p99);
-      rates.events.push(events);
-      rates.checked += checked;
-      rates.faults.push(...faults);
-    }
-  }
-  for (const rates of all.values())
-    if (rates.checked === 0) rates.faults.push("no answer was complete in time");
-  return all;
-}
-
+/** One subject in one round. */
 interface Trial {
   readonly perSecond: number;
+  /** CPU time of the subject's process per answer. */
   readonly cpuMicros: number;
   readonly p50: number;
   readonly p99: number;
@@ -76,36 +24,72 @@ interface Trial {
   readonly faults: readonly string[];
 }
 
-async function trial(bench: Bench, entry: Entry, connections: number, ms: number): Promise<Trial> {
-  const { remote } = entry.party;
-  const before = await remote.call("usage");
-  if (!entry.template) {
-    const { completed, faults } = await remote.call("run", { concurrency: connections, ms });
-    const { cpuMs } = await remote.call("usage");
-    const cpuMicros = ((cpuMs - before.cpuMs) * 1000) / completed;
+/** One subject in all rounds. */
+export class Rates {
+  readonly #trials: Trial[] = [];
+
+  add(trial: Trial): void {
+    this.#trials.push(trial);
+  }
+
+  get perSecond(): number[] {
+    return this.#trials.map((trial) => trial.perSecond);
+  }
+
+  get checked(): number {
+    return this.#trials.reduce((sum, trial) => sum + trial.checked, 0);
+  }
+
+  get faults(): string[] {
+    if (this.checked === 0) return ["no answer was complete in time"];
+    return this.#trials.flatMap((trial) => trial.faults);
+  }
+
+  /** The columns that all rate tables share. */
+  get cells(): Record<string, number> {
+    const of = (pick: (trial: Trial) => number): number => median(this.#trials.map(pick));
     return {
-      perSecond: (completed / ms) * 1000,
-      cpuMicros,
-      p50: Number.NaN,
-      p99: Number.NaN,
-      events: Number.NaN,
-      checked: completed,
-      faults,
+      perSecond: of((trial) => trial.perSecond),
+      p50: of((trial) => trial.p50),
+      p99: of((trial) => trial.p99),
+      cpu: of((trial) => trial.cpuMicros),
+      events: of((trial) => trial.events),
     };
   }
-  const order = { template: entry.template, connections, ms, text: entry.text };
-  const result = await bench.load.call("measureRate", order);
-  const { cpuMs } = await remote.call("usage");
-  return { ...result, cpuMicros: ((cpuMs - before.cpuMs) * 1000) / result.completed };
 }
 
-/** The columns that all rate tables share. */
-export function commonCells(rates: Rates): Record<string, number> {
-  return {
-    perSecond: median(rates.perSecond),
-    p50: median(rates.p50),
-    p99: median(rates.p99),
-    cpu: median(rates.cpuMicros),
-    events: median(rates.events),
-  };
+/** Measures all entries, one at a time, in rounds; the answer is by label. */
+export async function measureRates(
+  bench: Bench,
+  entries: readonly Entry[],
+  connections: number,
+): Promise<Map<string, Rates>> {
+  const { rounds, leadMs, trialMs, warmUpMs } = bench.settings;
+  const all = new Map(entries.map(({ label }) => [label, new Rates()]));
+  for (const entry of entries) await measure(bench, entry, { connections, leadMs: 0, ms: warmUpMs });
+  for (let round = 0; round < rounds; round++) {
+    bench.say(`  round ${round + 1} of ${rounds}`);
+    for (const entry of rotate(entries, round)) {
+      all.get(entry.label)?.add(await measure(bench, entry, { connections, leadMs, ms: trialMs }));
+    }
+  }
+  return all;
 }
+
+interface Load {
+  readonly connections: number;
+  readonly leadMs: number;
+  readonly ms: number;
+}
+
+async function measure(bench: Bench, { party, template, text }: Entry, load: Load): Promise<Trial> {
+  const before = await party.remote.call("usage");
+  const result = template
+    ? await bench.load.call("measureRate", { ...load, template, text })
+    : { ...UNTOLD, ...(await party.remote.call("run", load)) };
+  const after = await party.remote.call("usage");
+  return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
+}
+
+/** What a subject that runs by itself does not tell. */
+const UNTOLD = { p50: Number.NaN, p99: Number.NaN, events: Number.NaN };

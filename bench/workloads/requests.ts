@@ -4,7 +4,7 @@ import { jobRequest, type Method } from "../load/request.ts";
 import { ratio, type Table } from "../report.ts";
 import { MODEL, SEND_SUBJECTS, STREAM_SUBJECTS, type SubjectName } from "../subjects.ts";
 import { SEND_BARS, STREAM_BARS, type Bars } from "../targets.ts";
-import { commonCells, measureRates } from "./rates.ts";
+import { measureRates } from "./rates.ts";
 
 const JOB: Job = { kind: "chunks", count: 10 };
 const CONNECTIONS = 32;
@@ -48,7 +48,7 @@ async function measure(
     const targets = bars[subject]?.({ toFloor, toA2aJs }) ?? [];
     return {
       subject,
-      cells: { ...commonCells(rates), toFloor, toA2aJs },
+      cells: { ...rates.cells, toFloor, toA2aJs },
       targets,
       checked: rates.checked,
       faults: rates.faults,
