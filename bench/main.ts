@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Bench } from "./bench.ts";
 import { renderTable, type Table } from "./report.ts";
-import { parseSettings, USAGE, type WorkloadName } from "./settings.ts";
+import { parseSettings, USAGE, type Settings, type WorkloadName } from "./settings.ts";
 import { OURS } from "./subjects.ts";
 import { measureAdk } from "./workloads/adk.ts";
 import { measureChunks } from "./workloads/chunks.ts";
@@ -16,11 +16,7 @@ const MEASURES: Record<WorkloadName, (bench: Bench) => Promise<Table[]>> = {
   readers: measureReaders,
 };
 
-const settings = parseSettings(process.argv.slice(2));
-if (!settings) {
-  console.log(USAGE);
-  process.exit(0);
-}
+const settings = readSettings();
 
 const began = performance.now();
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -54,4 +50,17 @@ const wrong = tables
 if (wrong.length > 0) {
   for (const { subject, faults } of wrong) say(`${subject}: ${faults[0]}`);
   process.exitCode = 1;
+}
+
+/** Ends the process when the command line asks for help or says what nobody knows. */
+function readSettings(): Settings {
+  try {
+    const given = parseSettings(process.argv.slice(2));
+    if (given) return given;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exit(2);
+  }
 }
