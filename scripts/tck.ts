@@ -131,12 +131,17 @@ function readReport(xml: string): Report {
   );
   for (const [, classname = "", name = "", inner = ""] of cases) {
     const [, message] = /<(?:failure|error) message="([^"]*)"/.exec(inner) ?? [];
-    if (message !== undefined) failed.set(`${fileOf(classname)}::${name}`, message.slice(0, 400));
+    if (message !== undefined) failed.set(`${fileOf(classname)}::${name}`, plain(message).slice(0, 400));
     else if (inner.includes("<skipped")) skipped++;
     else passed++;
   }
   if (passed === 0) throw new Error("the kit ran no test");
   return { passed, skipped, failed };
+}
+
+function plain(xml: string): string {
+  const names: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', amp: "&", "#10": " " };
+  return xml.replaceAll(/&([^;]+);/g, (entity, name: string) => names[name] ?? entity);
 }
 
 /** `tests.compatibility.http_json.test_x.TestY` → `http_json/test_x.py::TestY`. */
