@@ -1,18 +1,8 @@
 /**
- * Colloquy puts TypeScript agents on the A2A network: `agent` makes one from an async generator, `createServer` serves
- * agents, `connect` talks to remote ones. ADK agents come in through `colloquy/adk`.
+ * COLLOQUY puts TypeScript agents on the A2A network. `agent` makes one from an async generator, `createServer` serves
+ * agents, `connect` talks to remote ones; the words they share are all here too. ADK agents come in by `colloquy/adk`.
  */
 export * from "./protocol/index.ts";
-export { createServer } from "./server/index.ts";
-export type {
-  Address,
-  Authenticate,
-  Credentials,
-  ListenOptions,
-  Server,
-  ServerLimits,
-  ServerOptions,
-} from "./server/index.ts";
 export type {
   Agent,
   AgentDescription,
@@ -23,3 +13,27 @@ export type {
   Run,
   TaskStore,
 } from "./engine/index.ts";
+export type {
+  Address,
+  Authenticate,
+  Credentials,
+  ListenOptions,
+  Server,
+  ServerLimits,
+  ServerOptions,
+} from "./server/index.ts";
+export { createServer } from "./server/index.ts";
+export type { ConnectOptions, Remote, SendOptions } from "./client/index.ts";
+export { collect, connect } from "./client/index.ts";
+export type { Said, Turn } from "./adapters/index.ts";
+export {
+  agent,
+  artifact,
+  authRequired,
+  chunk,
+  command,
+  failed,
+  inputRequired,
+  reply,
+  status,
+} from "./adapters/index.ts";

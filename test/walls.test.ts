@@ -93,7 +93,8 @@ describe("a hole in a wall", () => {
   it("is not seen where there is none", () => {
     const sound = new Map([
       ["stores/a.ts", `import type { TaskStore } from "../engine/index.ts";\nimport fs from "node:fs";`],
-      ["server/open-store.ts", `const { SqliteStore } = await import("../stores/sqlite/index.ts");`],
+      ["server/open-store.ts", `const { SqliteStore } = await import("../stores/index.ts");`],
+      ["cli/models.ts", `const { model } = await import("../adk/models/index.ts");`],
       [
         "wire/a.ts",
         `import type { B } from "./b.ts";\nimport { createParser } from "eventsource-parser/stream";`,

@@ -59,6 +59,7 @@ function idOf(agent: AdkSource): string {
 function withCard(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
   if (card === undefined) return agent;
   return {
+    ...agent,
     describe: async (): Promise<AgentDescription> => {
       const [own, given] = await Promise.all([agent.describe(), readCard(card)]);
       // Where it is served and who signed it, only the server knows.
