@@ -4,7 +4,7 @@
  *     colloquy serve examples/01-hello.ts
  *     colloquy send http://127.0.0.1:4120/a2a/hello --stream "Ada"
  */
-import { agent, inputRequired, status } from "colloquy/adapters";
+import { agent, inputRequired, status } from "colloquy";
 
 export default agent(
   { name: "hello", description: "Greets people by their name" },

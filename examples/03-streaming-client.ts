@@ -5,9 +5,7 @@
  *     node examples/03-streaming-client.ts
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { createServer, textOf } from "colloquy";
-import { agent } from "colloquy/adapters";
-import { connect } from "colloquy/client";
+import { agent, connect, createServer, textOf } from "colloquy";
 
 const counter = agent({ name: "counter", description: "Counts slowly" }, async function* ({ text }) {
   for (let number = 1; number <= Number(text); number++) {

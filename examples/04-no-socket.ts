@@ -4,9 +4,7 @@
  *
  *     node examples/04-no-socket.ts
  */
-import { createServer } from "colloquy";
-import { agent, inputRequired } from "colloquy/adapters";
-import { connect } from "colloquy/client";
+import { agent, connect, createServer, inputRequired } from "colloquy";
 
 const baker = agent(
   { name: "baker", description: "Bakes what you ask for" },

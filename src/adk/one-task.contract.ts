@@ -41,14 +41,15 @@ export class OneTask {
   ): Promise<TurnSeen> {
     const parts = typeof content === "string" ? [{ text: content }] : content;
     const message: Message = { messageId: `m${++this.#messages}`, role: "ROLE_USER", parts };
-    const found = this.task;
+    // As the engine has it: the task as this turn finds it has the turn's message in it.
     this.#accept({ message });
+    const found = this.task;
     const turn: TurnSeen = { events: [], states: [], chunks: [] };
     const run: Run = {
       taskId: found.id,
       contextId: found.contextId,
       message,
-      task: { ...found, history: [...(found.history ?? []), message] },
+      task: found,
       caller: this.#caller,
       configuration: {},
       metadata: {},
