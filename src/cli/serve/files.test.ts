@@ -69,14 +69,26 @@ describe("the agents of a directory", () => {
     expect(await load(directory)).toEqual({ ids: ["adk"], skipped: [] });
   });
 
-  it("may need more than stripped types", async () => {
+  it("may stand in a package that is not of modules, as npm init makes it", async () => {
     const directory = await directoryWith({
-      "enums.ts": `import { greeting } from "./lib/words"; enum Word { Hi = "hi" }
-        export const agent = async function* () { yield Word.Hi + greeting; };`,
-      "lib/words.ts": `export const greeting: string = "!";`,
+      "package.json": `{ "type": "commonjs" }`,
+      "hello.ts": `import { hostname } from "node:os"; ${GENERATOR} hostname();`,
     });
-    expect((await load(directory, "enums.ts")).ids).toEqual(["enums"]);
+    expect(await load(directory)).toEqual({ ids: ["hello"], skipped: [] });
   });
+
+  it.each([`{ "type": "module" }`, `{}`])(
+    "may need more than stripped types, in a package %s",
+    async (manifest) => {
+      const directory = await directoryWith({
+        "package.json": manifest,
+        "enums.ts": `import { greeting } from "./lib/words"; enum Word { Hi = "hi" }
+        export const agent = async function* () { yield Word.Hi + greeting; };`,
+        "lib/words.ts": `export const greeting: string = "!";`,
+      });
+      expect((await load(directory, "enums.ts")).ids).toEqual(["enums"]);
+    },
+  );
 
   it("find the keys that stand beside them", async () => {
     const directory = await directoryWith({

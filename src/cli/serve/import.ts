@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** What Node says of TypeScript (or of imports as TypeScript writes them) that only a transpiler can load. */
@@ -11,18 +13,32 @@ const NEEDS_TRANSPILER = new Set([
 
 /**
  * Imports a user's module. Node strips types itself where it can; a file that needs more (enums, parameter properties,
- * imports without extension, an older Node) is loaded through jiti.
+ * imports without extension, a package that is not of modules, an older Node) is loaded through jiti.
  */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
-  try {
-    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  } catch (error) {
-    if (!needsTranspiler(error)) throw error;
-    const { createJiti } = await import("jiti");
-    return await createJiti(import.meta.url).import<Record<string, unknown>>(file);
+  if (!file.endsWith(".ts") || isInModulePackage(file)) {
+    try {
+      return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    } catch (error) {
+      if (!needsTranspiler(error)) throw error;
+    }
   }
+  const { createJiti } = await import("jiti");
+  return await createJiti(import.meta.url).import<Record<string, unknown>>(file);
 }
 
 function needsTranspiler(error: unknown): boolean {
   return error instanceof Error && "code" in error && NEEDS_TRANSPILER.has(String(error.code));
+}
+
+/** Elsewhere Node takes `import` for a mistake, or guesses right and complains; `npm init` makes such packages. */
+function isInModulePackage(file: string): boolean {
+  for (let directory = dirname(file); ; directory = dirname(directory)) {
+    try {
+      const { type } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { type?: string };
+      return type === "module";
+    } catch {
+      if (directory === dirname(directory)) return false;
+    }
+  }
 }
