@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
+  /** Milliseconds since some moment, with fractions; never goes backwards. */
+  monotonic(): number;
   /** Calls back once after `ms`; the answer takes the call back. */
   after(ms: number, callback: () => void): () => void;
 }
@@ -11,6 +13,7 @@ export type NewId = () => string;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms);
     // A pending deadline is no reason to keep a process alive.

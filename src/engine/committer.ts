@@ -11,31 +11,43 @@ export interface Writer {
 }
 
 const RETRY_MS = [50, 200, 800, 3200];
+/** A rest that is not worth a timer; a commit to memory takes a hundredth of it. */
+const MIN_REST_MS = 0.1;
 
 /**
  * Group commit: all that became ready in one turn of the event loop, from all tasks, is one transaction of the store.
- * While one is under way the next gathers, so that a slow disk makes larger batches, not longer queues.
+ * While one is under way the next gathers, so that a slow disk makes larger batches, not longer queues. Events that
+ * nobody waits for (chunks) rest after a commit for as long as that took, so that a stream spends at most half of its
+ * time on the disk; all others go at once.
  */
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
   #ready = new Set<Writer>();
   #scheduled = false;
+  #urgent = false;
+  /** When a commit may begin that is not urgent, by the clock's monotonic time. */
+  #restUntil = 0;
+  /** Ends the rest that is under way. */
+  #wake: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
   }
 
-  /** Has the writer's events committed soon. */
-  add(writer: Writer): void {
+  /** Has the writer's events committed soon; `urgent`: without a rest. */
+  add(writer: Writer, urgent: boolean): void {
     this.#ready.add(writer);
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    this.#schedule();
+    this.#urgent ||= urgent;
+    if (!this.#scheduled) {
+      this.#scheduled = true;
+      this.#schedule();
+    } else if (urgent) this.#wake?.();
   }
 
   async #flush(): Promise<void> {
+    this.#urgent = false;
     const writers: Writer[] = [];
     const batch: Append[] = [];
     for (const writer of this.#ready) {
@@ -52,11 +64,24 @@ export class Committer {
 
   /** After all that this turn of the event loop brings, so that a burst becomes one commit. */
   #schedule(): void {
-    setImmediate(() => void this.#flush());
+    const rest = this.#urgent ? 0 : this.#restUntil - this.#clock.monotonic();
+    if (rest > MIN_REST_MS) this.#rest(rest);
+    else setImmediate(() => void this.#flush());
+  }
+
+  #rest(ms: number): void {
+    const wake = (): void => {
+      cancel();
+      this.#wake = undefined;
+      setImmediate(() => void this.#flush());
+    };
+    const cancel = this.#clock.after(ms, wake);
+    this.#wake = wake;
   }
 
   async #commit(writers: Writer[], batch: Append[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
+    const began = this.#clock.monotonic();
     try {
       refusals = await this.#store.commit(batch);
     } catch {
@@ -64,6 +89,8 @@ export class Committer {
       await Promise.all(batch.map((append, at) => this.#commitAlone(writers[at] as Writer, append)));
       return;
     }
+    const ended = this.#clock.monotonic();
+    this.#restUntil = ended + (ended - began);
     for (let at = 0; at < writers.length; at++) settle(writers[at] as Writer, refusals[at]);
   }
 

@@ -17,6 +17,10 @@ export class FakeClock implements Clock {
     return this.time;
   }
 
+  monotonic(): number {
+    return this.time;
+  }
+
   after(ms: number, callback: () => void): () => void {
     const timer = { at: this.time + ms, callback };
     this.#timers.push(timer);

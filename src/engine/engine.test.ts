@@ -549,6 +549,59 @@ describe("bounds [E14]", () => {
   });
 });
 
+describe("commits", () => {
+  /** A store whose every commit takes a while. */
+  function slowStore(clock: FakeClock, ms: number): { store: MemoryStore; commits: number[] } {
+    const store = new MemoryStore();
+    const commit = store.commit.bind(store);
+    const commits: number[] = [];
+    store.commit = (batch) => {
+      clock.time += ms;
+      commits.push(batch.reduce((sum, { events }) => sum + events.length, 0));
+      return commit(batch);
+    };
+    return { store, commits };
+  }
+
+  it("of chunks rest as long as the last one took, so that a stream does not drown the disk [E6]", async () => {
+    const clock = new FakeClock();
+    const { store, commits } = slowStore(clock, 10);
+    const { engine, puppet } = house({ store, clock });
+    const stream = await engine.stream(request("hi"), alice);
+    const run = await puppet.run(0);
+    await settle();
+    for (const text of ["a", "b", "c"]) {
+      run.say(chunk(text));
+      await settle();
+    }
+    expect(commits).toEqual([1]);
+    clock.advance(10);
+    await settle();
+    expect(commits).toEqual([1, 1]);
+    run.say(chunk("d")).end();
+    expect((await drain(stream)).map(({ event }) => word(event))).toEqual([
+      "task SUBMITTED",
+      "abc",
+      "d",
+      "COMPLETED",
+    ]);
+  });
+
+  it("of anything that is waited for do not rest [E6]", async () => {
+    const clock = new FakeClock();
+    const { store, commits } = slowStore(clock, 10);
+    const { engine, puppet } = house({ store, clock });
+    const answer = engine.send(request("hi"), alice);
+    const run = await puppet.run(0);
+    await settle();
+    run.say(chunk("a"));
+    await settle();
+    run.say(working).end();
+    expect(taskOf(await answer).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(commits.reduce((sum, events) => sum + events)).toBe(4);
+  });
+});
+
 describe("time [E16]", () => {
   it("never goes backwards in a task, and is UTC with milliseconds [G-09]", async () => {
     const { engine, puppet, clock } = house();

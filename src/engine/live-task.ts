@@ -73,6 +73,8 @@ export class LiveTask implements Writer {
   #room: Deferred | undefined;
   #changed: Deferred | undefined;
   #failure: A2AError | undefined;
+  /** Something among what is pending is waited for. */
+  #urgent = false;
 
   constructor(
     context: LogContext,
@@ -146,7 +148,10 @@ export class LiveTask implements Writer {
       this.#timestamp = status.timestamp ?? this.#timestamp;
     }
     this.#pending.push(event);
-    if (!this.#underWay) this.#context.committer.add(this);
+    // A chunk can wait for the next; whatever else happens is waited for.
+    const urgent = !("artifactUpdate" in event);
+    this.#urgent ||= urgent;
+    if (!this.#underWay) this.#context.committer.add(this, urgent);
     return undefined;
   }
 
@@ -178,6 +183,7 @@ export class LiveTask implements Writer {
       messages: this.#messages,
     };
     this.#messages = [];
+    this.#urgent = false;
     this.#underWay = this.#snapshots.isDue(events, append.status.state)
       ? { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) }
       : append;
@@ -194,7 +200,7 @@ export class LiveTask implements Writer {
     this.#publish(append.events);
     for (const { accepted, seq } of append.messages) accepted.resolve(seq);
     if (append.events.some(isStop)) this.#listener.onStop();
-    if (this.#pending.length > 0) this.#context.committer.add(this);
+    if (this.#pending.length > 0) this.#context.committer.add(this, this.#urgent);
     else this.#listener.onRest();
   }
 
