@@ -31,14 +31,14 @@ function needsTranspiler(error: unknown): boolean {
   return error instanceof Error && "code" in error && NEEDS_TRANSPILER.has(String(error.code));
 }
 
-/** Elsewhere Node takes `import` for a mistake, or guesses right and complains; `npm init` makes such packages. */
+/** In other packages (`npm init` makes them) Node takes `import` for a mistake, or guesses right and complains. */
 function isInModulePackage(file: string): boolean {
   for (let directory = dirname(file); ; directory = dirname(directory)) {
     try {
       const { type } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { type?: string };
       return type === "module";
     } catch {
-      if (directory === dirname(directory)) return false;
+      if (directory === dirname(directory)) return true;
     }
   }
 }
