@@ -303,6 +303,11 @@ describe("an ADK agent that fails", () => {
     );
   });
 
+  it("throws what keeps it from being made, for the engine to tell", async () => {
+    const { agent } = failing(() => () => Promise.reject(new Error("no such file")));
+    await expect(new OneTask(agent).send("hi")).rejects.toThrow("no such file");
+  });
+
   it("V40 says what its run threw", async () => {
     class Thrower extends BaseAgent {
       // oxlint-disable-next-line require-yield
@@ -383,8 +388,7 @@ describe("an ADK agent that is cancelled", () => {
     const abort = new AbortController();
     abort.abort();
     const turn = await new OneTask(adkAgent(clerk())).send("hi", { signal: abort.signal });
-    expect(turn.states).toEqual(["TASK_STATE_WORKING"]);
-    expect(turn.chunks).toEqual([]);
+    expect(turn.events).toEqual([]);
   });
 
   it("shows what it said without waiting for what follows", async () => {

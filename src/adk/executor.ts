@@ -1,17 +1,14 @@
 import type { RunConfig } from "@google/adk";
-import type { Agent, AgentDescription, AgentEvent, Observer, Run } from "../engine/index.ts";
+import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import { describeAdk, type DescribeOptions } from "./card.ts";
-import { Feed } from "./feed.ts";
 import { admit } from "./input-required.ts";
 import type { SessionPlace } from "./metadata.ts";
 import { toGenaiParts } from "./parts.ts";
 import { Processor, type ProcessorOptions } from "./processor.ts";
+import { type Beginning, RunStream } from "./run-stream.ts";
 import { sessionPlace } from "./sessions/place.ts";
 import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
 import type { AdkRunner, AdkRunRequest } from "./types.ts";
-
-/** How long a piece of text may wait for what follows it, in milliseconds: less than a reader notices. */
-const IDLE_MS = 50;
 
 export interface AdkAgentOptions
   extends RunnerOptions, DescribeOptions, Pick<ProcessorOptions, "exposeErrors" | "recoveredErrors"> {
@@ -27,21 +24,20 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
   const openSession = sessionOpener();
   return {
     describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
-    execute: (run) => execute(run, runner, openSession, options),
+    execute: (run) => ({
+      [Symbol.asyncIterator]: () => new RunStream(() => begin(run, runner, openSession, options), run.signal),
+    }),
   };
 }
 
-async function* execute(
+async function begin(
   run: Run,
   makeRunner: () => Promise<AdkRunner>,
   openSession: (runner: AdkRunner, place: SessionPlace) => Promise<void>,
   options: AdkAgentOptions,
-): AsyncGenerator<AgentEvent> {
+): Promise<Beginning> {
   const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
-  if ("refused" in admission) {
-    yield admission.refused;
-    return;
-  }
+  if ("refused" in admission) return { only: [admission.refused] };
   const runner = await makeRunner();
   const session = sessionPlace(runner.appName, run.contextId, run.caller);
   const processor = new Processor({
@@ -55,37 +51,10 @@ async function* execute(
   try {
     await openSession(runner, session);
   } catch (error) {
-    yield* processor.fail("failed to create a session", error);
-    return;
+    return { only: processor.fail("failed to create a session", error) };
   }
-  yield processor.working();
-  const feed = new Feed(
-    runner.runAsync(requestOf(run, session, toGenaiParts(admission.parts), options)),
-    run.signal,
-    IDLE_MS,
-  );
-  try {
-    for (;;) {
-      const next = await feed.next(processor.holding);
-      if (next === "idle") {
-        yield* processor.release();
-      } else if (next === "aborted" || (next.done && run.signal.aborted)) {
-        // Why it was aborted, and so how the task ends, only the engine knows.
-        yield* processor.seal();
-        return;
-      } else if (next.done) {
-        yield* processor.finish();
-        return;
-      } else {
-        const event = processor.take(next.value);
-        if (event) yield event;
-      }
-    }
-  } catch (error) {
-    yield* processor.fail("agent run failed", error);
-  } finally {
-    feed.close();
-  }
+  const request = requestOf(run, session, toGenaiParts(admission.parts), options);
+  return { processor, events: runner.runAsync(request) };
 }
 
 function requestOf(

@@ -17,6 +17,12 @@ function waiting(...parts: Part[]): Task {
   return { id: "T", contextId: "C", status: { state: "TASK_STATE_INPUT_REQUIRED", message } };
 }
 
+/** The same task as the engine gives it to the agent: the question stands before the answer. */
+function answered({ status: { message, ...status }, ...task }: Task): Task {
+  const answer = { messageId: "m", role: "ROLE_USER" as const, parts: [{ text: "hi" }] };
+  return { ...task, status, history: message ? [message, answer] : [answer] };
+}
+
 const fresh: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_SUBMITTED" } };
 
 /** The parts that the agent is given, or what the task says instead. */
@@ -38,6 +44,13 @@ describe("a message for a task that waits for answers", () => {
       state: "TASK_STATE_INPUT_REQUIRED",
       says: [call("get_weather"), complaint('no input provided for function call ID "get_weather"')],
     });
+  });
+
+  it("is held against the question though that is history", () => {
+    expect(give(answered(waiting(call("a"))), [{ text: "hi" }])).toEqual(
+      give(waiting(call("a")), [{ text: "hi" }]),
+    );
+    expect(give(answered(waiting(call("a"))), [answer("a")])).toEqual([answer("a")]);
   });
 
   it("does not gather complaints", () => {

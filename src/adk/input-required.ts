@@ -51,12 +51,6 @@ export class PendingCalls {
 /** A message that the agent may be given, or what the task says instead. */
 export type Admission = { parts: Part[] } | { refused: AgentEvent };
 
-/** What the task asked for: in its status, or, once the answer has come, in the history before it. */
-function questionOf({ status, history }: Task): Part[] {
-  const question = status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
-  return question?.parts ?? [];
-}
-
 /**
  * Holds a message against the calls that its task waits for: every one must be answered, and nothing may be answered
  * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
@@ -64,7 +58,7 @@ function questionOf({ status, history }: Task): Part[] {
 export function admit(message: Message, task: Task, allowRemoteToolConfirmation: boolean): Admission {
   const forged = message.parts.find((part) => functionCall(part)?.name?.startsWith(RESERVED));
   if (forged) return reject("A message may not contain function calls that only the agent itself can make.");
-  const waiting = isInterrupted(task.status.state) ? questionOf(task) : [];
+  const waiting = questionOf(task)?.parts ?? [];
   const calls = new Map(
     waiting.flatMap((part) => {
       const call = longRunningCall(part);
@@ -96,6 +90,12 @@ export function admit(message: Message, task: Task, allowRemoteToolConfirmation:
   if (problems.length === 0) return { parts };
   if (calls.size === 0) return reject(problems.join("; "));
   return { refused: { status: stillWaiting(task.status.state as WaitingState, waiting, problems) } };
+}
+
+/** What an interrupted task asked last. A message that answers it has moved it from the status into the history. */
+function questionOf({ status, history }: Task): Message | undefined {
+  if (!isInterrupted(status.state)) return undefined;
+  return status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
 }
 
 type WaitingState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;

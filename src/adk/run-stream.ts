@@ -1,0 +1,126 @@
+import type { AgentEvent } from "../engine/index.ts";
+import type { Processor } from "./processor.ts";
+import type { AdkEvent } from "./types.ts";
+
+/** How long a piece of text may wait for what follows it, in milliseconds: less than a reader notices. */
+const IDLE_MS = 50;
+
+/** A run that has begun, or what the task says because it did not. */
+export type Beginning =
+  | { processor: Processor; events: AsyncGenerator<AdkEvent, void, undefined> }
+  | { only: AgentEvent[] };
+
+const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/**
+ * What a task says during one ADK run. It is an iterator by hand, because it does two things that a generator cannot:
+ * it lets go of held text when the run is silent, and leaves at once when it is aborted, though ADK returns from an
+ * aborted run only when the tool that is running ends.
+ */
+export class RunStream implements AsyncIterator<AgentEvent, undefined> {
+  readonly #begin: () => Promise<Beginning>;
+  readonly #signal: AbortSignal;
+  readonly #said: AgentEvent[] = [];
+  #processor: Processor | undefined;
+  #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
+  #answer: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
+  #pulling = false;
+  #ended = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(begin: () => Promise<Beginning>, signal: AbortSignal) {
+    this.#begin = begin;
+    this.#signal = signal;
+  }
+
+  next(): Promise<IteratorResult<AgentEvent, undefined>> {
+    const value = this.#said.shift();
+    if (value) return Promise.resolve({ value });
+    if (this.#ended) return Promise.resolve(DONE);
+    return new Promise((answer, refuse) => {
+      this.#answer = answer;
+      if (this.#events) this.#pull(this.#events);
+      else this.#start().catch(refuse);
+    });
+  }
+
+  return(): Promise<IteratorReturnResult<undefined>> {
+    this.#end();
+    this.#answer?.(DONE);
+    return Promise.resolve(DONE);
+  }
+
+  async #start(): Promise<void> {
+    const beginning = await this.#begin();
+    if (this.#ended) return;
+    if ("only" in beginning) return this.#endWith(beginning.only);
+    this.#processor = beginning.processor;
+    this.#events = beginning.events;
+    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (this.#signal.aborted) this.#onAbort();
+    else this.#say(this.#processor.working());
+  }
+
+  #pull(events: AsyncGenerator<AdkEvent, void, undefined>): void {
+    if (this.#processor?.holding) this.#startTimer();
+    // After a silence the event that was asked for is still to come.
+    if (this.#pulling) return;
+    this.#pulling = true;
+    events.next().then(this.#onResult, this.#onError);
+  }
+
+  readonly #onResult = ({ done, value }: IteratorResult<AdkEvent, void>): void => {
+    this.#pulling = false;
+    const processor = this.#processor;
+    if (this.#ended || !processor) return;
+    // Why it was aborted, and so how the task ends, only the engine knows.
+    if (done) return this.#endWith(this.#signal.aborted ? processor.seal() : processor.finish());
+    try {
+      const event = processor.take(value);
+      if (event) this.#say(event);
+      else if (this.#answer && this.#events) this.#pull(this.#events);
+    } catch (error) {
+      this.#onError(error);
+    }
+  };
+
+  readonly #onError = (error: unknown): void => {
+    if (!this.#ended) this.#endWith(this.#processor?.fail("agent run failed", error) ?? []);
+  };
+
+  readonly #onAbort = (): void => {
+    if (!this.#ended) this.#endWith(this.#processor?.seal() ?? []);
+  };
+
+  readonly #onSilence = (): void => {
+    for (const event of this.#processor?.release() ?? []) this.#say(event);
+  };
+
+  #say(value: AgentEvent): void {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    if (answer) answer({ value });
+    else this.#said.push(value);
+  }
+
+  #endWith(events: readonly AgentEvent[]): void {
+    this.#end();
+    for (const event of events) this.#say(event);
+    this.#answer?.(DONE);
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // Not waited for: it is answered when the generator gets to it, and nobody is left to tell of a failure.
+    this.#events?.return().catch(() => {});
+  }
+
+  #startTimer(): void {
+    // One timer, set anew for every event; when it fires late there is nothing left to let go of.
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setTimeout(this.#onSilence, IDLE_MS).unref();
+  }
+}
