@@ -252,6 +252,15 @@ describe("the same message sent twice [E10]", () => {
     await expect(after).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
   });
 
+  it("is two tasks for an engine that was told not to look", async () => {
+    const { engine, puppet } = house({ deduplicate: false });
+    const again = request("hi");
+    const answers = [engine.send(again, alice), engine.send(again, alice)];
+    for (const at of [0, 1]) (await puppet.run(at)).end();
+    const [one, other] = (await Promise.all(answers)).map(taskOf);
+    expect(one?.id).not.toBe(other?.id);
+  });
+
   it("by another caller is another task", async () => {
     const { engine, puppet } = house();
     const again = request("hi");

@@ -41,6 +41,8 @@ export interface EngineOptions {
   readonly limits?: Partial<EngineLimits>;
   /** Merge chunks of text that wait for the same commit. Default true. */
   readonly merge?: boolean;
+  /** Recognise a message that comes again by its id (E10). Default true. */
+  readonly deduplicate?: boolean;
   /** How long a cancelled agent may take to stop before it is cut off, in milliseconds. Default 5,000. */
   readonly cancelGraceMs?: number;
 }
@@ -68,9 +70,11 @@ export class Engine {
       newId,
       observer: safely(options.observer ?? {}),
       merge: options.merge ?? true,
+      deduplicate: options.deduplicate ?? true,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
     });
-    this.#inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits });
+    const deduplicate = options.deduplicate ?? true;
+    this.#inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits, deduplicate });
   }
 
   /** Settles what an earlier process left behind: its unfinished tasks fail with a reason (E9). */

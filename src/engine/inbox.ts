@@ -30,6 +30,7 @@ export interface InboxContext {
   readonly runners: Runners;
   readonly newId: NewId;
   readonly limits: EngineLimits;
+  readonly deduplicate: boolean;
 }
 
 /** Takes messages in: finds or begins their task, and lets each message of a caller count only once (E10). */
@@ -46,6 +47,7 @@ export class Inbox {
   }
 
   async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+    if (!this.#context.deduplicate) return this.#route(scope, request);
     const { message } = request;
     const key = `${message.messageId.length}:${message.messageId}${callerKey(scope)}`;
     const earlier = this.#inFlight.get(key);
@@ -73,8 +75,12 @@ export class Inbox {
   async #accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
     const { message } = request;
     const known = await this.#context.store.findMessage(scope, message.messageId);
-    if (known) return this.#repeat(scope, message, known);
-    return message.taskId ? this.#continue(scope, request, message.taskId) : this.#begin(scope, request);
+    return known ? this.#repeat(scope, message, known) : this.#route(scope, request);
+  }
+
+  #route(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+    const { taskId } = request.message;
+    return taskId ? this.#continue(scope, request, taskId) : this.#begin(scope, request);
   }
 
   /** A message that was accepted before. */

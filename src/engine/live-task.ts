@@ -30,6 +30,8 @@ export interface LogContext {
   readonly observer: Observer;
   /** Merge waiting chunks of text. */
   readonly merge: boolean;
+  /** Have the store remember the ids of messages. */
+  readonly deduplicate: boolean;
 }
 
 /** The runner, as its task speaks to it. */
@@ -42,7 +44,7 @@ export interface LiveTaskListener {
   onRest(): void;
 }
 
-/** A message that was accepted with an event, to be told the event's seq. */
+/** A message that was accepted with an event, to be told the event's seq once that is durable. */
 interface AcceptedMessage {
   readonly messageId: string;
   readonly seq: number;
@@ -69,7 +71,7 @@ export class LiveTask implements Writer {
   #state: TaskState | undefined;
   #timestamp: string;
   #messages: AcceptedMessage[] = [];
-  #underWay: (Append & { readonly messages: readonly AcceptedMessage[] }) | undefined;
+  #underWay: { readonly append: Append; readonly messages: readonly AcceptedMessage[] } | undefined;
   #room: Deferred | undefined;
   #changed: Deferred | undefined;
   #failure: A2AError | undefined;
@@ -157,7 +159,7 @@ export class LiveTask implements Writer {
 
   /** Takes in an event that carries a caller's message; `accepted` is told its seq once that is durable. */
   acceptMessage(event: TaskEvent, messageId: string, accepted: Deferred<number>): Refusal | undefined {
-    const seq = this.#seq + (this.#underWay?.events.length ?? 0) + this.#pending.length + 1;
+    const seq = this.#seq + (this.#underWay?.append.events.length ?? 0) + this.#pending.length + 1;
     const refusal = this.accept(event);
     if (!refusal) this.#messages.push({ messageId, seq, accepted });
     return refusal;
@@ -173,32 +175,34 @@ export class LiveTask implements Writer {
   takeAppend(): Append | undefined {
     if (this.#underWay || this.#failure || this.#pending.length === 0 || !this.#state) return undefined;
     const events = this.#pending.take().map((event, at) => LogEvent.of(this.#seq + 1 + at, event));
-    const append = {
+    const messages = this.#messages;
+    this.#messages = [];
+    this.#urgent = false;
+    const append: Append = {
       scope: this.scope,
       taskId: this.taskId,
       contextId: this.contextId,
       after: this.#seq,
       events,
       status: { state: this.#state, timestamp: this.#timestamp },
-      messages: this.#messages,
+      messages: this.#context.deduplicate ? messages.map(({ messageId, seq }) => ({ messageId, seq })) : [],
     };
-    this.#messages = [];
-    this.#urgent = false;
-    this.#underWay = this.#snapshots.isDue(events, append.status.state)
+    const whole = this.#snapshots.isDue(events, append.status.state)
       ? { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) }
       : append;
+    this.#underWay = { append: whole, messages };
     this.#makeRoom();
-    return this.#underWay;
+    return whole;
   }
 
   committed(): void {
-    const append = this.#underWay;
-    if (!append) return;
+    if (!this.#underWay) return;
+    const { append, messages } = this.#underWay;
     this.#underWay = undefined;
     this.#task = append.snapshot ? snapshot(append.snapshot) : this.#fold(this.#task, append.events);
     this.#seq += append.events.length;
     this.#publish(append.events);
-    for (const { accepted, seq } of append.messages) accepted.resolve(seq);
+    for (const { accepted, seq } of messages) accepted.resolve(seq);
     if (append.events.some(isStop)) this.#listener.onStop();
     if (this.#pending.length > 0) this.#context.committer.add(this, this.#urgent);
     else this.#listener.onRest();

@@ -34,6 +34,13 @@ const JSON_TYPES = new Set(["application/json", "application/a2a+json"]);
  * asking them first.
  */
 export function checkContentType(request: HttpRequest): void {
+  const encoding = request.header("content-encoding");
+  if (encoding !== undefined && encoding !== "identity") {
+    throw new A2AError(
+      "CONTENT_TYPE_NOT_SUPPORTED",
+      `The request body is encoded as ${encoding}; send it as it is.`,
+    );
+  }
   const given = request.header("content-type");
   const type = given?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== undefined && JSON_TYPES.has(type)) return;

@@ -14,8 +14,8 @@ export interface RouterContext extends BindingContext {
   /** In the order in which they were given; the first answers for the root. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   readonly authenticate: Authenticate | undefined;
-  /** Origin for the URLs in cards; undefined takes the request's. */
-  readonly publicOrigin: string | undefined;
+  /** What the URLs in cards begin with; undefined takes the request's origin. */
+  readonly publicUrl: string | undefined;
   /** Refuses requests that may not be answered at all. */
   readonly admit: (request: HttpRequest) => void;
   readonly onError: (where: string, error: unknown) => void;
@@ -43,7 +43,7 @@ async function dispatch(request: HttpRequest, context: RouterContext): Promise<H
     );
   if (rest === CARD) {
     if (!READ.includes(request.method)) return notAllowed(request, context.revision, READ);
-    return agent.card.reply(request, originOf(request, context));
+    return agent.card.reply(request, baseOf(request, context));
   }
   if (rest === "" || rest === "/") return jsonRpc(request, agent, context);
   return answerRest({ request, agent, caller: await callerOf(request, context.authenticate) }, context, rest);
@@ -82,17 +82,17 @@ function decodeURIComponentOrNothing(text: string): string {
 /** Who is here: name, description, endpoint and card of every agent. */
 async function catalogue(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   if (!READ.includes(request.method)) return notAllowed(request, context.revision, READ);
-  const origin = originOf(request, context);
+  const base = baseOf(request, context);
   const agents = await Promise.all(
     [...context.agents.values()].map(async ({ id, card }) => {
       const { name, description } = await card.description();
-      const url = origin + pathOf(id);
+      const url = base + pathOf(id);
       return { id, name, description, url, cardUrl: url + CARD };
     }),
   );
   return json(200, JSON.stringify({ agents }));
 }
 
-function originOf(request: HttpRequest, { publicOrigin }: RouterContext): string {
-  return publicOrigin ?? request.origin;
+function baseOf(request: HttpRequest, { publicUrl }: RouterContext): string {
+  return publicUrl ?? request.origin;
 }

@@ -250,6 +250,9 @@ export function serverContract(
         expect(await code("application/json; charset=utf-8")).toBeUndefined();
         expect(await code("application/a2a+json")).toBeUndefined();
         expect(await code("text/plain")).toBe(-32005);
+        const headers = { ...JSON_BODY, "content-encoding": "gzip" };
+        const packed = await door.send("/", { method: "POST", headers, body });
+        expect(((await packed.json()) as RpcAnswer).error?.code).toBe(-32005);
       });
 
       it("needs the version, in the header or the query, whatever the case of its name [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {

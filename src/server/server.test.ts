@@ -68,19 +68,19 @@ describe("a listening server", () => {
   });
 
   it("says in its card where it is published, and nothing of where it runs [A-03, A-09]", async () => {
-    const server = createServer(parrot, { store: "memory", publicUrl: "https://agents.example.com/" });
+    const server = createServer(parrot, { store: "memory", publicUrl: "https://agents.example.com/all/" });
     const { agents, port } = await server.listen();
     expect(agents).toEqual([
       {
         id: "agent",
-        url: "https://agents.example.com/a2a/agent",
-        cardUrl: "https://agents.example.com/a2a/agent/.well-known/agent-card.json",
+        url: "https://agents.example.com/all/a2a/agent",
+        cardUrl: "https://agents.example.com/all/a2a/agent/.well-known/agent-card.json",
       },
     ]);
     const card = (await (await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`)).json()) as {
       supportedInterfaces: { url: string }[];
     };
-    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/a2a/agent");
+    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/agent");
     expect(JSON.stringify(card)).not.toMatch(/127\.0\.0\.1|localhost/);
     await server.close();
   });

@@ -39,7 +39,10 @@ export interface ServerOptions {
   readonly specRevision?: SpecRevision;
   /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
   readonly missingVersion?: "0.3" | "infer";
-  /** Where clients reach this server, for example `https://agents.example.com`. Default: as each request says. */
+  /**
+   * Where clients reach this server, for example `https://example.com/agents` for a proxy that takes `/agents` off the
+   * path. Default: as each request says.
+   */
   readonly publicUrl?: string;
   /** Says who asks. Without it everybody is the same caller, and only loopback is listened on. */
   readonly authenticate?: Authenticate;
@@ -49,6 +52,11 @@ export interface ServerOptions {
   readonly observer?: Observer;
   /** Merge chunks of text that wait for the same commit. Default true. */
   readonly merge?: boolean;
+  /**
+   * Recognise a message that is sent again, by its id: the same task, not a second one (A2A §3.3.1). Default true. Turn it
+   * off for clients that use an id for different messages, as the A2A TCK does.
+   */
+  readonly deduplicate?: boolean;
   /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000; 0 sends none. */
   readonly heartbeatMs?: number;
   /** How long a cancelled agent may take to stop, in milliseconds. Default 5,000. */
@@ -121,7 +129,7 @@ class AgentServer implements Server {
       missingVersion: options.missingVersion ?? "0.3",
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: options.authenticate,
-      publicOrigin: options.publicUrl === undefined ? undefined : new URL(options.publicUrl).origin,
+      publicUrl: options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl),
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
@@ -164,7 +172,7 @@ class AgentServer implements Server {
   }
 
   #serve(agents: [string, Agent][], observer: Observer): Map<string, ServedAgent> {
-    const { limits, merge, cancelGraceMs } = this.#options;
+    const { limits, merge, deduplicate, cancelGraceMs } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
@@ -172,6 +180,7 @@ class AgentServer implements Server {
       observer,
       ...(limits ? { limits } : {}),
       ...(merge === undefined ? {} : { merge }),
+      ...(deduplicate === undefined ? {} : { deduplicate }),
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
     return new Map(
@@ -217,11 +226,17 @@ class AgentServer implements Server {
 
   #address({ port }: AddressInfo, host: string): Address {
     const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
-    const url = this.#context.publicOrigin ?? `http://${name}:${port}`;
+    const url = this.#context.publicUrl ?? `http://${name}:${port}`;
     const agents = [...this.#context.agents.keys()].map((id) => {
       const agentUrl = url + pathOf(id);
       return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };
     });
     return { url, host, port, agents };
   }
+}
+
+/** The URL that paths are appended to. */
+function withoutSlash(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, "");
 }

@@ -1,9 +1,6 @@
 import { parseArgs } from "node:util";
-import type { TaskStore } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { MemoryStore, SqliteStore } from "../../src/stores/index.ts";
 import { sutAgent } from "./agent.ts";
-import { withoutMessageIds } from "./forgetful-store.ts";
 
 const USAGE =
   "usage: npm run sut -- --port N [--store memory|sqlite:FILE] [--spec-revision 1.0.0|1.0.1]   (defaults: memory, 1.0.1)";
@@ -18,22 +15,21 @@ const { values } = parseArgs({
 
 const port = Number(values.port);
 const { "spec-revision": specRevision } = values;
-const store = storeOf(values.store);
-if (!Number.isInteger(port) || !store || !isRevision(specRevision)) {
+const { store } = values;
+if (!Number.isInteger(port) || !isStore(store) || !isRevision(specRevision)) {
   console.error(USAGE);
   process.exit(2);
 }
 
-const server = createServer({ sut: sutAgent }, { store: withoutMessageIds(store), specRevision });
+// The TCK makes one message id per scenario and sends different messages under it.
+const server = createServer({ sut: sutAgent }, { store, specRevision, deduplicate: false });
 const { url } = await server.listen({ port });
-console.log(`The agent under test listens at ${url} (store: ${store.name}, spec revision: ${specRevision}).`);
+console.log(`The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}).`);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
-function storeOf(choice: string): TaskStore | undefined {
-  if (choice === "memory") return new MemoryStore();
-  const [, file] = /^sqlite:(.+)$/.exec(choice) ?? [];
-  return file === undefined ? undefined : new SqliteStore(file);
+function isStore(choice: string): choice is "memory" | `sqlite:${string}` {
+  return choice === "memory" || /^sqlite:.+$/.test(choice);
 }
 
 function isRevision(value: string): value is "1.0.0" | "1.0.1" {
