@@ -97,6 +97,24 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
+  it("are not said again because the whole is signed", () => {
+    const { artifacts, said, tell } = start();
+    for (const piece of [[thought("Hm")], [{ text: "Hel" }], [{ text: "lo" }]]) {
+      tell(artifacts.addPiece("a", piece, nothing, false));
+    }
+    const signed = { adk_thought_signature: "c2ln" };
+    const whole = [
+      { text: "Hm", metadata: { adk_thought: true, ...signed } },
+      { text: "Hello", metadata: signed },
+    ];
+    tell(artifacts.addWhole("a", whole, {}));
+    expect(said()).toEqual([
+      ["A1", ["Hm"], ""],
+      ["A1", ["Hel"], "append"],
+      ["A1", ["lo"], "append last"],
+    ]);
+  });
+
   it("stay when the whole repeats none of them, as when it only calls a long-running tool", () => {
     const { artifacts, said, tell } = start();
     tell(artifacts.addPiece("a", text("I "), nothing, false));

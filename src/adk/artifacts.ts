@@ -1,6 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { metadataKey } from "./metadata.ts";
+import { SIGNATURE } from "./parts.ts";
 
 const PARTIAL = metadataKey("partial");
 
@@ -143,10 +144,12 @@ function remember(told: Told[], parts: readonly Part[]): void {
   }
 }
 
+/** The signature of a thought comes only with the whole; it makes no other text of it. */
 function aboutOf(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
   if (part.metadata === undefined) return "";
-  return JSON.stringify({ ...part, text: "" });
+  const { [SIGNATURE]: _, ...metadata } = part.metadata;
+  return Object.keys(metadata).length === 0 ? "" : JSON.stringify(metadata);
 }
 
 /** What of `whole` is not told yet; undefined when `whole` does not begin with what was told. */

@@ -12,7 +12,8 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts
 const TYPE = metadataKey("type");
 const LONG_RUNNING = metadataKey("is_long_running");
 const THOUGHT = metadataKey("thought");
-const SIGNATURE = metadataKey("thought_signature");
+/** What a model wants back with its thought. */
+export const SIGNATURE: "adk_thought_signature" = metadataKey("thought_signature");
 const VIDEO = metadataKey("video_metadata");
 
 /** The members of a genai part that travel as data parts, by their `adk_type`. */

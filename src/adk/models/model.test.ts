@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Gemini, type LlmResponse } from "@google/adk";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { AiSdkLlm } from "./ai-sdk.ts";
@@ -31,6 +34,40 @@ describe("a model by its name", () => {
     const llm = model(name, options);
     expect(llm).toBeInstanceOf(AiSdkLlm);
     expect(llm.model).toBe(name);
+  });
+
+  it.each([
+    ["openai:gpt-5", "/v1/responses"],
+    ["anthropic:claude-sonnet-4-5", "/v1/messages"],
+    ["ollama:qwen3", "/v1/chat/completions"],
+    ["openai-compatible:qwen3", "/v1/chat/completions"],
+  ])("speaks with the provider: %s asks %s", async (name, path) => {
+    const asked: { url: string | undefined; body: string }[] = [];
+    const server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        asked.push({ url: request.url, body });
+        response
+          .writeHead(404, { "content-type": "application/json" })
+          .end('{"error":{"message":"no such model"}}');
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const request = {
+      contents: [{ role: "user", parts: [{ text: "hello" }] }],
+      liveConnectConfig: {},
+      toolsDict: {},
+    };
+    const options = { apiKey: "k", baseURL };
+    await expect(model(name, options).generateContentAsync(request, true).next()).rejects.toThrow(
+      '"code":404',
+    );
+    server.close();
+    expect(asked.map(({ url }) => url)).toEqual([path]);
+    expect(asked[0]?.body).toContain("hello");
   });
 
   it("needs no key when it is scripted", async () => {
