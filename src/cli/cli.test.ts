@@ -246,6 +246,20 @@ describe("card get", () => {
   });
 });
 
+describe("an agent by its card in a file", () => {
+  it("is as good as one by its URL", async () => {
+    const { out } = await run("card", "get", parrot, "-o", "json");
+    const directory = await directoryWith({ "card.json": out, "broken.json": "{}" });
+    const file = `${directory}/card.json`;
+    expect((await run("send", "-a", file, "hi")).out).toContain("You said: hi\n");
+    expect((await run("send", `file://${file}`, "hi")).out).toContain("You said: hi\n");
+    const broken = await runJson("card", "get", "-a", `${directory}/broken.json`);
+    expect(broken).toMatchObject({ error: { code: "A2ACLI_ERR_CARD_INVALID" } });
+    const none = await runJson("card", "get", "-a", `file://${directory}/none.json`);
+    expect(none).toMatchObject({ error: { code: "A2ACLI_ERR_CARD_NOT_FOUND" } });
+  });
+});
+
 describe("what goes wrong", () => {
   it.each([
     [["card", "get", "http://127.0.0.1:9"], 3, "A2ACLI_ERR_UNREACHABLE"],

@@ -35,7 +35,7 @@ function tryLines([assistant, writer]: readonly Served[]): string {
 ${sendLine(assistant.url, question, "--stream")}
   # a tool that takes its time: the task waits for somebody's approval
 ${sendLine(assistant.url, "Reimburse 150 euros for a taxi")}
-  # approve it (the command above prints this line with its task id)
+  # approve it, now or after a restart (the command above prints this line with its task id)
   ${commandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
 
   # a slow stream: stop it with Ctrl-C and see that the task goes on

@@ -1,6 +1,10 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { connect, type Remote } from "../client/index.ts";
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { A2AError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { Credentials } from "./credentials.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 
@@ -38,12 +42,14 @@ export function takeAgent(
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
   const signal = signalOf(options, context);
   const credentials = new Credentials(options);
-  const send = options.debug ? logged(fetch, context) : fetch;
+  const send = credentials.carriedBy(options.debug ? logged(fetch, context) : fetch);
+  const file = await readCardFile(ref);
   const [binding] = options.transport ?? [];
   try {
-    const remote = await connect(ref, {
+    const remote = await connect(file === undefined ? ref : CARD_FILE, {
       headers: { ...options.svcParam },
-      fetch: (input, init) => send(input, credentials.addTo(init)),
+      fetch: (input, init) =>
+        file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
       signal,
       ...(binding ? { binding } : {}),
     });
@@ -51,6 +57,21 @@ export async function openTarget(ref: string, options: ClientOptions, context: C
     return { ref, remote, signal };
   } catch (error) {
     throw asCardProblem(error, ref);
+  }
+}
+
+/** Where the card of a file stands for the client; nothing is ever asked there. */
+const CARD_FILE = "http://file.invalid/agent-card.json";
+
+/** The text of a card that is given as `file://…` or as a path; undefined for everything else. */
+async function readCardFile(ref: string): Promise<string | undefined> {
+  const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
+  const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
+  if (!isFile) return undefined;
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new Problem("A2ACLI_ERR_CARD_NOT_FOUND", `${ref} cannot be read.`, undefined, error);
   }
 }
 
@@ -67,50 +88,22 @@ function asCardProblem(error: unknown, ref: string): unknown {
   return new Problem("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
 }
 
-/** Puts the credentials where the card wants them (A2A §4.5). They never appear in anything that is printed. */
-class Credentials {
-  readonly #bearer: string | undefined;
-  readonly #apiKey: string | undefined;
-  #place: { location: "query" | "header" | "cookie"; name: string } = {
-    location: "header",
-    name: "X-API-Key",
-  };
-
-  constructor({ bearer, apiKey }: ClientOptions) {
-    this.#bearer = bearer;
-    this.#apiKey = apiKey;
-  }
-
-  useCard({ securitySchemes = {} }: AgentCard): void {
-    for (const scheme of Object.values(securitySchemes)) {
-      if ("apiKeySecurityScheme" in scheme) this.#place = scheme.apiKeySecurityScheme;
-    }
-  }
-
-  addTo(init: RequestInit = {}): RequestInit {
-    const headers = new Headers(init.headers);
-    if (this.#bearer !== undefined) headers.set("Authorization", `Bearer ${this.#bearer}`);
-    if (this.#apiKey !== undefined) {
-      const { location, name } = this.#place;
-      if (location === "cookie") headers.append("Cookie", `${name}=${this.#apiKey}`);
-      else headers.set(name, this.#apiKey);
-    }
-    return { ...init, headers };
-  }
-}
-
-/** Reports each request on stderr: how long it took and how it ended, never its headers or its body. */
+/** Reports each request on stderr: how it ended and how long that took. Never what may hold a credential. */
 function logged(send: typeof fetch, { streams }: Context): typeof fetch {
   return async (input, init) => {
+    const request = new Request(input, init);
+    const { origin, pathname } = new URL(request.url);
     const began = performance.now();
-    const what = `${init?.method ?? "GET"} ${input instanceof Request ? input.url : String(input)}`;
-    const took = (): string => `${Math.round(performance.now() - began)} ms`;
+    const report = (how: string): void => {
+      const took = Math.round(performance.now() - began);
+      streams.err(`debug: ${request.method} ${origin}${pathname}: ${how} in ${took} ms\n`);
+    };
     try {
-      const response = await send(input, init);
-      streams.err(`debug: ${what}: ${response.status} in ${took()}\n`);
+      const response = await send(request);
+      report(String(response.status));
       return response;
     } catch (error) {
-      streams.err(`debug: ${what}: ${String(error)} in ${took()}\n`);
+      report(String(error));
       throw error;
     }
   };
