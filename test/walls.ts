@@ -23,7 +23,13 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },
   client: { rooms: { protocol: "whole", wire: "whole" } },
   server: {
-    rooms: { protocol: "whole", wire: "whole", engine: "whole", stores: { onlyIn: "server/open-store.ts" } },
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      wire: "whole",
+      engine: "whole",
+      stores: { onlyIn: "server/open-store.ts" },
+    },
     node: true,
   },
   adapters: {

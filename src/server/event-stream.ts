@@ -1,3 +1,4 @@
+import { Bag, type Bagged } from "../base/index.ts";
 import type { Subscription } from "../engine/index.ts";
 import { A2AError, type LogEvent } from "../protocol/index.ts";
 import { HEARTBEAT } from "../wire/index.ts";
@@ -20,7 +21,7 @@ const HEADERS = {
 /** Open event streams of a server, and the clock that keeps silent ones alive. */
 export class EventStreams {
   readonly #heartbeatMs: number;
-  readonly #open = new Set<EventStream>();
+  readonly #open = new Bag<EventStream>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(heartbeatMs: number) {
@@ -48,7 +49,7 @@ export class EventStreams {
   /** Ends every stream between two events; their clients reconnect. */
   close(): void {
     clearInterval(this.#timer);
-    for (const stream of this.#open) stream.close();
+    for (const stream of this.#open.all()) stream.close();
   }
 
   /** One timer for all streams; it looks a few times per heartbeat, so that none is silent much longer than that. */
@@ -59,14 +60,15 @@ export class EventStreams {
         clearInterval(this.#timer);
         this.#timer = undefined;
       }
-      for (const stream of this.#open) stream.beat(Date.now() - this.#heartbeatMs);
+      for (const stream of this.#open.all()) stream.beat(Date.now() - this.#heartbeatMs);
     }, this.#heartbeatMs / 4);
     this.#timer.unref();
   }
 }
 
 /** The read line's end: writes a subscription's events as server-sent events, as fast as the client takes them. */
-class EventStream {
+class EventStream implements Bagged {
+  slot = -1;
   readonly #subscription: Subscription;
   readonly #framing: Framing;
   readonly #sink: Sink;

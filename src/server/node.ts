@@ -59,10 +59,13 @@ export function sendNode(reply: HttpReply, request: HttpRequest, outgoing: Serve
     return;
   }
   const text = typeof body === "string" ? body : "";
-  const bytes = Buffer.byteLength(text);
-  outgoing.writeHead(status, { ...headers, "content-length": bytes });
-  // Text of one byte per character is ASCII, and much cheaper to write when Node knows that.
-  outgoing.end(request.method === "HEAD" ? undefined : text, bytes === text.length ? "latin1" : "utf8");
+  outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
+  outgoing.end(request.method === "HEAD" ? undefined : text, encodingOf(text));
+}
+
+/** Text of one byte per character is ASCII, and much cheaper to write when Node knows that. */
+function encodingOf(text: string): "latin1" | "utf8" {
+  return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
 }
 
 class NodeSink implements Sink {
@@ -76,7 +79,7 @@ class NodeSink implements Sink {
 
   write(text: string): Promise<void> | undefined {
     const outgoing = this.#outgoing;
-    if (outgoing.write(text) || outgoing.destroyed) return undefined;
+    if (outgoing.write(text, encodingOf(text)) || outgoing.destroyed) return undefined;
     return new Promise((resolve) => {
       const go = (): void => {
         outgoing.off("drain", go);

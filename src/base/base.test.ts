@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { SlotMap } from "./index.ts";
+import { Bag, SlotMap, type Bagged } from "./index.ts";
 
 it("a SlotMap is a Map, whatever is done to it", () => {
   const key = fc.constantFrom("a", "b", "c", "d");
@@ -22,6 +22,26 @@ it("a SlotMap is a Map, whatever is done to it", () => {
         for (const name of ["a", "b", "c", "d"]) {
           expect([slots.has(name), slots.get(name)]).toEqual([map.has(name), map.get(name)]);
         }
+      }
+    }),
+  );
+});
+
+it("a Bag is a Set without an order, whatever is done to it", () => {
+  const step = fc.record({ add: fc.boolean(), which: fc.nat(4) });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const things = Array.from({ length: 5 }, (_, id): Bagged & { id: number } => ({ id, slot: -1 }));
+      const bag = new Bag<Bagged & { id: number }>();
+      const set = new Set<number>();
+      for (const { add, which } of steps) {
+        const thing = things[which] as Bagged & { id: number };
+        if (add) bag.add(thing);
+        else bag.delete(thing);
+        if (add) set.add(which);
+        else set.delete(which);
+        expect(bag.size).toBe(set.size);
+        expect(new Set(bag.all().map(({ id }) => id))).toEqual(set);
       }
     }),
   );
