@@ -80,7 +80,8 @@ export async function inProcess(args: readonly string[]): Promise<Ended> {
 
 /** A line that was printed for the user to paste, run by a shell. */
 export function pasted(line: string, cwd: string): Cli {
-  return new Cli("/bin/sh", ["-c", line.trim()], cwd);
+  // With exec, so that a signal reaches the command itself.
+  return new Cli("/bin/sh", ["-c", `exec ${line.trim()}`], cwd);
 }
 
 export interface Serving {
