@@ -19,7 +19,7 @@ import {
 } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Agent, AgentEvent } from "../engine/index.ts";
+import type { AgentEvent } from "../engine/index.ts";
 import { type DataPart, type Part, textOf } from "../protocol/index.ts";
 import { adkAgent } from "./executor.ts";
 import { type Script, ScriptedLlm } from "./models/index.ts";
@@ -265,27 +265,17 @@ describe("an ADK agent", () => {
 });
 
 describe("an ADK agent that fails", () => {
-  function failing(
-    agent: () => Parameters<typeof adkAgent>[0],
-    options: Parameters<typeof adkAgent>[1] = {},
-  ): { agent: Agent; errors: string[] } {
-    const errors: string[] = [];
-    const observer = { onError: ({ error }: { error: unknown }) => void errors.push(String(error)) };
-    return { agent: adkAgent(agent(), { observer, ...options }), errors };
-  }
-
-  it("says an error id, and tells its owner the error", async () => {
-    const { agent, errors } = failing(() => llm("a", [["half of it", { error: "no credit", code: "402" }]]));
-    const task = new OneTask(agent);
-    await task.send("hi");
+  it("says an error id, and throws the error for the server's observer", async () => {
+    const task = new OneTask(adkAgent(llm("a", [["half of it", { error: "no credit", code: "402" }]])));
+    const { thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
-    expect(textOf(task.task.status.message?.parts ?? [])).toMatch(
-      /^Agent execution failed\. \(error_id: \w{8}\)$/,
+    const told = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
+      textOf(task.task.status.message?.parts ?? []),
     );
+    expect(String(thrown)).toBe(`Error: llm error response (code 402): "no credit" (error_id: ${told?.[1]})`);
     expect(task.task.metadata?.["adk_error_code"]).toBe("402");
     expect(texts(task)).toEqual(["half of it"]);
     expect(task.task.artifacts?.[0]?.metadata?.["adk_partial"]).toBe(true);
-    expect(errors).toEqual([expect.stringContaining("no credit")]);
   });
 
   it("V45 J22 says that its session could not be made, as the task's failure", async () => {
@@ -294,8 +284,7 @@ describe("an ADK agent that fails", () => {
         throw new Error("session creation failed");
       }
     }
-    const { agent } = failing(() => clerk(), { sessionService: new Broken(), exposeErrors: true });
-    const task = new OneTask(agent);
+    const task = new OneTask(adkAgent(clerk(), { sessionService: new Broken(), exposeErrors: true }));
     const turn = await task.send("hi");
     expect(turn.states).toEqual(["TASK_STATE_FAILED"]);
     expect(textOf(task.task.status.message?.parts ?? [])).toBe(
@@ -304,7 +293,7 @@ describe("an ADK agent that fails", () => {
   });
 
   it("throws what keeps it from being made, for the engine to tell", async () => {
-    const { agent } = failing(() => () => Promise.reject(new Error("no such file")));
+    const agent = adkAgent(() => Promise.reject(new Error("no such file")));
     await expect(new OneTask(agent).send("hi")).rejects.toThrow("no such file");
   });
 
@@ -316,8 +305,7 @@ describe("an ADK agent that fails", () => {
       }
       protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
     }
-    const { agent } = failing(() => new Thrower({ name: "t" }), { exposeErrors: true });
-    const task = new OneTask(agent);
+    const task = new OneTask(adkAgent(new Thrower({ name: "t" }), { exposeErrors: true }));
     await task.send("hi");
     expect(textOf(task.task.status.message?.parts ?? [])).toBe("agent run failed: OOF");
   });
@@ -389,6 +377,18 @@ describe("an ADK agent that is cancelled", () => {
     abort.abort();
     const turn = await new OneTask(adkAgent(clerk())).send("hi", { signal: abort.signal });
     expect(turn.events).toEqual([]);
+  });
+
+  it("is left while its session is still being opened", async () => {
+    const abort = new AbortController();
+    class Stuck extends InMemorySessionService {
+      override getSession(): Promise<never> {
+        abort.abort();
+        return new Promise(() => {});
+      }
+    }
+    const agent = adkAgent(clerk(), { sessionService: new Stuck() });
+    expect((await new OneTask(agent).send("hi", { signal: abort.signal })).events).toEqual([]);
   });
 
   it("shows what it said without waiting for what follows", async () => {

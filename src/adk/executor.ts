@@ -14,7 +14,7 @@ export interface AdkAgentOptions
   extends RunnerOptions, DescribeOptions, Pick<ProcessorOptions, "exposeErrors" | "recoveredErrors"> {
   /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
   runConfig?: Partial<RunConfig>;
-  /** Told of failures of which callers only get an error id. */
+  /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
   observer?: Pick<Observer, "onError">;
 }
 
@@ -37,21 +37,19 @@ async function begin(
   options: AdkAgentOptions,
 ): Promise<Beginning> {
   const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
-  if ("refused" in admission) return { only: [admission.refused] };
+  if ("refused" in admission) return { events: [admission.refused] };
   const runner = await makeRunner();
   const session = sessionPlace(runner.appName, run.contextId, run.caller);
   const processor = new Processor({
     session,
     newId: () => crypto.randomUUID(),
-    onError: (error, errorId) =>
-      options.observer?.onError?.({ where: `adk error_id=${errorId}`, error, taskId: run.taskId }),
     exposeErrors: options.exposeErrors ?? false,
     recoveredErrors: options.recoveredErrors ?? "fail",
   });
   try {
     await openSession(runner, session);
   } catch (error) {
-    return { only: processor.fail("failed to create a session", error) };
+    return processor.fail("failed to create a session", error);
   }
   const request = requestOf(run, session, toGenaiParts(admission.parts), options);
   return { processor, events: runner.runAsync(request) };

@@ -15,6 +15,8 @@ export interface TurnSeen {
   states: string[];
   /** The parts of all chunks, one behind the other. */
   chunks: Part[];
+  /** What the agent threw after it had said that it failed, as the engine would report it. */
+  thrown?: unknown;
 }
 
 /** One task with its agent. */
@@ -56,12 +58,17 @@ export class OneTask {
       signal: new AbortController().signal,
       ...more,
     };
-    for await (const event of this.#agent.execute(run)) {
-      turn.events.push(event);
-      if ("status" in event) turn.states.push(event.status.state);
-      if ("artifact" in event) turn.chunks.push(...event.artifact.parts);
-      this.#accept(toTaskEvent(found, event));
-      more.onEvent?.(event);
+    try {
+      for await (const event of this.#agent.execute(run)) {
+        turn.events.push(event);
+        if ("status" in event) turn.states.push(event.status.state);
+        if ("artifact" in event) turn.chunks.push(...event.artifact.parts);
+        this.#accept(toTaskEvent(found, event));
+        more.onEvent?.(event);
+      }
+    } catch (error) {
+      if (this.#task.status.state !== "TASK_STATE_FAILED") throw error;
+      turn.thrown = error;
     }
     return turn;
   }

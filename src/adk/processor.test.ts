@@ -16,7 +16,7 @@ function begin(options: Partial<ProcessorOptions> = {}): Processor {
 function process(events: readonly AdkEvent[], options: Partial<ProcessorOptions> = {}): AgentEvent[] {
   const processor = begin(options);
   const said = events.flatMap((event) => processor.take(event) ?? []);
-  return [...said, ...processor.finish()];
+  return [...said, ...processor.finish().events];
 }
 
 const says = (...parts: GenaiPart[]): AdkEvent => ({ content: { role: "model", parts } });
@@ -170,6 +170,22 @@ describe("a run", () => {
   });
 });
 
+describe("what a tool answers", () => {
+  it("neither ends nor replaces what the agent is saying", () => {
+    const response: AdkEvent = {
+      content: { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
+    };
+    const piece = (value: string): AdkEvent => ({ ...text(value), partial: true });
+    const said = process([piece("one "), piece("two"), response, text("one two")]);
+    expect(gist(said)).toEqual([
+      [{ text: "one " }],
+      [{ data: { name: "f", response: {} }, metadata: { adk_type: "function_response" } }],
+      [{ text: "two" }],
+      "COMPLETED",
+    ]);
+  });
+});
+
 describe("a run that waits for its user", () => {
   it("V16 J8 asks with the call and its pending response, which are in no artifact", () => {
     expect(process([longRunningCall, says(pending)])).toEqual([
@@ -245,26 +261,27 @@ describe("a run that fails", () => {
   });
 
   it("tells a caller an id and its owner the error, unless told otherwise", () => {
-    const errors: unknown[] = [];
-    const [status] = process([failure("500", "key abc is wrong")], {
-      onError: (error, errorId) => errors.push([String(error), errorId]),
-    });
-    expect(status).toMatchObject({
-      status: { message: { parts: [{ text: "Agent execution failed. (error_id: A1)" }] } },
-    });
-    expect(errors).toEqual([['Error: llm error response (code 500): "key abc is wrong"', "A1"]]);
+    const processor = begin();
+    processor.take(failure("500", "key abc is wrong"));
+    const { events, error } = processor.finish();
+    expect(events).toMatchObject([
+      { status: { message: { parts: [{ text: "Agent execution failed. (error_id: A1)" }] } } },
+    ]);
+    expect(error?.message).toBe('llm error response (code 500): "key abc is wrong" (error_id: A1)');
   });
 
   it("V40 says what it threw", () => {
-    const [status] = begin(exposed).fail("agent run failed", new Error("OOF"));
-    expect(status).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
+    const thrown = new Error("OOF");
+    const { events, error } = begin(exposed).fail("agent run failed", thrown);
+    expect(error?.cause).toBe(thrown);
+    expect(events[0]).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
   });
 
   it("J3 seals what it had begun", () => {
     const processor = begin();
     const said = [
       processor.take({ ...text("half "), partial: true }),
-      ...processor.fail("x", new Error("y")),
+      ...processor.fail("x", new Error("y")).events,
     ];
     expect(said.slice(1)).toMatchObject([
       { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
@@ -290,7 +307,7 @@ describe("J1 two runs of one agent", () => {
     const piece = { ...text("x"), author: "a", partial: true };
     first.take(piece);
     expect(second.take(piece)).toBeUndefined();
-    expect(second.finish()).toHaveLength(2);
-    expect(first.finish()).toHaveLength(2);
+    expect(second.finish().events).toHaveLength(2);
+    expect(first.finish().events).toHaveLength(2);
   });
 });

@@ -17,12 +17,16 @@ export interface ProcessorOptions {
   readonly session: SessionPlace;
   /** Ids for artifacts and errors. */
   readonly newId: () => string;
-  /** Told of every failure, with the id under which a caller was told less about it. */
-  readonly onError?: (error: unknown, errorId: string) => void;
-  /** True: callers are told what went wrong, not only an error id. */
+  /** True: callers are told what went wrong. Default: an id, under which the agent's owner finds it. */
   readonly exposeErrors?: boolean;
   /** `ignore`: an error does not fail the task when the same agent answers after it. */
   readonly recoveredErrors?: "fail" | "ignore";
+}
+
+/** How a run ends: what the task says last, and the error that its owner is to know of. */
+export interface Ending {
+  readonly events: AgentEvent[];
+  readonly error?: Error;
 }
 
 interface ModelError {
@@ -66,15 +70,8 @@ export class Processor {
     if (event.partial) {
       return parts.length > 0 ? this.#artifacts.addPiece(chain, parts, metadata, saysMore(event)) : undefined;
     }
-    if (
-      parts.length > 0 &&
-      !failed &&
-      this.#error?.chain === chain &&
-      this.#options.recoveredErrors === "ignore"
-    ) {
-      this.#error = undefined;
-    }
-    // A function response is a chain of its own; an event without content (a state change, say) ends nothing.
+    if (parts.length > 0 && !failed) this.#recover(chain);
+    // An event without content, such as a change of state, ends no chain.
     return parts.length > 0 || event.content ? this.#artifacts.addWhole(chain, parts, metadata()) : undefined;
   }
 
@@ -88,38 +85,38 @@ export class Processor {
   }
 
   /** The end of a run: failed, or waiting for its user, or completed, in that order. */
-  finish(): AgentEvent[] {
-    const metadata = { ...this.#statusMetadata(), ...this.#actions };
-    const events: AgentEvent[] = this.seal();
+  finish(): Ending {
     if (this.#error) {
       const { code, message } = this.#error;
-      if (code !== undefined) metadata[metadataKey("error_code")] = code;
       const text = `llm error response (code ${code ?? "unknown"}): ${JSON.stringify(message)}`;
-      events.push(this.#failed(new Error(text), text, metadata));
-    } else {
-      const status = this.#pending.status() ?? { state: "TASK_STATE_COMPLETED" as const };
-      events.push({ status, metadata });
+      return this.#fail(text, code === undefined ? {} : { [metadataKey("error_code")]: code });
     }
-    return events;
+    const status = this.#pending.status() ?? { state: "TASK_STATE_COMPLETED" as const };
+    return { events: [...this.seal(), { status, metadata: this.#finalMetadata() }] };
   }
 
   /** The end of a run that threw. `what` says at what, for example `agent run failed`. */
-  fail(what: string, thrown: unknown): AgentEvent[] {
-    const text = `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    const metadata = { ...this.#statusMetadata(), ...this.#actions };
-    return [...this.seal(), this.#failed(thrown, text, metadata)];
+  fail(what: string, thrown: unknown): Ending {
+    return this.#fail(`${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {}, thrown);
   }
 
-  #failed(error: unknown, text: string, metadata: JsonObject): AgentEvent {
+  #fail(text: string, metadata: JsonObject, cause?: unknown): Ending {
     const errorId = this.#options.newId().slice(0, 8);
-    this.#options.onError?.(error, errorId);
     const told = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
     const parts: Part[] = [{ text: told, metadata: { [metadataKey("is_error_message")]: true } }];
-    return { status: { state: "TASK_STATE_FAILED", message: { parts } }, metadata };
+    const status = { state: "TASK_STATE_FAILED" as const, message: { parts } };
+    return {
+      events: [...this.seal(), { status, metadata: { ...this.#finalMetadata(), ...metadata } }],
+      error: new Error(`${text} (error_id: ${errorId})`, { cause }),
+    };
   }
 
   #statusMetadata(): JsonObject {
     return { ...this.#session, [ADK_EXTENSION]: true };
+  }
+
+  #finalMetadata(): JsonObject {
+    return { ...this.#statusMetadata(), ...this.#actions };
   }
 
   /** The parts of an event that belong into an artifact. */
@@ -139,9 +136,16 @@ export class Processor {
   #noteError({ errorCode, errorMessage }: AdkEvent, chain: string): void {
     this.#error ??= { chain, code: errorCode, message: errorMessage ?? "" };
   }
+
+  #recover(chain: string): void {
+    if (this.#options.recoveredErrors === "ignore" && this.#error?.chain === chain) this.#error = undefined;
+  }
 }
 
-/** Events that continue one another come from one agent, in one branch, at one node of a workflow. */
-function chainOf({ author = "", branch = "", nodeInfo }: AdkEvent): string {
-  return `${author}\n${branch}\n${nodeInfo?.path ?? ""}`;
+/**
+ * Events that continue one another come from one agent, in one branch, at one node of a workflow. What tools answer
+ * comes in the agent's name but in the user's role, and continues nothing that the agent says.
+ */
+function chainOf({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
+  return `${author}\n${branch}\n${nodeInfo?.path ?? ""}\n${content?.role === "user" ? "tool" : ""}`;
 }

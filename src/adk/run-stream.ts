@@ -1,21 +1,20 @@
 import type { AgentEvent } from "../engine/index.ts";
-import type { Processor } from "./processor.ts";
+import type { Ending, Processor } from "./processor.ts";
 import type { AdkEvent } from "./types.ts";
 
 /** How long a piece of text may wait for what follows it, in milliseconds: less than a reader notices. */
 const IDLE_MS = 50;
 
-/** A run that has begun, or what the task says because it did not. */
-export type Beginning =
-  | { processor: Processor; events: AsyncGenerator<AdkEvent, void, undefined> }
-  | { only: AgentEvent[] };
+/** A run that has begun, or the end of one that could not. */
+export type Beginning = { processor: Processor; events: AsyncGenerator<AdkEvent, void, undefined> } | Ending;
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
  * What a task says during one ADK run. It is an iterator by hand, because it does two things that a generator cannot:
  * it lets go of held text when the run is silent, and leaves at once when it is aborted, though ADK returns from an
- * aborted run only when the tool that is running ends.
+ * aborted run only when the tool that is running ends. A run that failed ends by throwing, after the task has said so:
+ * the engine tells the error to the server's observer.
  */
 export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   readonly #begin: () => Promise<Beginning>;
@@ -26,6 +25,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   #answer: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
   #pulling = false;
   #ended = false;
+  #error: Error | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(begin: () => Promise<Beginning>, signal: AbortSignal) {
@@ -36,7 +36,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     const value = this.#said.shift();
     if (value) return Promise.resolve({ value });
-    if (this.#ended) return Promise.resolve(DONE);
+    if (this.#ended) return this.#last();
     return new Promise((answer, refuse) => {
       this.#answer = answer;
       if (this.#events) this.#pull(this.#events);
@@ -51,14 +51,14 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   }
 
   async #start(): Promise<void> {
+    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
+    if (this.#signal.aborted) return this.#onAbort();
     const beginning = await this.#begin();
     if (this.#ended) return;
-    if ("only" in beginning) return this.#endWith(beginning.only);
+    if (!("processor" in beginning)) return this.#endWith(beginning);
     this.#processor = beginning.processor;
     this.#events = beginning.events;
-    this.#signal.addEventListener("abort", this.#onAbort, { once: true });
-    if (this.#signal.aborted) this.#onAbort();
-    else this.#say(this.#processor.working());
+    this.#say(this.#processor.working());
   }
 
   #pull(events: AsyncGenerator<AdkEvent, void, undefined>): void {
@@ -73,8 +73,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     this.#pulling = false;
     const processor = this.#processor;
     if (this.#ended || !processor) return;
-    // Why it was aborted, and so how the task ends, only the engine knows.
-    if (done) return this.#endWith(this.#signal.aborted ? processor.seal() : processor.finish());
+    if (done) return this.#endWith(processor.finish());
     try {
       const event = processor.take(value);
       if (event) this.#say(event);
@@ -85,11 +84,12 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   };
 
   readonly #onError = (error: unknown): void => {
-    if (!this.#ended) this.#endWith(this.#processor?.fail("agent run failed", error) ?? []);
+    if (!this.#ended && this.#processor) this.#endWith(this.#processor.fail("agent run failed", error));
   };
 
+  /** Why it was aborted, and so how the task ends, only the engine knows. */
   readonly #onAbort = (): void => {
-    if (!this.#ended) this.#endWith(this.#processor?.seal() ?? []);
+    if (!this.#ended) this.#endWith({ events: this.#processor?.seal() ?? [] });
   };
 
   readonly #onSilence = (): void => {
@@ -103,10 +103,18 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     else this.#said.push(value);
   }
 
-  #endWith(events: readonly AgentEvent[]): void {
+  #endWith({ events, error }: Ending): void {
     this.#end();
+    this.#error = error;
     for (const event of events) this.#say(event);
     this.#answer?.(DONE);
+  }
+
+  /** Nothing more is said; an error is thrown once. */
+  #last(): Promise<IteratorReturnResult<undefined>> {
+    const error = this.#error;
+    this.#error = undefined;
+    return error ? Promise.reject(error) : Promise.resolve(DONE);
   }
 
   #end(): void {

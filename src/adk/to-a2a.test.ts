@@ -125,6 +125,24 @@ describe("an ADK agent served with toA2a", () => {
     expect(answer(done)).toBe("I have asked.It was approved.");
   });
 
+  it("tells a caller that it failed, and the server's observer why", async () => {
+    const model = new ScriptedLlm([{ error: "the key sk-123 is wrong", code: "401" }]);
+    const errors: string[] = [];
+    const server = toA2a(new LlmAgent({ name: "a", model }), {
+      port: 0,
+      store: "memory",
+      observer: { onError: ({ error }) => void errors.push(String(error)) },
+    });
+    servers.push(server);
+    const { url } = await server.listen();
+    const task = taskOf(await (await connect(url)).send("hi"));
+    const told = textOf(task.status.message?.parts ?? []);
+    expect(told).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
+    expect(task.metadata?.["adk_error_code"]).toBe("401");
+    expect(errors).toEqual([expect.stringContaining(told.slice(-19))]);
+    expect(errors[0]).toContain("sk-123");
+  });
+
   it("keeps everything in memory when told so", async () => {
     const { remote } = await serve({ store: "memory" });
     expect(answer(taskOf(await remote.send("x")))).toBe("You said x, and that is all.");

@@ -66,7 +66,6 @@ function withCard(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
       const { supportedInterfaces: _, signatures: __, ...said } = given;
       return { ...own, ...said };
     },
-    execute: (run) => agent.execute(run),
   };
 }
 
