@@ -22,11 +22,15 @@ export class SlotMap<V> {
   }
 
   set(key: string, value: V): void {
-    let slot = this.#slots.get(key);
-    if (slot === undefined) {
-      slot = this.#free.pop() ?? this.#values.length;
-      this.#slots.set(key, slot);
-    }
+    const slot = this.#slots.get(key);
+    if (slot === undefined) this.add(key, value);
+    else this.#values[slot] = value;
+  }
+
+  /** `set` for a key that is not there yet, which spares looking for it. */
+  add(key: string, value: V): void {
+    const slot = this.#free.pop() ?? this.#values.length;
+    this.#slots.set(key, slot);
     this.#values[slot] = value;
   }
 

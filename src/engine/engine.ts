@@ -210,22 +210,14 @@ export class Engine {
     leave: () => void,
   ): Promise<Subscription> {
     const { runner } = accepted;
-    const { live } = runner;
-    const seq = "turn" in accepted ? await accepted.turn.accepted.promise : accepted.seq;
-    if (after !== undefined)
-      return this.#subscription(runner, { after: within(live.seq, after), turn: seq }, leave);
-    // The first turn is the whole log: the task's birth is its opening.
-    if (seq === 1) return this.#subscription(runner, { after: 0, turn: seq }, leave);
-    const found = "turn" in accepted ? accepted.turn.found : undefined;
-    if (found) {
-      return this.#subscription(
-        runner,
-        { after: seq, opening: LogEvent.of(seq, { task: found.task }), turn: seq },
-        leave,
-      );
+    // A reader from here on, so that the first commit finds one and is kept at hand for it.
+    const release = runner.addReader();
+    try {
+      const seq = "turn" in accepted ? await accepted.turn.accepted.promise : accepted.seq;
+      return this.#subscription(runner, spanOf(accepted, seq, after), leave);
+    } finally {
+      release();
     }
-    const opening = LogEvent.of(live.seq, { task: live.snapshot() });
-    return this.#subscription(runner, { after: live.seq, opening, turn: seq }, leave);
   }
 
   /** A subscription; one to a turn that has stopped, from its last event on, is at its end. */
@@ -235,9 +227,23 @@ export class Engine {
       span.turn !== undefined && !turn && span.after >= live.seq && live.state && isInterrupted(live.state);
     if (!over) return new LogSubscription(runner, this.#store, span, leave);
     leave();
-    runner.rest();
     return streamOf(span.opening);
   }
+}
+
+/** Where a message's stream begins: behind what the caller has, else with the task as the message's turn found it. */
+function spanOf(
+  accepted: Exclude<Accepted, { reply: unknown }>,
+  seq: number,
+  after: number | undefined,
+): SubscriptionSpan {
+  const { live } = accepted.runner;
+  if (after !== undefined) return { after: within(live.seq, after), turn: seq };
+  // The first turn is the whole log: the task's birth is its opening.
+  if (seq === 1) return { after: 0, turn: seq };
+  const found = "turn" in accepted ? accepted.turn.found : undefined;
+  const { seq: at, task } = found ?? { seq: live.seq, task: live.snapshot() };
+  return { after: at, opening: LogEvent.of(at, { task }), turn: seq };
 }
 
 /** A resume point, which must be in the log. */

@@ -5,11 +5,11 @@ import {
   type Message,
   type SendMessageRequest,
 } from "../protocol/index.ts";
-import { SlotMap } from "../base/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import { callerKey, type Scope } from "./caller.ts";
+import type { Scope } from "./caller.ts";
 import type { NewId } from "./clock.ts";
+import { Desks } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
 import { refusesMessages, type Runner } from "./runner.ts";
 import type { Runners } from "./runners.ts";
@@ -37,24 +37,23 @@ export interface InboxContext {
 export class Inbox {
   readonly #context: InboxContext;
   readonly #runs: Places;
-  readonly #runsByCaller = new Map<string, Places>();
-  /** Messages that are not durable yet, by caller and message id. */
-  readonly #inFlight = new SlotMap<Promise<Accepted>>();
+  readonly #desks: Desks<Promise<Accepted>>;
 
   constructor(context: InboxContext) {
     this.#context = context;
     this.#runs = new Places("agents at work", context.limits.runs);
+    this.#desks = new Desks(context.limits);
   }
 
   async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
     if (!this.#context.deduplicate) return this.#route(scope, request);
     const { message } = request;
-    const key = `${message.messageId.length}:${message.messageId}${callerKey(scope)}`;
-    const earlier = this.#inFlight.get(key);
+    const { inFlight } = this.#desks.of(scope);
+    const earlier = inFlight.get(message.messageId);
     if (earlier) return this.#join(message, await earlier);
     const accepting = this.#accept(scope, request);
-    this.#inFlight.set(key, accepting);
-    const forget = (): void => this.#inFlight.delete(key);
+    inFlight.add(message.messageId, accepting);
+    const forget = (): void => inFlight.delete(message.messageId);
     try {
       const accepted = await accepting;
       if ("turn" in accepted) void accepted.turn.accepted.promise.then(forget, forget);
@@ -78,7 +77,7 @@ export class Inbox {
     return known ? this.#repeat(scope, message, known) : this.#route(scope, request);
   }
 
-  #route(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+  #route(scope: Scope, request: SendMessageRequest): Accepted | Promise<Accepted> {
     const { taskId } = request.message;
     return taskId ? this.#continue(scope, request, taskId) : this.#begin(scope, request);
   }
@@ -127,16 +126,20 @@ export class Inbox {
     if (queued >= queuedTurns) throw tooMany(`messages waiting for task ${taskId}`, queuedTurns);
   }
 
-  async #begin(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
+  #begin(scope: Scope, request: SendMessageRequest): Accepted | Promise<Accepted> {
     const { agent, runners, newId } = this.#context;
     const taskId = newId();
     const contextId = request.message.contextId ?? newId();
     const turn = this.#turn(scope, request, { ...request.message, taskId, contextId });
     const runner = runners.create(scope, taskId, contextId);
-    if (agent.opensWith !== "either") {
-      runner.take(turn);
-      return { runner, turn };
-    }
+    if (agent.opensWith === "either") return this.#hear(runner, turn);
+    runner.take(turn);
+    return { runner, turn };
+  }
+
+  /** Lets the agent's first event decide whether there is a task at all. */
+  async #hear(runner: Runner, turn: Turn): Promise<Accepted> {
+    const { agent, runners, newId } = this.#context;
     const speech = await hearFirst(() => turn.begin(agent, runner.find(turn.message)));
     const first = speech.first?.value;
     if (!first || !("message" in first)) {
@@ -146,39 +149,27 @@ export class Inbox {
     runners.drop(runner);
     turn.end();
     await speech.iterator.return?.();
-    return { reply: toReply(contextId, first.message, newId) };
+    return { reply: toReply(runner.live.contextId, first.message, newId) };
   }
 
   /** A turn that holds its place among the agents at work until it ends. */
   #turn(scope: Scope, request: SendMessageRequest, message: Message): Turn {
-    const leave = this.#runs.take();
+    const all = this.#runs;
+    const own = this.#desks.of(scope).runs;
+    all.enter();
     try {
-      const leaveCaller = this.#placesOf(scope).take();
-      const { tenant, principal } = scope;
-      const turn = new Turn(request, message, { tenant, principal });
-      turn.onEnd(() => {
-        leave();
-        leaveCaller();
-      });
-      return turn;
+      own.enter();
     } catch (error) {
-      leave();
+      all.leave();
       throw error;
     }
-  }
-
-  #placesOf(scope: Scope): Places {
-    const key = callerKey(scope);
-    const known = this.#runsByCaller.get(key);
-    if (known) return known;
-    // Callers without a run are forgotten, so that the map stays as small as the number of runs.
-    if (this.#runsByCaller.size > 2 * this.#context.limits.runs) {
-      for (const [other, places] of this.#runsByCaller)
-        if (places.taken === 0) this.#runsByCaller.delete(other);
-    }
-    const places = new Places("agents at work for you", this.#context.limits.runsPerCaller);
-    this.#runsByCaller.set(key, places);
-    return places;
+    const { tenant, principal } = scope;
+    const turn = new Turn(request, message, { tenant, principal });
+    turn.onEnd(() => {
+      all.leave();
+      own.leave();
+    });
+    return turn;
   }
 }
 

@@ -22,7 +22,7 @@ export function engineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
   };
 }
 
-/** A counter with a bound: `take` refuses past it, the answer gives the place back (once). */
+/** A counter with a bound, past which it refuses. */
 export class Places {
   readonly #what: string;
   readonly #limit: number;
@@ -37,12 +37,22 @@ export class Places {
     return this.#taken;
   }
 
-  take(): () => void {
+  /** Takes a place, to be given back with `leave`. */
+  enter(): void {
     if (this.#taken >= this.#limit) throw tooMany(this.#what, this.#limit);
     this.#taken++;
+  }
+
+  leave(): void {
+    this.#taken--;
+  }
+
+  /** Takes a place; the answer gives it back, however often it is called. */
+  take(): () => void {
+    this.enter();
     let held = true;
     return () => {
-      if (held) this.#taken--;
+      if (held) this.leave();
       held = false;
     };
   }

@@ -36,6 +36,8 @@ export interface LogContext {
 
 /** The runner, as its task speaks to it. */
 export interface LiveTaskListener {
+  /** Somebody follows the task. */
+  readonly hasReaders: boolean;
   /** A status that ends or interrupts a turn was committed. */
   onStop(): void;
   /** Events could not be committed; nothing more will be. */
@@ -248,9 +250,10 @@ export class LiveTask implements Writer {
 
   #publish(events: readonly LogEvent[]): void {
     const { observer } = this.#context;
-    for (const event of events) {
-      this.tail.add(event);
-      observer.onEvent?.({ scope: this.scope, taskId: this.taskId, event });
+    if (this.#listener.hasReaders) this.tail.add(events);
+    else this.tail.clear();
+    if (observer.onEvent) {
+      for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
     const changed = this.#changed;
     this.#changed = undefined;

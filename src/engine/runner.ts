@@ -15,7 +15,7 @@ import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
 import type { Agent } from "./agent.ts";
 import type { Scope } from "./caller.ts";
 import type { NewId } from "./clock.ts";
-import { LiveTask, type LogContext } from "./live-task.ts";
+import { LiveTask, type LiveTaskListener, type LogContext } from "./live-task.ts";
 import type { Speech, Turn } from "./turn.ts";
 
 /** What all runners of an engine share. */
@@ -32,7 +32,7 @@ export interface RunnerContext extends LogContext {
  * Brings a task forward: one turn at a time (E11) it has the agent work and writes what it says, and what it leaves
  * unsaid, into the live task. Nothing here waits for a reader (E2).
  */
-export class Runner {
+export class Runner implements LiveTaskListener {
   readonly live: LiveTask;
   readonly #context: RunnerContext;
   readonly #queue: Turn[] = [];
@@ -45,17 +45,16 @@ export class Runner {
     stored?: { task: Task; seq: number },
   ) {
     this.#context = context;
-    const listener = {
-      onStop: () => this.#turn?.stopped.resolve(this.live.snapshot()),
-      onFailure: (error: A2AError) => this.#giveUp(error),
-      onRest: () => this.rest(),
-    };
-    this.live = new LiveTask(context, listener, ids, stored);
+    this.live = new LiveTask(context, this, ids, stored);
   }
 
   /** The turn that is at work, or whose last events are being committed. */
   get turn(): Turn | undefined {
     return this.#turn;
+  }
+
+  get hasReaders(): boolean {
+    return this.#readers > 0;
   }
 
   /** How many turns wait behind it. */
@@ -251,7 +250,16 @@ export class Runner {
     else if (this.#readers === 0) this.#context.onIdle(this);
   }
 
-  #giveUp(error: A2AError): void {
+  onStop(): void {
+    this.#turn?.stopped.resolve(this.live.snapshot());
+  }
+
+  onRest(): void {
+    this.rest();
+  }
+
+  /** The store has given the task up, and so does this. */
+  onFailure(error: A2AError): void {
     const turns = this.#turn ? [this.#turn, ...this.#queue] : [...this.#queue];
     this.#turn = undefined;
     this.#queue.length = 0;

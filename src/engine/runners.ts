@@ -18,7 +18,9 @@ export class Runners {
 
   /** A runner for a task that does not exist yet. */
   create(scope: Scope, taskId: string, contextId: string): Runner {
-    return this.#add(new Runner(this.#context, { scope, taskId, contextId }));
+    const runner = new Runner(this.#context, { scope, taskId, contextId });
+    this.#byTask.add(taskId, runner);
+    return runner;
   }
 
   /** The live runner of a task of that scope, without asking the store. */
@@ -56,17 +58,14 @@ export class Runners {
   /** A runner for a stored task. */
   revive(scope: Scope, stored: { task: Task; seq: number }): Runner {
     const { id: taskId, contextId } = stored.task;
-    return this.#add(new Runner(this.#context, { scope, taskId, contextId }, stored));
+    const runner = new Runner(this.#context, { scope, taskId, contextId }, stored);
+    this.#byTask.set(taskId, runner);
+    return runner;
   }
 
   /** Forgets a runner; its task stays in the store. */
   drop(runner: Runner): void {
     if (this.#byTask.get(runner.live.taskId) === runner) this.#byTask.delete(runner.live.taskId);
-  }
-
-  #add(runner: Runner): Runner {
-    this.#byTask.set(runner.live.taskId, runner);
-    return runner;
   }
 }
 

@@ -5,35 +5,37 @@ const MAX_EVENTS = 1024;
 const MAX_SIZE = 1024 * 1024;
 
 /**
- * The newest committed events of a live task, shared by all its readers: a reader is a number, its place in the log,
- * and costs no buffer. Who falls behind this tail reads the store (E5).
+ * The newest committed events of a task that has readers, shared by all of them: a reader is a number, its place in the
+ * log, and costs no buffer. Who falls behind this tail reads the store (E5).
  */
 export class Tail {
   #events: LogEvent[] = [];
-  #sizes: number[] = [];
   #size = 0;
 
-  add(event: LogEvent): void {
-    const size = sizeOf(event.event);
-    this.#events.push(event);
-    this.#sizes.push(size);
-    this.#size += size;
+  /** `events` must follow what was added before; without a gap, or after `clear`. */
+  add(events: readonly LogEvent[]): void {
+    for (const { event } of events) this.#size += sizeOf(event);
+    if (this.#events.length === 0) this.#events = events.slice();
+    else this.#events.push(...events);
     // Trimmed in halves, so that adding stays cheap.
     if (this.#events.length > MAX_EVENTS || this.#size > MAX_SIZE) this.#trim();
   }
 
-  /** The events behind `seq`; undefined when some of them have left the tail. */
+  /** The events behind `seq`; undefined when some of them are not here. */
   since(seq: number): LogEvent[] | undefined {
     const first = this.#events[0];
     if (!first || first.seq > seq + 1) return undefined;
     return this.#events.slice(seq + 1 - first.seq);
   }
 
+  clear(): void {
+    if (this.#events.length === 0) return;
+    this.#events = [];
+    this.#size = 0;
+  }
+
   #trim(): void {
-    const keep = Math.floor(this.#events.length / 2);
-    const gone = this.#events.length - keep;
-    for (let at = 0; at < gone; at++) this.#size -= this.#sizes[at] ?? 0;
-    this.#events = this.#events.slice(gone);
-    this.#sizes = this.#sizes.slice(gone);
+    const gone = this.#events.splice(0, Math.ceil(this.#events.length / 2));
+    for (const { event } of gone) this.#size -= sizeOf(event);
   }
 }

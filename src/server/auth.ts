@@ -9,13 +9,9 @@ export type Credentials = Pick<HttpRequest, "method" | "path" | "header">;
 export type Authenticate = (request: Credentials) => Caller | undefined | Promise<Caller | undefined>;
 
 /** Everybody, where nobody is authenticated. */
-const ANYBODY: Caller = { tenant: "", principal: "" };
+export const ANYBODY: Caller = { tenant: "", principal: "" };
 
-export async function callerOf(
-  request: HttpRequest,
-  authenticate: Authenticate | undefined,
-): Promise<Caller> {
-  if (!authenticate) return ANYBODY;
+export async function callerOf(request: HttpRequest, authenticate: Authenticate): Promise<Caller> {
   const { method, path } = request;
   // A plain object, so that what it is given may be taken apart.
   const caller = await authenticate({ method, path, header: (name) => request.header(name.toLowerCase()) });

@@ -74,15 +74,16 @@ export async function carryOut(
   params: unknown,
 ): Promise<Outcome> {
   if (isPushOperation(operation)) throw pushNotSupported();
-  await checkCapabilities(agent, operation);
+  if (STREAMING.has(operation)) await checkStreaming(agent);
   const decoded = v1.decodeParams(operation, params);
   if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
   return perform(operation, agent.engine, decoded, caller, resumePoint(request.header("last-event-id")));
 }
 
+const STREAMING: ReadonlySet<OperationName> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
+
 /** What the card does not offer is not done (A2A §3.3.4). */
-async function checkCapabilities({ card }: ServedAgent, operation: OperationName): Promise<void> {
-  if (operation !== "SendStreamingMessage" && operation !== "SubscribeToTask") return;
+async function checkStreaming({ card }: ServedAgent): Promise<void> {
   const { capabilities } = await card.description();
   if (capabilities?.streaming === false) {
     throw new A2AError(

@@ -1,5 +1,5 @@
 import { A2AError } from "../protocol/index.ts";
-import { callerOf, type Authenticate } from "./auth.ts";
+import { ANYBODY, callerOf, type Authenticate } from "./auth.ts";
 import type { BindingContext } from "./binding.ts";
 import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
 import { answerJsonRpc, refuseJsonRpc } from "./json-rpc.ts";
@@ -46,13 +46,16 @@ async function dispatch(request: HttpRequest, context: RouterContext): Promise<H
     return agent.card.reply(request, baseOf(request, context));
   }
   if (rest === "" || rest === "/") return jsonRpc(request, agent, context);
-  return answerRest({ request, agent, caller: await callerOf(request, context.authenticate) }, context, rest);
+  const { authenticate } = context;
+  const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
+  return answerRest({ request, agent, caller }, context, rest);
 }
 
 async function jsonRpc(request: HttpRequest, agent: ServedAgent, context: RouterContext): Promise<HttpReply> {
   if (request.method !== "POST") return notAllowed(request, context.revision, ["POST"]);
   try {
-    const caller = await callerOf(request, context.authenticate);
+    const { authenticate } = context;
+    const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
     return await answerJsonRpc({ request, agent, caller }, context);
   } catch (error) {
     if (!(error instanceof A2AError)) context.onError("authenticate", error);

@@ -142,11 +142,11 @@ export class MemoryStore implements TaskStore {
       folded: 0,
     };
     if (!known) {
-      owner.logs.set(taskId, log);
+      owner.logs.add(taskId, log);
       this.#owners.set(owner.key, owner);
     }
     extend(log, events, messages);
-    for (const { messageId, seq } of messages) owner.messages.set(messageId, { taskId, seq });
+    for (const { messageId, seq } of messages) owner.messages.add(messageId, { taskId, seq });
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (isTerminal(status.state)) this.#finish(log);
