@@ -1,4 +1,5 @@
 import {
+  App,
   BaseAgent,
   BasePlugin,
   createEvent,
@@ -177,25 +178,38 @@ describe("an ADK agent", () => {
     expect(loop.task.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("can be a workflow, a runner, or what makes one of them", async () => {
-    const workflow = new Workflow({ name: "flow", edges: [["START", llm("step", ["stepped"])]] });
+  it("can be a workflow, whose answers are told once", async () => {
+    const count = (): object => ({ words: 3 });
+    const workflow = new Workflow({
+      name: "flow",
+      edges: [["START", llm("step", ["one two three"]), count]],
+    });
+    const task = new OneTask(adkAgent(workflow));
+    const turn = await task.send("go");
+    expect(task.task.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(texts(task)).toEqual(["one two three", '{"words":3}']);
+    expect(textOf(turn.chunks)).toBe('one two three{"words":3}');
+  });
+
+  it("can be a runner, an app, or what makes one of them", async () => {
     const runner = new InMemoryRunner({ agent: clerk(), appName: "office" });
+    const app = new App({ name: "office", rootAgent: clerk() });
     let made = 0;
-    const sources = [
-      workflow,
-      runner,
-      (): LlmAgent => {
-        made++;
-        return clerk();
-      },
-    ];
-    for (const source of sources) {
+    const maker = (): LlmAgent => {
+      made++;
+      return clerk();
+    };
+    for (const [source, appName] of [
+      [runner, "office"],
+      [app, "office"],
+      [maker, "clerk"],
+    ] as const) {
       const agent = adkAgent(source);
-      for (let n = 0; n < 2; n++) {
-        const task = new OneTask(agent, { contextId: `C${n}` });
+      for (const contextId of ["C1", "C2"]) {
+        const task = new OneTask(agent, { contextId });
         await task.send("go");
-        expect(task.task.status.state).toBe("TASK_STATE_COMPLETED");
-        expect(texts(task).join(" ")).toMatch(/stepped|The sum is 5\./);
+        expect(texts(task)).toEqual(["Let me add.", "The sum is 5."]);
+        expect(task.task.metadata?.["adk_app_name"]).toBe(appName);
       }
     }
     expect(made).toBe(1);
