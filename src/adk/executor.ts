@@ -52,7 +52,7 @@ async function begin(
     return processor.fail("failed to create a session", error);
   }
   const request = requestOf(run, session, toGenaiParts(admission.parts), options);
-  return { processor, events: runner.runAsync(request) };
+  return { processor, opening: processor.working(run.task.metadata), events: runner.runAsync(request) };
 }
 
 function requestOf(

@@ -60,6 +60,12 @@ describe("a run", () => {
     });
   });
 
+  it("does not say again what its task says already", () => {
+    const status = { state: "TASK_STATE_WORKING" };
+    expect(begin().working({ ...sessionKeys, ...extension, more: 1 })).toEqual({ status });
+    expect(begin().working({ ...sessionKeys, adk_session_id: "other" })).toHaveProperty("metadata");
+  });
+
   it("V25 V26 says each event that is whole as an artifact", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const events = [says({ text: "Hello" }, { text: ", world!" }), says({ executableCode: code })];

@@ -55,8 +55,12 @@ export class Processor {
     return this.#artifacts.holding;
   }
 
-  working(): AgentEvent {
-    return { status: { state: "TASK_STATE_WORKING" }, metadata: this.#statusMetadata() };
+  /** The beginning of a run. What the task's metadata say already is not said again. */
+  working(known: JsonObject = {}): AgentEvent {
+    const status = { state: "TASK_STATE_WORKING" as const };
+    const metadata = this.#statusMetadata();
+    const isNew = Object.entries(metadata).some(([key, value]) => known[key] !== value);
+    return isNew ? { status, metadata } : { status };
   }
 
   take(event: AdkEvent): AgentEvent | undefined {

@@ -6,7 +6,9 @@ import type { AdkEvent } from "./types.ts";
 const IDLE_MS = 50;
 
 /** A run that has begun, or the end of one that could not. */
-export type Beginning = { processor: Processor; events: AsyncGenerator<AdkEvent, void, undefined> } | Ending;
+export type Beginning =
+  | { processor: Processor; opening: AgentEvent; events: AsyncGenerator<AdkEvent, void, undefined> }
+  | Ending;
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
@@ -58,7 +60,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     if (!("processor" in beginning)) return this.#endWith(beginning);
     this.#processor = beginning.processor;
     this.#events = beginning.events;
-    this.#say(this.#processor.working());
+    this.#say(beginning.opening);
   }
 
   #pull(events: AsyncGenerator<AdkEvent, void, undefined>): void {
