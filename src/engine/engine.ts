@@ -198,7 +198,7 @@ export class Engine {
       runner.rest();
       return task;
     }
-    if (!immediately) return accepted.turn.stopped.promise;
+    if (!immediately) return await accepted.turn.stopped.promise;
     await accepted.turn.accepted.promise;
     return runner.live.snapshot();
   }

@@ -9,7 +9,7 @@ import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Scope } from "./caller.ts";
 import type { NewId } from "./clock.ts";
-import { Desks } from "./desks.ts";
+import { Desks, type Desk } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
 import { refusesMessages, type Runner } from "./runner.ts";
 import type { Runners } from "./runners.ts";
@@ -33,11 +33,24 @@ export interface InboxContext {
   readonly deduplicate: boolean;
 }
 
+/** A message on its way in. */
+interface Letter {
+  readonly scope: Scope;
+  readonly request: SendMessageRequest;
+  readonly desk: Desk<InFlight>;
+}
+
+/** A message that is not durable yet. */
+interface InFlight {
+  readonly message: Message;
+  readonly accepted: Promise<Accepted>;
+}
+
 /** Takes messages in: finds or begins their task, and lets each message of a caller count only once (E10). */
 export class Inbox {
   readonly #context: InboxContext;
   readonly #runs: Places;
-  readonly #desks: Desks<Promise<Accepted>>;
+  readonly #desks: Desks<InFlight>;
 
   constructor(context: InboxContext) {
     this.#context = context;
@@ -46,13 +59,20 @@ export class Inbox {
   }
 
   async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
-    if (!this.#context.deduplicate) return this.#route(scope, request);
-    const { message } = request;
-    const { inFlight } = this.#desks.of(scope);
+    const letter = { scope, request, desk: this.#desks.of(scope) };
+    return this.#context.deduplicate ? await this.#acceptOnce(letter) : await this.#route(letter);
+  }
+
+  async #acceptOnce(letter: Letter): Promise<Accepted> {
+    const { inFlight } = letter.desk;
+    const { message } = letter.request;
     const earlier = inFlight.get(message.messageId);
-    if (earlier) return this.#join(message, await earlier);
-    const accepting = this.#accept(scope, request);
-    inFlight.add(message.messageId, accepting);
+    if (earlier) {
+      if (!isSameMessage(message, earlier.message)) throw messageIdTaken(message);
+      return await earlier.accepted;
+    }
+    const accepting = this.#lookUp(letter);
+    inFlight.add(message.messageId, { message, accepted: accepting });
     const forget = (): void => inFlight.delete(message.messageId);
     try {
       const accepted = await accepting;
@@ -65,21 +85,15 @@ export class Inbox {
     }
   }
 
-  /** The same message while the first of it is still on its way. */
-  #join(message: Message, accepted: Accepted): Accepted {
-    if ("turn" in accepted && !isSameMessage(message, accepted.turn.message)) throw messageIdTaken(message);
-    return accepted;
+  async #lookUp(letter: Letter): Promise<Accepted> {
+    const { scope, request } = letter;
+    const known = await this.#context.store.findMessage(scope, request.message.messageId);
+    return known ? await this.#repeat(scope, request.message, known) : await this.#route(letter);
   }
 
-  async #accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
-    const { message } = request;
-    const known = await this.#context.store.findMessage(scope, message.messageId);
-    return known ? this.#repeat(scope, message, known) : this.#route(scope, request);
-  }
-
-  #route(scope: Scope, request: SendMessageRequest): Accepted | Promise<Accepted> {
-    const { taskId } = request.message;
-    return taskId ? this.#continue(scope, request, taskId) : this.#begin(scope, request);
+  #route(letter: Letter): Accepted | Promise<Accepted> {
+    const { taskId } = letter.request.message;
+    return taskId ? this.#continue(letter, taskId) : this.#begin(letter);
   }
 
   /** A message that was accepted before. */
@@ -94,13 +108,14 @@ export class Inbox {
     return turn?.found?.seq === known.seq ? { runner, turn } : { runner, seq: known.seq };
   }
 
-  async #continue(scope: Scope, request: SendMessageRequest, taskId: string): Promise<Accepted> {
+  async #continue(letter: Letter, taskId: string): Promise<Accepted> {
+    const { scope, request } = letter;
     const runner = await this.#context.runners.find(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { contextId } = runner.live;
       this.#mayContinue(runner, request.message);
-      const turn = this.#turn(scope, request, { ...request.message, taskId, contextId });
+      const turn = this.#turn(letter, { ...request.message, taskId, contextId });
       runner.take(turn);
       return { runner, turn };
     } catch (error) {
@@ -126,12 +141,13 @@ export class Inbox {
     if (queued >= queuedTurns) throw tooMany(`messages waiting for task ${taskId}`, queuedTurns);
   }
 
-  #begin(scope: Scope, request: SendMessageRequest): Accepted | Promise<Accepted> {
+  #begin(letter: Letter): Accepted | Promise<Accepted> {
     const { agent, runners, newId } = this.#context;
+    const { message } = letter.request;
     const taskId = newId();
-    const contextId = request.message.contextId ?? newId();
-    const turn = this.#turn(scope, request, { ...request.message, taskId, contextId });
-    const runner = runners.create(scope, taskId, contextId);
+    const contextId = message.contextId ?? newId();
+    const turn = this.#turn(letter, { ...message, taskId, contextId });
+    const runner = runners.create(letter.scope, taskId, contextId);
     if (agent.opensWith === "either") return this.#hear(runner, turn);
     runner.take(turn);
     return { runner, turn };
@@ -153,9 +169,9 @@ export class Inbox {
   }
 
   /** A turn that holds its place among the agents at work until it ends. */
-  #turn(scope: Scope, request: SendMessageRequest, message: Message): Turn {
+  #turn({ scope, request, desk }: Letter, message: Message): Turn {
     const all = this.#runs;
-    const own = this.#desks.of(scope).runs;
+    const own = desk.runs;
     all.enter();
     try {
       own.enter();

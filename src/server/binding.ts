@@ -77,7 +77,13 @@ export async function carryOut(
   if (STREAMING.has(operation)) await checkStreaming(agent);
   const decoded = v1.decodeParams(operation, params);
   if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
-  return perform(operation, agent.engine, decoded, caller, resumePoint(request.header("last-event-id")));
+  return await perform(
+    operation,
+    agent.engine,
+    decoded,
+    caller,
+    resumePoint(request.header("last-event-id")),
+  );
 }
 
 const STREAMING: ReadonlySet<OperationName> = new Set(["SendStreamingMessage", "SubscribeToTask"]);

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { A2AError } from "../protocol/index.ts";
 
-/** The text of a body that has arrived whole. */
-export function decodeBody(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new A2AError("PARSE_ERROR", "The body is not UTF-8; send JSON encoded as UTF-8.");
-  return bytes.toString("utf8");
+/** The text of a body that has arrived whole, or why it has none. */
+export function decodeBody(bytes: Buffer): string | A2AError {
+  return isUtf8(bytes)
+    ? bytes.toString("utf8")
+    : new A2AError("PARSE_ERROR", "The body is not UTF-8; send JSON encoded as UTF-8.");
 }
 
 export function tooLarge(maxBytes: number): A2AError {

@@ -31,7 +31,9 @@ export class FetchRequest implements HttpRequest {
       if (size > maxBytes) throw tooLarge(maxBytes);
       chunks.push(chunk);
     }
-    return decodeBody(Buffer.concat(chunks));
+    const text = decodeBody(Buffer.concat(chunks));
+    if (typeof text === "string") return text;
+    throw text;
   }
 }
 

@@ -28,24 +28,30 @@ export class NodeRequest implements HttpRequest {
     return Array.isArray(value) ? value.join(", ") : value;
   }
 
-  async text(maxBytes: number): Promise<string> {
-    const chunks = await readChunks(this.#incoming, maxBytes);
-    return decodeBody(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+  text(maxBytes: number): Promise<string> {
+    return readText(this.#incoming, maxBytes);
   }
 }
 
 /** By events, because async iteration over a request costs a multiple of that. */
-function readChunks(incoming: IncomingMessage, maxBytes: number): Promise<Buffer[]> {
+function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes) chunks.push(chunk);
       // What comes after is read and dropped, so that the client reads our answer instead of a reset connection.
-      else chunks.length = 0;
+      if (size > maxBytes) more = undefined;
+      else if (first) (more ??= [first]).push(chunk);
+      else first = chunk;
     });
-    incoming.on("end", () => (size <= maxBytes ? resolve(chunks) : reject(tooLarge(maxBytes))));
+    incoming.on("end", () => {
+      const whole = more ? Buffer.concat(more) : (first ?? Buffer.alloc(0));
+      const text = size > maxBytes ? tooLarge(maxBytes) : decodeBody(whole);
+      if (typeof text === "string") resolve(text);
+      else reject(text);
+    });
     incoming.on("error", reject);
   });
 }

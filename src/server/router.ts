@@ -45,7 +45,7 @@ async function dispatch(request: HttpRequest, context: RouterContext): Promise<H
     if (!READ.includes(request.method)) return notAllowed(request, context.revision, READ);
     return agent.card.reply(request, baseOf(request, context));
   }
-  if (rest === "" || rest === "/") return jsonRpc(request, agent, context);
+  if (rest === "" || rest === "/") return await jsonRpc(request, agent, context);
   const { authenticate } = context;
   const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
   return answerRest({ request, agent, caller }, context, rest);

@@ -55,6 +55,7 @@ export class MemoryStore implements TaskStore {
   /** A ring: the slot of `#oldest` is the next to be taken. */
   readonly #finished: TaskLog[] = [];
   #oldest = 0;
+  #newest: Owned | undefined;
 
   constructor({ maxFinishedTasks = 10_000 }: MemoryStoreOptions = {}) {
     if (!Number.isInteger(maxFinishedTasks) || maxFinishedTasks < 1) {
@@ -90,7 +91,7 @@ export class MemoryStore implements TaskStore {
 
   async list(scope: Scope, { contextId, status, since, after, limit }: ListQuery): Promise<ListPage> {
     const matches: TaskLog[] = [];
-    for (const log of this.#owners.get(scopeKey(scope))?.logs.values() ?? []) {
+    for (const log of this.#owned(scope)?.logs.values() ?? []) {
       if (contextId !== undefined && log.contextId !== contextId) continue;
       if (status !== undefined && log.state !== status) continue;
       if (since !== undefined && log.timestamp < since) continue;
@@ -106,7 +107,7 @@ export class MemoryStore implements TaskStore {
   }
 
   async findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
-    return this.#owners.get(scopeKey(scope))?.messages.get(messageId);
+    return this.#owned(scope)?.messages.get(messageId);
   }
 
   async unfinished(): Promise<UnfinishedTask[]> {
@@ -122,7 +123,7 @@ export class MemoryStore implements TaskStore {
   }
 
   #find(scope: Scope, taskId: string): TaskLog | undefined {
-    return this.#owners.get(scopeKey(scope))?.logs.get(taskId);
+    return this.#owned(scope)?.logs.get(taskId);
   }
 
   #append({ scope, taskId, contextId, after, events, status, messages }: Append): AppendRefusal | undefined {
@@ -153,9 +154,19 @@ export class MemoryStore implements TaskStore {
     return undefined;
   }
 
+  /** What a scope owns. Most requests come from the same few callers, one of them just before. */
+  #owned(scope: Scope): Owned | undefined {
+    const newest = this.#newest;
+    if (newest && isSame(newest.scope, scope)) return newest;
+    const owned = this.#owners.get(scopeKey(scope));
+    if (owned) this.#newest = owned;
+    return owned;
+  }
+
   #ownerOf(scope: Scope): Owned {
-    const key = scopeKey(scope);
-    return this.#owners.get(key) ?? { scope, key, logs: new SlotMap(), messages: new SlotMap() };
+    return (
+      this.#owned(scope) ?? { scope, key: scopeKey(scope), logs: new SlotMap(), messages: new SlotMap() }
+    );
   }
 
   #finish(log: TaskLog): void {
@@ -168,8 +179,14 @@ export class MemoryStore implements TaskStore {
   #forget({ owner, taskId, messageIds }: TaskLog): void {
     owner.logs.delete(taskId);
     for (const messageId of messageIds) owner.messages.delete(messageId);
-    if (owner.logs.size === 0) this.#owners.delete(owner.key);
+    if (owner.logs.size > 0) return;
+    this.#owners.delete(owner.key);
+    this.#newest = undefined;
   }
+}
+
+function isSame(a: Scope, b: Scope): boolean {
+  return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }
 
 function extend(log: TaskLog, events: readonly LogEvent[], messages: Append["messages"]): void {
