@@ -42,6 +42,7 @@ export function checkContentType(request: HttpRequest): void {
     );
   }
   const given = request.header("content-type");
+  if (given === "application/json") return;
   const type = given?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== undefined && JSON_TYPES.has(type)) return;
   const is = given ? `is ${JSON.stringify(given.slice(0, 80))}` : "has no Content-Type";
@@ -74,7 +75,8 @@ export async function carryOut(
   params: unknown,
 ): Promise<Outcome> {
   if (isPushOperation(operation)) throw pushNotSupported();
-  if (STREAMING.has(operation)) await checkStreaming(agent);
+  const streaming = STREAMING.has(operation);
+  if (streaming) await checkStreaming(agent);
   const decoded = v1.decodeParams(operation, params);
   if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
   return await perform(
@@ -82,7 +84,7 @@ export async function carryOut(
     agent.engine,
     decoded,
     caller,
-    resumePoint(request.header("last-event-id")),
+    streaming ? resumePoint(request.header("last-event-id")) : undefined,
   );
 }
 
