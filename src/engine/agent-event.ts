@@ -7,7 +7,7 @@ import {
   type TaskStatusUpdateEvent,
 } from "../protocol/index.ts";
 import type { AgentEvent, AgentMessage } from "./agent.ts";
-import type { NewId } from "./clock.ts";
+import type { NewId } from "./new-id.ts";
 
 /** Where an event belongs. */
 export interface Place {

@@ -15,7 +15,8 @@ import {
 } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, Scope } from "./caller.ts";
-import { randomId, systemClock, type Clock, type NewId } from "./clock.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { randomId, type NewId } from "./new-id.ts";
 import type { Committer } from "./committer.ts";
 import { withHistory } from "./history.ts";
 import { Inbox, type Accepted } from "./inbox.ts";

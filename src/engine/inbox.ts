@@ -8,7 +8,7 @@ import {
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Scope } from "./caller.ts";
-import type { NewId } from "./clock.ts";
+import type { NewId } from "./new-id.ts";
 import { Desks, type Desk } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
 import { refusesMessages, type Runner } from "./runner.ts";

@@ -11,8 +11,10 @@
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, Scope } from "./caller.ts";
-export type { Clock, NewId } from "./clock.ts";
-export { randomId, systemClock } from "./clock.ts";
+export type { Clock } from "./clock.ts";
+export { systemClock } from "./clock.ts";
+export type { NewId } from "./new-id.ts";
+export { randomId } from "./new-id.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine.ts";

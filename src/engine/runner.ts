@@ -14,7 +14,7 @@ import {
 import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
 import type { Agent } from "./agent.ts";
 import type { Scope } from "./caller.ts";
-import type { NewId } from "./clock.ts";
+import type { NewId } from "./new-id.ts";
 import { LiveTask, type LiveTaskListener, type LogContext } from "./live-task.ts";
 import type { Speech, Turn } from "./turn.ts";
 
