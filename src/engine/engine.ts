@@ -97,8 +97,10 @@ export class Engine {
   async send(request: SendMessageRequest, caller: Caller): Promise<SendMessageResponse> {
     const accepted = await this.#accept(request, caller);
     if ("reply" in accepted) return { message: accepted.reply };
-    const task = await this.#outcome(accepted, request.configuration?.returnImmediately === true);
-    return { task: withHistory(task, request.configuration?.historyLength) };
+    const { returnImmediately, historyLength } = request.configuration ?? {};
+    const waits = "turn" in accepted && !returnImmediately;
+    const task = waits ? await accepted.turn.stopped.promise : await this.#present(accepted);
+    return { task: withHistory(task, historyLength) };
   }
 
   /**
@@ -191,17 +193,13 @@ export class Engine {
     return this.#inbox.accept(this.#scope(caller), request);
   }
 
-  /** The task that answers a blocking or an immediate SendMessage. */
-  async #outcome(accepted: Exclude<Accepted, { reply: unknown }>, immediately: boolean): Promise<Task> {
+  /** The task as it is, once the message is durable. */
+  async #present(accepted: Exclude<Accepted, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
-    if (!("turn" in accepted)) {
-      const task = runner.live.snapshot();
-      runner.rest();
-      return task;
-    }
-    if (!immediately) return await accepted.turn.stopped.promise;
-    await accepted.turn.accepted.promise;
-    return runner.live.snapshot();
+    if ("turn" in accepted) await accepted.turn.accepted.promise;
+    const task = runner.live.snapshot();
+    runner.rest();
+    return task;
   }
 
   /** The stream that answers a message. */

@@ -1,5 +1,5 @@
 import type { Caller } from "../engine/index.ts";
-import { A2AError, type OperationName } from "../protocol/index.ts";
+import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
 import {
   isPushOperation,
   negotiateVersion,
@@ -18,6 +18,8 @@ export interface BindingContext {
   readonly missingVersion: "0.3" | "infer";
   readonly maxBodyBytes: number;
   readonly streams: EventStreams;
+  /** What a caller is told of an error; the observer is told of one that is none of the caller's. */
+  readonly told: (where: string, error: unknown) => A2AError;
 }
 
 /** A request that has been let in: for which agent, and from whom. */
@@ -68,23 +70,21 @@ export function checkVersion(
   });
 }
 
-/** Decodes the parameters and performs the operation: the part that all bindings share. */
-export async function carryOut(
+/** Decodes the parameters and performs the operation: the part that all bindings share. Throws at once what is wrong. */
+export function carryOut(
   { request, agent, caller }: Admitted,
   operation: OperationName | PushOperationName,
   params: unknown,
 ): Promise<Outcome> {
   if (isPushOperation(operation)) throw pushNotSupported();
-  const streaming = STREAMING.has(operation);
-  if (streaming) await checkStreaming(agent);
-  const decoded = v1.decodeParams(operation, params);
-  if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
-  return await perform(
-    operation,
-    agent.engine,
-    decoded,
-    caller,
-    streaming ? resumePoint(request.header("last-event-id")) : undefined,
+  const decode = (): Operations[typeof operation]["params"] => {
+    const decoded = v1.decodeParams(operation, params);
+    if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
+    return decoded;
+  };
+  if (!STREAMING.has(operation)) return perform(operation, agent.engine, decode(), caller, undefined);
+  return checkStreaming(agent).then(() =>
+    perform(operation, agent.engine, decode(), caller, resumePoint(request.header("last-event-id"))),
   );
 }
 

@@ -38,9 +38,8 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id));
     return json(200, encodeJsonRpcResult(id, outcome.json));
   } catch (error) {
-    return error instanceof JsonRpcFailure
-      ? refuseJsonRpc(error.id, error.error)
-      : refuseJsonRpc(id, A2AError.from(error));
+    if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
+    return refuseJsonRpc(id, context.told("JSON-RPC", error));
   }
 }
 

@@ -44,7 +44,7 @@ export async function answerRest(
     if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(revision));
     return { status: 200, headers: { "content-type": mediaType(request, revision) }, body: outcome.json };
   } catch (error) {
-    return refuseRest(request, revision, A2AError.from(error));
+    return refuseRest(request, revision, context.told("HTTP+JSON", error));
   }
 }
 

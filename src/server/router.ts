@@ -1,3 +1,4 @@
+import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { ANYBODY, callerOf, type Authenticate } from "./auth.ts";
 import type { BindingContext } from "./binding.ts";
@@ -11,14 +12,15 @@ const READ = ["GET", "HEAD"];
 
 /** What the router needs beside the bindings. */
 export interface RouterContext extends BindingContext {
-  /** In the order in which they were given; the first answers for the root. */
+  /** In the order in which they were given. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
+  /** Answers for the root: the first of them. */
+  readonly byDefault: ServedAgent | undefined;
   readonly authenticate: Authenticate | undefined;
   /** What the URLs in cards begin with; undefined takes the request's origin. */
   readonly publicUrl: string | undefined;
   /** Refuses requests that may not be answered at all. */
   readonly admit: (request: HttpRequest) => void;
-  readonly onError: (where: string, error: unknown) => void;
 }
 
 /** Answers any request: agent by path, card or binding by what follows. Never rejects. */
@@ -27,51 +29,57 @@ export async function route(request: HttpRequest, context: RouterContext): Promi
     context.admit(request);
     return await dispatch(request, context);
   } catch (error) {
-    if (!(error instanceof A2AError)) context.onError("server", error);
-    return refuseRest(request, context.revision, A2AError.from(error));
+    return refuseRest(request, context.revision, context.told("server", error));
   }
 }
 
-async function dispatch(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
-  const { path } = request;
+function dispatch(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
+  const { path, method } = request;
   if (path === "/a2a" || path === "/a2a/") return catalogue(request, context);
   const { agent, rest } = locate(path, context);
-  if (!agent)
-    throw new A2AError(
-      "NOT_FOUND",
-      `There is no agent at ${path}; GET /a2a lists the agents of this server.`,
-    );
+  if (!agent) {
+    const text = `There is no agent at ${path}; GET /a2a lists the agents of this server.`;
+    throw new A2AError("NOT_FOUND", text);
+  }
   if (rest === CARD) {
-    if (!READ.includes(request.method)) return notAllowed(request, context.revision, READ);
+    if (!READ.includes(method)) return notAllowed(request, context.revision, READ);
     return agent.card.reply(request, baseOf(request, context));
   }
-  if (rest === "" || rest === "/") return await jsonRpc(request, agent, context);
-  const { authenticate } = context;
-  const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
-  return answerRest({ request, agent, caller }, context, rest);
+  if (rest !== "" && rest !== "/") return rpcOrRest(request, agent, context, rest);
+  return method === "POST"
+    ? rpcOrRest(request, agent, context, undefined)
+    : notAllowed(request, context.revision, ["POST"]);
 }
 
-async function jsonRpc(request: HttpRequest, agent: ServedAgent, context: RouterContext): Promise<HttpReply> {
-  if (request.method !== "POST") return notAllowed(request, context.revision, ["POST"]);
-  try {
-    const { authenticate } = context;
-    const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
-    return await answerJsonRpc({ request, agent, caller }, context);
-  } catch (error) {
-    if (!(error instanceof A2AError)) context.onError("authenticate", error);
-    return refuseJsonRpc(null, A2AError.from(error));
-  }
+/** Lets the caller in and hands the request to its binding: REST for a `path` below the agent's URL, else JSON-RPC. */
+function rpcOrRest(
+  request: HttpRequest,
+  agent: ServedAgent,
+  context: RouterContext,
+  path: string | undefined,
+): Promise<HttpReply> {
+  const answer = (caller: Caller): Promise<HttpReply> => {
+    const admitted = { request, agent, caller };
+    return path === undefined ? answerJsonRpc(admitted, context) : answerRest(admitted, context, path);
+  };
+  if (!context.authenticate) return answer(ANYBODY);
+  return callerOf(request, context.authenticate).then(answer, (error: unknown) => {
+    const refusal = context.told("authenticate", error);
+    return path === undefined ? refuseJsonRpc(null, refusal) : refuseRest(request, context.revision, refusal);
+  });
 }
 
 /** The agent that a path belongs to, and what follows the agent's own path. */
-function locate(path: string, { agents }: RouterContext): { agent: ServedAgent | undefined; rest: string } {
+function locate(
+  path: string,
+  { agents, byDefault }: RouterContext,
+): { agent: ServedAgent | undefined; rest: string } {
   if (path.startsWith("/a2a/")) {
     const end = path.indexOf("/", "/a2a/".length);
     const id = decodeURIComponentOrNothing(path.slice("/a2a/".length, end < 0 ? undefined : end));
     return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
   }
-  const [first] = agents.values();
-  return { agent: first, rest: path };
+  return { agent: byDefault, rest: path };
 }
 
 function decodeURIComponentOrNothing(text: string): string {

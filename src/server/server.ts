@@ -23,6 +23,7 @@ import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { NodeRequest, sendNode } from "./node.ts";
 import { chooseStore, type StoreChoice } from "./open-store.ts";
+import { refuseRest } from "./rest.ts";
 import { route, type RouterContext } from "./router.ts";
 import { byId, pathOf, serve, type ServedAgent } from "./served-agent.ts";
 
@@ -122,8 +123,10 @@ class AgentServer implements Server {
     this.#streams = new EventStreams(options.heartbeatMs ?? 15_000);
     const observer = safely(options.observer ?? {});
     const hostNames = new HostNames(options.publicUrl);
+    const served = this.#serve(agents, observer);
     this.#context = {
-      agents: this.#serve(agents, observer),
+      agents: served,
+      byDefault: served.values().next().value,
       streams: this.#streams,
       revision: options.specRevision ?? "1.0.1",
       missingVersion: options.missingVersion ?? "0.3",
@@ -133,7 +136,10 @@ class AgentServer implements Server {
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
-      onError: (where, error) => observer.onError?.({ where, error }),
+      told: (where, error) => {
+        if (!(error instanceof A2AError)) observer.onError?.({ where, error });
+        return A2AError.from(error);
+      },
     };
     this.listener = (incoming, outgoing) => {
       const request = new NodeRequest(incoming);
@@ -203,25 +209,19 @@ class AgentServer implements Server {
     this.#isOpen = true;
   }
 
-  async #answer(request: HttpRequest): Promise<HttpReply> {
-    if (!this.#isOpen) {
-      try {
-        await this.#open();
-      } catch (error) {
-        this.#context.onError("store", error);
-        const unavailable = new A2AError(
-          "UNAVAILABLE",
-          "The server's store can not be opened; its log has the cause.",
-        );
-        return route(request, {
-          ...this.#context,
-          admit: () => {
-            throw unavailable;
-          },
-        });
-      }
+  #answer(request: HttpRequest): Promise<HttpReply> {
+    return this.#isOpen ? route(request, this.#context) : this.#openAndAnswer(request);
+  }
+
+  async #openAndAnswer(request: HttpRequest): Promise<HttpReply> {
+    try {
+      await this.#open();
+    } catch (error) {
+      this.#context.told("store", error);
+      const text = "The server's store can not be opened; its log has the cause.";
+      return refuseRest(request, this.#context.revision, new A2AError("UNAVAILABLE", text));
     }
-    return route(request, this.#context);
+    return await route(request, this.#context);
   }
 
   #address({ port }: AddressInfo, host: string): Address {
