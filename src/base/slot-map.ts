@@ -36,7 +36,16 @@ export class SlotMap<V> {
 
   delete(key: string): void {
     const slot = this.#slots.get(key);
-    if (slot === undefined) return;
+    if (slot !== undefined) this.#clear(key, slot);
+  }
+
+  /** Deletes the key if that is its value. */
+  remove(key: string, value: V): void {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined && this.#values[slot] === value) this.#clear(key, slot);
+  }
+
+  #clear(key: string, slot: number): void {
     this.#slots.delete(key);
     this.#values[slot] = undefined;
     this.#free.push(slot);

@@ -63,9 +63,10 @@ function toArtifactUpdate(
 ): TaskArtifactUpdateEvent {
   if (!artifact.artifactId) throw invalid("an artifact needs an artifactId");
   if (!(artifact.parts?.length > 0)) throw invalid(`artifact ${artifact.artifactId} has no parts (A2A §5.7)`);
-  // Built field by field: false flags are left off the wire.
-  const update: TaskArtifactUpdateEvent = { taskId, contextId, artifact };
-  if (append) update.append = true;
+  // False flags are left off the wire. A chunk is made in one piece, because a member that is added costs as much again.
+  const update: TaskArtifactUpdateEvent = append
+    ? { taskId, contextId, artifact, append }
+    : { taskId, contextId, artifact };
   if (lastChunk) update.lastChunk = true;
   if (metadata) update.metadata = metadata;
   return update;

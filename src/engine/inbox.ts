@@ -72,8 +72,9 @@ export class Inbox {
       return await earlier.accepted;
     }
     const accepting = this.#lookUp(letter);
-    inFlight.add(message.messageId, { message, accepted: accepting });
-    const forget = (): void => inFlight.delete(message.messageId);
+    const entry = { message, accepted: accepting };
+    inFlight.add(message.messageId, entry);
+    const forget = (): void => inFlight.remove(message.messageId, entry);
     try {
       const accepted = await accepting;
       if ("turn" in accepted) void accepted.turn.accepted.promise.then(forget, forget);

@@ -65,7 +65,7 @@ export class Runners {
 
   /** Forgets a runner; its task stays in the store. */
   drop(runner: Runner): void {
-    if (this.#byTask.get(runner.live.taskId) === runner) this.#byTask.delete(runner.live.taskId);
+    this.#byTask.remove(runner.live.taskId, runner);
   }
 }
 
