@@ -1,14 +1,14 @@
 /** A promise with its handles outside. A rejection that nobody awaits is not an error of the process. */
 export class Deferred<T = void> {
   readonly promise: Promise<T>;
-  resolve!: (value: T) => void;
-  #reject!: (error: unknown) => void;
+  readonly resolve: (value: T) => void;
+  readonly #reject: (reason: unknown) => void;
 
   constructor() {
-    this.promise = new Promise<T>((resolve, reject) => {
-      this.resolve = resolve;
-      this.#reject = reject;
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.promise = promise;
+    this.resolve = resolve;
+    this.#reject = reject;
   }
 
   reject(reason: unknown): void {

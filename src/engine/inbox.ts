@@ -60,10 +60,7 @@ export class Inbox {
 
   async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
     const letter = { scope, request, desk: this.#desks.of(scope) };
-    return this.#context.deduplicate ? await this.#acceptOnce(letter) : await this.#route(letter);
-  }
-
-  async #acceptOnce(letter: Letter): Promise<Accepted> {
+    if (!this.#context.deduplicate) return await this.#route(letter);
     const { inFlight } = letter.desk;
     const { message } = letter.request;
     const earlier = inFlight.get(message.messageId);

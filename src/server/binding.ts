@@ -77,15 +77,18 @@ export function carryOut(
   params: unknown,
 ): Promise<Outcome> {
   if (isPushOperation(operation)) throw pushNotSupported();
-  const decode = (): Operations[typeof operation]["params"] => {
-    const decoded = v1.decodeParams(operation, params);
-    if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
-    return decoded;
-  };
-  if (!STREAMING.has(operation)) return perform(operation, agent.engine, decode(), caller, undefined);
-  return checkStreaming(agent).then(() =>
-    perform(operation, agent.engine, decode(), caller, resumePoint(request.header("last-event-id"))),
-  );
+  if (!STREAMING.has(operation))
+    return perform(operation, agent.engine, decode(operation, params), caller, undefined);
+  return checkStreaming(agent).then(() => {
+    const resume = resumePoint(request.header("last-event-id"));
+    return perform(operation, agent.engine, decode(operation, params), caller, resume);
+  });
+}
+
+function decode<O extends OperationName>(operation: O, params: unknown): Operations[O]["params"] {
+  const decoded = v1.decodeParams(operation, params);
+  if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
+  return decoded;
 }
 
 const STREAMING: ReadonlySet<OperationName> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
