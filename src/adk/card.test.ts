@@ -4,15 +4,19 @@ import {
   ExampleTool,
   FunctionTool,
   LlmAgent,
+  LogLevel,
   LoopAgent,
   ParallelAgent,
   SequentialAgent,
+  setLogLevel,
   UnsafeLocalCodeExecutor,
   Workflow,
 } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { buildAgentSkills, describeAdk, inFirstPerson } from "./card.ts";
+
+setLogLevel(LogLevel.ERROR);
 
 class Custom extends BaseAgent {
   protected override async *runAsyncImpl(): AsyncGenerator<never, void, void> {}

@@ -1,4 +1,4 @@
-import type { JsonObject, Part, Task } from "../protocol/index.ts";
+import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
 import { Problem } from "./problem.ts";
 
 /** A function call of an ADK agent that waits for somebody's answer. */
@@ -29,11 +29,17 @@ export function answerParts(task: Task, answers: readonly JsonObject[]): Part[] 
       calls.length === 0
         ? `Task ${task.id} (${task.status.state}) waits for no answer to a function call.`
         : `Task ${task.id} waits for ${calls.length} answers (${waiting}), but --answer was given ${answers.length} times.`,
-      calls.length === 0 ? `Send a text instead: colloquy send --task-id ${task.id} "…"` : undefined,
+      calls.length > 0 ? undefined : hintFor(task),
     );
   }
   return calls.map(({ id, name }, index) => ({
     data: { id, name, response: answers[index] ?? {} },
     metadata: { adk_type: "function_response" },
   }));
+}
+
+function hintFor({ status }: Task): string {
+  return isTerminal(status.state)
+    ? "The task has ended; leave out --answer and --task-id to begin another."
+    : "Leave out --answer and send a text.";
 }

@@ -111,7 +111,31 @@ describe("serve", () => {
       "0",
     );
     expect(code).toBe(1);
-    expect(err).toMatch(/unauthenticated/i);
+    expect(err).toContain("hint: Pass --allow-unauthenticated");
+  });
+
+  it("keeps stdout for its one document, whatever agents print", async () => {
+    const chatty = `console.log("loaded"); export default async function* () { yield "hi"; }`;
+    const directory = await directoryWith({ "chatty.mjs": chatty });
+    const args = ["serve", "chatty.mjs", "--store", "memory", "--port", "0", "-o", "json"];
+    const cli = colloquy(args, directory);
+    await cli.says("Ctrl-C stops it.");
+    cli.child.kill("SIGINT");
+    const { out, err } = await cli.ended;
+    expect(JSON.parse(out)).toMatchObject({ agents: [{ id: "chatty" }] });
+    expect(err).toContain("loaded\n");
+  });
+
+  it("whose file is another's names the process that has it", async () => {
+    const directory = await directoryWith({});
+    const args = ["serve", "--exec", "cat", "--store", `sqlite:${directory}/tasks.db`];
+    const first = await serving(args, directory);
+    const { code, err } = await run(...args, "--port", "0");
+    expect(code).toBe(1);
+    expect(err).toContain(`is in use by process ${first.cli.child.pid}; stop that process`);
+    expect(err).not.toContain("hint:");
+    first.cli.child.kill("SIGKILL");
+    await first.cli.ended;
   });
 });
 

@@ -21,8 +21,8 @@ async function demo(options: Options, context: Context): Promise<void> {
   const { needAdk } = await import("./serve/adk.ts");
   const { serveUntilStopped } = await import("./serve/run.ts");
   await serveUntilStopped(options, context, async (adk) => {
-    const toAgent = adk.add.bind(adk);
-    const { agents, model } = await needAdk(createDemo(toAgent, options.model, process.env));
+    const demo = createDemo((assistant) => adk.add("assistant", assistant), options.model, process.env);
+    const { agents, model } = await needAdk(demo);
     return { agents, about: `Model: ${model}.`, below: tryLines };
   });
 }

@@ -1,3 +1,4 @@
+import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
 import { cardGetCommand } from "./card-get.ts";
 import type { Context } from "./context.ts";
@@ -83,6 +84,8 @@ export function processContext(): Context {
   }
   // A reader that has seen enough (`| head`) is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  // stdout is for results. What agents print while they are served, and ADK's logger, goes where people look.
+  globalThis.console = new Console(process.stderr);
   return {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
     stdin: process.stdin,

@@ -71,12 +71,7 @@ function fromA2A(
 ): Problem {
   const { reason, message } = error;
   if (reason === "UNAVAILABLE") {
-    return new Problem(
-      "A2ACLI_ERR_UNREACHABLE",
-      message,
-      hint ?? "Is the agent running, and is its address right?",
-      error,
-    );
+    return new Problem("A2ACLI_ERR_UNREACHABLE", message, hint, error);
   }
   if (reason === "UNAUTHENTICATED" && !hasCredentials) {
     return new Problem("A2ACLI_ERR_CREDENTIALS_MISSING", message, "Pass --bearer or --api-key.", error);

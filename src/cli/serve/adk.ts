@@ -16,9 +16,11 @@ export class AdkAgents {
     this.#observer = observer;
   }
 
-  async add(source: AdkSource): Promise<Agent> {
+  /** `id`: under which it is served. Its conversations are kept under that too, because names need not be unique. */
+  async add(id: string, source: AdkSource): Promise<Agent> {
     const { adkAgent, SqliteSessionService } = await needAdk(import("../../adk/index.ts"));
     return adkAgent(source, {
+      appName: id,
       observer: this.#observer,
       // Asked for once the store is open, which makes the file.
       sessionService: () =>

@@ -38,7 +38,7 @@ async function agentIn(
     const exported = exports[name];
     if (isAgent(exported)) return exported;
     if (isGenerator(exported)) return agent({ name: id, description: `The agent of ${id}` }, exported);
-    if (isAdk(exported)) return adk.add(exported);
+    if (isAdk(exported)) return adk.add(id, exported);
   }
   return undefined;
 }

@@ -71,11 +71,8 @@ async function banner(lineup: Lineup, { agents }: Address, { store }: ServeOptio
 }
 
 /** Listens on the port, or on the next that is free. */
-async function listen(
-  server: Server,
-  { port, strictPort, host }: ServeOptions,
-  { streams }: Context,
-): Promise<Address> {
+async function listen(server: Server, options: ServeOptions, { streams }: Context): Promise<Address> {
+  const { port, strictPort, host } = options;
   const last = strictPort || port === 0 ? port : port + PORTS_TRIED;
   for (let next = port; ; next++) {
     try {
@@ -83,7 +80,7 @@ async function listen(
       if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
       return address;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw cannotStart(error, options);
       if (next < last) continue;
       throw new Problem(
         "A2ACLI_ERR_INTERNAL",
@@ -93,6 +90,16 @@ async function listen(
       );
     }
   }
+}
+
+/** What keeps a server from starting is its own, also where it says that something (its store) is not available. */
+function cannotStart(error: unknown, { host, allowUnauthenticated }: ServeOptions): Problem {
+  const message = error instanceof Error ? error.message : String(error);
+  const hint =
+    host === "127.0.0.1" || allowUnauthenticated
+      ? undefined
+      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in.";
+  return new Problem("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
 function errorsTo({ streams }: Context): Observer {
