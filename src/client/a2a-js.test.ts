@@ -12,10 +12,14 @@ import {
 } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import express from "express";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { StreamResponse, Task, TaskState } from "../protocol/index.ts";
 import { connect } from "./index.ts";
 import { all, describeRemote, type Served } from "./remote.contract.ts";
+
+// The official server prints the errors that it answers before a stream begins.
+beforeAll(() => void vi.spyOn(console, "error").mockReturnValue());
+afterAll(() => void vi.restoreAllMocks());
 
 /** Says our events through the official SDK. */
 function publish(bus: ExecutionEventBus, event: StreamResponse): void {
