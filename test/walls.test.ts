@@ -1,9 +1,18 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { importsOf, readInnerDoors, readSources, violationsOf, WALLS } from "./walls.ts";
+import { importsOf, readInnerDoors, readSources, violationsOf, type Wall, WALLS } from "./walls.ts";
 
 const sources = readSources();
 const innerDoors = readInnerDoors();
+
+/** `base, engine's types, server from `to-a2a.ts``: what a room may open, for people. */
+function opened({ rooms }: Wall): string {
+  const names = Object.entries(rooms).map(([room, access]) => {
+    if (access === "whole") return room;
+    return access === "types" ? `${room}'s types` : `${room} from \`${access.onlyIn.split("/")[1]}\``;
+  });
+  return names.join(", ") || "nothing";
+}
 
 describe("the walls between the rooms of src/", () => {
   it("stand", () => {
@@ -15,6 +24,19 @@ describe("the walls between the rooms of src/", () => {
       [...sources.keys()].filter((file) => file.includes("/")).map((file) => file.split("/")[0]),
     );
     expect([...rooms].filter((room) => !Object.hasOwn(WALLS, room ?? ""))).toEqual([]);
+  });
+
+  it("are as AGENTS.md has them", () => {
+    const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");
+    const rows = [...agents.matchAll(/^\| `(\w+)\/` \|.*\| (.+) \|$/gm)].map(([, room, opens]) => [
+      room,
+      opens,
+    ]);
+    const walls = Object.entries(WALLS).map(([room, wall]) => [
+      room,
+      room === "cli" ? "everything" : opened(wall),
+    ]);
+    expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(walls));
   });
 
   it("show each outside package to one room, and to the demo", () => {

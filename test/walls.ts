@@ -32,12 +32,9 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     },
     node: true,
   },
-  adapters: {
-    rooms: { protocol: "whole", engine: "types", client: "whole", server: { onlyIn: "adapters/to-a2a.ts" } },
-    node: true,
-  },
+  adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
   adk: {
-    rooms: { protocol: "whole", engine: "types", client: "whole", server: { onlyIn: "adk/to-a2a.ts" } },
+    rooms: { protocol: "whole", engine: "types", server: { onlyIn: "adk/to-a2a.ts" } },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     node: true,
   },
