@@ -33,7 +33,7 @@ describe("the agents of a directory", () => {
       "helper.ts": "export const add = 1;",
       "silent.ts": "const x = 1;",
       "wrong.ts": "export const rootAgent = 42;",
-      "broken.ts": "throw new Error('It broke.');",
+      "broken.ts": "\nthrow new Error('It broke.');",
       "hello.test.ts": GENERATOR,
       "types.d.ts": "export {};",
       "hello.mjs": GENERATOR,
@@ -42,7 +42,7 @@ describe("the agents of a directory", () => {
     expect(await load(directory)).toEqual({
       ids: ["hello", "weather"],
       skipped: [
-        "broken.ts: could not be loaded: It broke.",
+        "broken.ts: could not be loaded: It broke. (line 2)",
         "hello.mjs: has the same name (hello) as " + join(directory, "01-hello.ts"),
         "hello.test.ts: is a test",
         "helper.ts: exports no agent (only add); name it rootAgent, agent, default",

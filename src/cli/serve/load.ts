@@ -24,9 +24,16 @@ export async function loadAgent(
     await found.describe();
     return { agent: found };
   } catch (error) {
-    const [line] = (error instanceof Error ? error.message : String(error)).split("\n");
-    return { skipped: `could not be loaded: ${line}` };
+    const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { skipped: `could not be loaded: ${said.trim()}${lineIn(file, error)}` };
   }
+}
+
+/** Where in the file it happened, for people; Node and jiti name the place in different corners of an error. */
+function lineIn(file: string, error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
+  return line === undefined ? "" : ` (line ${line})`;
 }
 
 async function agentIn(
