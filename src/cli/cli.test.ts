@@ -248,6 +248,13 @@ describe("task", () => {
     expect(err).toContain("(TaskNotCancelableError)");
   });
 
+  it("get of a task that there is not names the command that lists those that there are", async () => {
+    const { code, err } = await run("task", "get", parrot, "nobody");
+    expect(code).toBe(1);
+    expect(err).toContain("(TaskNotFoundError)\nhint: ");
+    expect(err).toContain(`task list ${parrot}\n`);
+  });
+
   it("get shows the history where that is asked for", async () => {
     const { id } = await taskOf("hi");
     expect((await run("task", "get", "-a", parrot, id)).out).not.toContain("History");

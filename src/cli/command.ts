@@ -1,5 +1,7 @@
 import type { Command } from "commander";
+import { A2AError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
+import { commandLine } from "./invocation.ts";
 import { addClientOptions, type ClientOptions } from "./options.ts";
 import { Output } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
@@ -25,7 +27,7 @@ export function clientCommand<O extends ClientOptions>(
 ): Command {
   return addClientOptions(command)
     .usage(`<agent> ${words}[options]`)
-    .argument("[words...]", "the agent (unless --agent-card names it), and what follows")
+    .argument("[words...]")
     .action(async (given: string[], options: O, self: Command) => {
       const { ref, rest } = takeAgent(given, options, self.getOptionValueSource("agentCard") === "cli");
       const output = new Output(context.streams, options.output);
@@ -33,7 +35,7 @@ export function clientCommand<O extends ClientOptions>(
         const target = await openTarget(ref, options, context);
         await work({ ...target, words: rest, options, output });
       } catch (error) {
-        throw problemOf(error, options);
+        throw problemOf(error, ref, options);
       }
     });
 }
@@ -64,8 +66,12 @@ function timeoutProblem(error: unknown, { timeout }: ClientOptions, hint?: strin
   return new Problem("A2ACLI_ERR_TIMEOUT", message, hint, error);
 }
 
-function problemOf(error: unknown, options: ClientOptions): Problem {
+function problemOf(error: unknown, ref: string, options: ClientOptions): Problem {
   if (isTimeout(error)) return timeoutProblem(error, options);
   const { bearer, apiKey } = options;
-  return toProblem(error, { hasCredentials: bearer !== undefined || apiKey !== undefined });
+  const isUnknown = error instanceof A2AError && error.reason === "TASK_NOT_FOUND";
+  return toProblem(error, {
+    hasCredentials: bearer !== undefined || apiKey !== undefined,
+    ...(isUnknown && { hint: commandLine("task", "list", ref) }),
+  });
 }

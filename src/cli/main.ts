@@ -32,11 +32,15 @@ function program(context: Context): Command {
   const program = new Command("colloquy")
     .description("Agents on the A2A network: serve them, and talk to anybody's.")
     .version(packageVersion(), "-v, --version");
-  const task = new Command("task").description("Look at tasks, follow and cancel them.");
+  const task = new Command("task").description(
+    "Look at tasks, follow and cancel them: get, list, cancel, subscribe.",
+  );
   for (const command of [taskGetCommand, taskListCommand, taskCancelCommand, taskSubscribeCommand]) {
     task.addCommand(command(context));
   }
-  const card = new Command("card").description("Look at agent cards.").addCommand(cardGetCommand(context));
+  const card = new Command("card")
+    .description("Look at agent cards: get.")
+    .addCommand(cardGetCommand(context));
   for (const command of [serveCommand, sendCommand]) program.addCommand(command(context));
   program.addCommand(task).addCommand(card).addCommand(demoCommand(context));
   prepare(program, streams);
@@ -47,6 +51,7 @@ function program(context: Context): Command {
 function prepare(command: Command, streams: Streams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
+  command.configureHelp({ subcommandTerm: (child) => `${child.name()} ${child.usage()}` });
   command.showSuggestionAfterError();
   for (const child of command.commands) prepare(child, streams);
 }

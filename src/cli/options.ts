@@ -26,9 +26,10 @@ const BINDINGS: Record<string, Binding> = {
 export function addClientOptions(command: Command): Command {
   return command
     .addOption(
-      new Option("-a, --agent-card <ref>", "the agent: host, URL of it or of its card, or a card file").env(
-        "A2ACLI_AGENT_CARD",
-      ),
+      new Option(
+        "-a, --agent-card <ref>",
+        "in place of <agent>: host, URL of it or of its card, or a card file",
+      ).env("A2ACLI_AGENT_CARD"),
     )
     .addOption(outputOption())
     .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
