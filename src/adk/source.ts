@@ -28,8 +28,12 @@ export interface RunnerOptions {
   plugins?: BasePlugin[];
 }
 
-/** Makes the runner when it is first needed, and only once; a failure is tried again by the next who asks. */
+/**
+ * Makes the runner when it is first needed, and only once; a failure is tried again by the next who asks. What can be
+ * seen to be nothing of ADK is refused at once.
+ */
 export function runnerOf(source: AdkSource, options: RunnerOptions): () => Promise<AdkRunner> {
+  if (typeof source !== "function") mustBeAdk(source);
   let made: Promise<AdkRunner> | undefined;
   return () => {
     made ??= makeRunner(source, options).catch((error: unknown) => {
@@ -42,6 +46,7 @@ export function runnerOf(source: AdkSource, options: RunnerOptions): () => Promi
 
 async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<AdkRunner> {
   const root = typeof source === "function" ? await source() : source;
+  mustBeAdk(root);
   if (isRunner(root)) return root;
   const { appName, sessionService, ...services } = options;
   const { InMemorySessionService, Runner } = await importAdk();
@@ -49,7 +54,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   // Resumable, so that an answer reaches the sub-agent that asked.
   const what = isApp(root)
     ? { app: root }
-    : { agent: root, appName: appName ?? nameOf(root), resumabilityConfig: { isResumable: true } };
+    : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
   return new Runner({
     ...what,
     ...services,
@@ -79,10 +84,13 @@ function isApp(root: object): root is App {
   return "rootAgent" in root && "plugins" in root;
 }
 
-function nameOf(root: { name?: unknown }): string {
-  if (typeof root.name === "string" && root.name !== "") return root.name;
+/** For callers without types, and for an import that turned out undefined. */
+function mustBeAdk(root: unknown): void {
+  if (typeof root === "object" && root !== null) {
+    if ("runAsync" in root || ("name" in root && typeof root.name === "string" && root.name !== "")) return;
+  }
   throw new A2AError(
     "INTERNAL",
-    "This is not an ADK agent, workflow, app or runner: it has no name and no runAsync.",
+    `What is to be served is no ADK agent, workflow, app or runner (it is of type ${typeof root}); give one, or a function that makes one.`,
   );
 }

@@ -64,6 +64,11 @@ function answer(task: Task): string {
 }
 
 describe("an ADK agent served with toA2a", () => {
+  it.each([undefined, null, "clerk", {}])("cannot be %j, which is said at once", (nothing) => {
+    const agent = nothing as LlmAgent;
+    expect(() => toA2a(agent, { store: "memory" })).toThrow(/no ADK agent, workflow, app or runner \(/);
+  });
+
   it("shows a card with its skills and without its instruction", async () => {
     const { remote, url } = await serve();
     expect(remote.card).toMatchObject({
