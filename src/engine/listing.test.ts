@@ -47,6 +47,18 @@ describe("ListTasks", () => {
     expect(seen).toEqual(ids.toReversed());
   });
 
+  it("pages through a context of any name [F-32, F-36]", async () => {
+    const { engine, puppet } = house();
+    for (let at = 0; at < 2; at++) {
+      const answer = engine.send(request("hi", { contextId: "会話 \ud83d" }), alice);
+      (await puppet.run(at)).end();
+      await answer;
+    }
+    const filter = { contextId: "会話 \ud83d", pageSize: 1 };
+    const { nextPageToken: pageToken } = await engine.list(filter, alice);
+    expect((await engine.list({ ...filter, pageToken }, alice)).tasks).toHaveLength(1);
+  });
+
   it.each<[string, ListTasksRequest, number[]]>([
     ["context", { contextId: "odd" }, [3, 1]],
     ["status", { status: "TASK_STATE_INPUT_REQUIRED" }, [4]],

@@ -1,4 +1,11 @@
-import { A2AError, type ListTasksRequest, type ListTasksResponse, type Task } from "../protocol/index.ts";
+import {
+  A2AError,
+  fromBase64,
+  toBase64,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type Task,
+} from "../protocol/index.ts";
 import type { Scope } from "./caller.ts";
 import { withHistory } from "./history.ts";
 import type { ListCursor, ListQuery, TaskStore } from "./store.ts";
@@ -42,7 +49,8 @@ function view(task: Task, request: ListTasksRequest): Task {
 function encodeToken(tasks: Task[], filter: Filter): string {
   const last = tasks.at(-1);
   const place = [last?.status.timestamp ?? "", last?.id ?? "", fingerprint(filter)];
-  return btoa(JSON.stringify(place)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const base64 = toBase64(new TextEncoder().encode(JSON.stringify(place)));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function decodeToken(token: string, filter: Filter): ListCursor {
@@ -55,7 +63,7 @@ function decodeToken(token: string, filter: Filter): ListCursor {
 
 function parseToken(token: string): unknown[] {
   try {
-    const place: unknown = JSON.parse(atob(token.replaceAll("-", "+").replaceAll("_", "/")));
+    const place: unknown = JSON.parse(new TextDecoder().decode(fromBase64(token)));
     return Array.isArray(place) ? place : [];
   } catch {
     return [];
