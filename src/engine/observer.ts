@@ -27,9 +27,9 @@ export function safely(observer: Observer): Observer {
 function guard<A>(listener: (seen: A) => void): (seen: A) => void {
   return (seen) => {
     try {
-      listener(seen);
-    } catch {
-      // A listener that fails has nobody left to tell.
-    }
+      // A listener that fails, at once or later, has nobody left to tell.
+      const answer: unknown = listener(seen);
+      if (answer instanceof Promise) answer.catch(() => {});
+    } catch {}
   };
 }
