@@ -1,6 +1,9 @@
 import {
   A2AError,
+  MOVES,
+  type JsonObject,
   type Message,
+  type Part,
   type TaskArtifactUpdateEvent,
   type TaskEvent,
   type TaskState,
@@ -43,9 +46,14 @@ export function toTaskEvent(
   timestamp: () => string,
   newId: NewId,
 ): TaskEvent {
+  if (typeof event !== "object" || event === null)
+    throw invalid(`an event must be an object, not ${String(event)}`);
   if ("artifact" in event) return { artifactUpdate: toArtifactUpdate(place, event) };
   if ("status" in event) {
     const { state, message } = event.status;
+    if (!Object.hasOwn(MOVES, state)) throw invalid(`there is no state ${state}`);
+    if (message) checkContent("the status message", message);
+    checkMetadata("a status", event.metadata);
     const update = toStatusUpdate(place, state, timestamp(), message && toMessage(place, message, newId));
     if (event.metadata) update.statusUpdate.metadata = event.metadata;
     return update;
@@ -63,6 +71,8 @@ function toArtifactUpdate(
 ): TaskArtifactUpdateEvent {
   if (!artifact.artifactId) throw invalid("an artifact needs an artifactId");
   if (!(artifact.parts?.length > 0)) throw invalid(`artifact ${artifact.artifactId} has no parts (A2A §5.7)`);
+  checkContent(`artifact ${artifact.artifactId}`, artifact);
+  checkMetadata("a chunk", metadata);
   // False flags are left off the wire. A chunk is made in one piece, because a member that is added costs as much again.
   const update: TaskArtifactUpdateEvent = append
     ? { taskId, contextId, artifact, append }
@@ -70,6 +80,37 @@ function toArtifactUpdate(
   if (lastChunk) update.lastChunk = true;
   if (metadata) update.metadata = metadata;
   return update;
+}
+
+/** Refuses what can not be stored or sent. Text, which is most of what agents say, costs two looks. */
+function checkContent(
+  where: string,
+  { parts, metadata }: { readonly parts: readonly Part[]; readonly metadata?: JsonObject },
+): void {
+  for (const part of parts) {
+    if (!hasContent(part)) throw invalid(`a part of ${where} needs "text", "raw", "url" or JSON "data"`);
+    checkMetadata(`a part of ${where}`, part.metadata);
+  }
+  checkMetadata(where, metadata);
+}
+
+function hasContent(part: Part): boolean {
+  if (typeof part !== "object" || part === null) return false;
+  if ("text" in part) return typeof part.text === "string";
+  if ("raw" in part) return typeof part.raw === "string";
+  return "url" in part ? typeof part.url === "string" : "data" in part && isJson(part.data);
+}
+
+function checkMetadata(where: string, metadata: JsonObject | undefined): void {
+  if (metadata !== undefined && !isJson(metadata)) throw invalid(`the metadata of ${where} is not JSON`);
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function invalid(what: string): A2AError {

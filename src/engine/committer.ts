@@ -51,7 +51,7 @@ export class Committer {
     const writers: Writer[] = [];
     const batch: Append[] = [];
     for (const writer of this.#ready) {
-      const append = writer.takeAppend();
+      const append = take(writer);
       if (!append) continue;
       writers.push(writer);
       batch.push(append);
@@ -85,8 +85,8 @@ export class Committer {
     try {
       refusals = await this.#store.commit(batch);
     } catch {
-      // One task's events may be what the store chokes on: none may suffer for another.
-      await Promise.all(batch.map((append, at) => this.#commitAlone(writers[at] as Writer, append)));
+      // One task's events may be what the store chokes on: none may suffer for another, nor wait for its next try.
+      for (const [at, append] of batch.entries()) void this.#commitAlone(writers[at] as Writer, append);
       return;
     }
     const ended = this.#clock.monotonic();
@@ -106,8 +106,22 @@ export class Committer {
         last = error;
       }
     }
-    writer.notCommitted(last instanceof Error ? last : new Error(String(last)));
+    writer.notCommitted(toError(last));
   }
+}
+
+/** What a writer has; one that can not say it has nothing, and no other writer suffers for it. */
+function take(writer: Writer): Append | undefined {
+  try {
+    return writer.takeAppend();
+  } catch (error) {
+    writer.notCommitted(toError(error));
+    return undefined;
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function settle(writer: Writer, refusal: AppendRefusal | undefined): void {
