@@ -24,10 +24,16 @@ import { engineLimits, Places, type EngineLimits } from "./limits.ts";
 import { listTasks } from "./listing.ts";
 import { safely, type Observer } from "./observer.ts";
 import { failOrphans } from "./recovery.ts";
-import type { Runner } from "./runner.ts";
+import { closing, type Runner } from "./runner.ts";
 import { Runners } from "./runners.ts";
 import type { TaskStore } from "./store.ts";
-import { LogSubscription, streamOf, type Subscription, type SubscriptionSpan } from "./subscription.ts";
+import {
+  hasAsked,
+  LogSubscription,
+  streamOf,
+  type Subscription,
+  type SubscriptionSpan,
+} from "./subscription.ts";
 
 export interface EngineOptions {
   readonly agent: Agent;
@@ -86,11 +92,8 @@ export class Engine {
   /** Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    const turns = this.#runners.all().flatMap((runner) => {
-      runner.stop("The server was stopped while the agent was at work; send the message again.", graceMs);
-      return runner.turn ? [runner.turn.stopped.promise] : [];
-    });
-    await Promise.allSettled(turns);
+    const reason = "The server was stopped while the agent was at work; send the message again.";
+    await Promise.allSettled(this.#runners.all().map((runner) => runner.stop(reason, graceMs)));
   }
 
   /** SendMessage: the task once it stops (or at once, with `returnImmediately`), or the agent's plain reply. */
@@ -140,7 +143,6 @@ export class Engine {
   async cancel({ id }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#find(id, caller);
     const { live } = runner;
-    const release = runner.addReader();
     try {
       if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.");
       else if (live.state !== "TASK_STATE_CANCELED") {
@@ -151,7 +153,7 @@ export class Engine {
       while (!live.endedAt(live.seq)) await live.changed();
       return live.snapshot();
     } finally {
-      release();
+      runner.letGo();
     }
   }
 
@@ -167,13 +169,13 @@ export class Engine {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
-      const leave = this.#streams.take();
-      if (after !== undefined) return this.#subscription(runner, { after: within(live.seq, after) }, leave);
-      const opening = LogEvent.of(live.seq, { task: live.snapshot() });
-      return this.#subscription(runner, { after: live.seq, opening }, leave);
-    } catch (error) {
-      runner.rest();
-      throw error;
+      const span =
+        after === undefined
+          ? { after: live.seq, opening: LogEvent.of(live.seq, { task: live.snapshot() }) }
+          : { after: within(live.seq, after) };
+      return new LogSubscription(runner, this.#store, span, this.#streams.take());
+    } finally {
+      runner.letGo();
     }
   }
 
@@ -188,8 +190,7 @@ export class Engine {
   }
 
   #accept(request: SendMessageRequest, caller: Caller): Promise<Accepted> {
-    if (this.#closing)
-      throw new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+    if (this.#closing) throw closing();
     return this.#inbox.accept(this.#scope(caller), request);
   }
 
@@ -198,7 +199,7 @@ export class Engine {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.accepted.promise;
     const task = runner.live.snapshot();
-    runner.rest();
+    if ("seq" in accepted) runner.letGo();
     return task;
   }
 
@@ -210,23 +211,17 @@ export class Engine {
   ): Promise<Subscription> {
     const { runner } = accepted;
     // A reader from here on, so that the first commit finds one and is kept at hand for it.
-    const release = runner.addReader();
+    if ("turn" in accepted) runner.hold();
     try {
       const seq = "turn" in accepted ? await accepted.turn.accepted.promise : accepted.seq;
-      return this.#subscription(runner, spanOf(accepted, seq, after), leave);
+      const span = spanOf(accepted, seq, after);
+      const over = isAtEnd(runner, span) || (span.after > seq && (await hasAsked(runner, this.#store, span)));
+      if (!over) return new LogSubscription(runner, this.#store, span, leave);
+      leave();
+      return streamOf(span.opening);
     } finally {
-      release();
+      runner.letGo();
     }
-  }
-
-  /** A subscription; one to a turn that has stopped, from its last event on, is at its end. */
-  #subscription(runner: Runner, span: SubscriptionSpan, leave: () => void): Subscription {
-    const { live, turn } = runner;
-    const over =
-      span.turn !== undefined && !turn && span.after >= live.seq && live.state && isInterrupted(live.state);
-    if (!over) return new LogSubscription(runner, this.#store, span, leave);
-    leave();
-    return streamOf(span.opening);
   }
 }
 
@@ -243,6 +238,11 @@ function spanOf(
   const found = "turn" in accepted ? accepted.turn.found : undefined;
   const { seq: at, task } = found ?? { seq: live.seq, task: live.snapshot() };
   return { after: at, opening: LogEvent.of(at, { task }), turn: seq };
+}
+
+/** True when nobody is at work, the task waits for its user, and the reader knows all of it. */
+function isAtEnd({ live, turn }: Runner, { after }: SubscriptionSpan): boolean {
+  return !turn && after >= live.seq && live.state !== undefined && isInterrupted(live.state);
 }
 
 /** A resume point, which must be in the log. */

@@ -17,7 +17,10 @@ import { isSameMessage } from "./same-message.ts";
 import type { TaskStore } from "./store.ts";
 import { Turn, type Speech } from "./turn.ts";
 
-/** What became of a message: a turn of a task, a turn that is long over (the message came again), or a plain reply. */
+/**
+ * What became of a message: a turn of a task, a turn that is long over (the message came again; its runner is held, and
+ * to be let go), or a plain reply.
+ */
 export type Accepted =
   | { readonly runner: Runner; readonly turn: Turn }
   | { readonly runner: Runner; readonly seq: number }
@@ -66,7 +69,9 @@ export class Inbox {
     const earlier = inFlight.get(message.messageId);
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw messageIdTaken(message);
-      return await earlier.accepted;
+      const accepted = await earlier.accepted;
+      if ("seq" in accepted) accepted.runner.hold();
+      return accepted;
     }
     const accepting = this.#lookUp(letter);
     const entry = { message, accepted: accepting };
@@ -103,7 +108,9 @@ export class Inbox {
     const runner = await runners.find(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
     const { turn } = runner;
-    return turn?.found?.seq === known.seq ? { runner, turn } : { runner, seq: known.seq };
+    if (turn?.found?.seq !== known.seq) return { runner, seq: known.seq };
+    runner.letGo();
+    return { runner, turn };
   }
 
   async #continue(letter: Letter, taskId: string): Promise<Accepted> {
@@ -116,9 +123,8 @@ export class Inbox {
       const turn = this.#turn(letter, { ...request.message, taskId, contextId });
       runner.take(turn);
       return { runner, turn };
-    } catch (error) {
-      runner.rest();
-      throw error;
+    } finally {
+      runner.letGo();
     }
   }
 
@@ -153,16 +159,21 @@ export class Inbox {
 
   /** Lets the agent's first event decide whether there is a task at all. */
   async #hear(runner: Runner, turn: Turn): Promise<Accepted> {
-    const { agent, runners, newId } = this.#context;
+    const { agent, newId } = this.#context;
+    runner.hear(turn);
     const speech = await hearFirst(() => turn.begin(agent, runner.find(turn.message)));
+    if (turn.ended) {
+      void runner.leave(speech.iterator);
+      return { runner, turn };
+    }
     const first = speech.first?.value;
-    if (!first || !("message" in first)) {
+    if (typeof first !== "object" || first === null || !("message" in first)) {
       runner.take(turn, speech);
       return { runner, turn };
     }
-    runners.drop(runner);
+    runner.dismiss();
     turn.end();
-    await speech.iterator.return?.();
+    void runner.leave(speech.iterator);
     return { reply: toReply(runner.live.contextId, first.message, newId) };
   }
 

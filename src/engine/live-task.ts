@@ -38,7 +38,7 @@ export interface LogContext {
 export interface LiveTaskListener {
   /** Somebody follows the task. */
   readonly hasReaders: boolean;
-  /** A status that ends or interrupts a turn was committed. */
+  /** A status that ends or interrupts a turn was committed, and none behind it that goes on. */
   onStop(): void;
   /** Events could not be committed; nothing more will be. */
   onFailure(error: A2AError): void;
@@ -189,11 +189,12 @@ export class LiveTask implements Writer {
       status: { state: this.#state, timestamp: this.#timestamp },
       messages: this.#context.deduplicate ? messages.map(({ messageId, seq }) => ({ messageId, seq })) : [],
     };
-    const whole = this.#snapshots.isDue(events, append.status.state)
-      ? { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) }
-      : append;
-    this.#underWay = { append: whole, messages };
+    // Before anything is serialised, which can fail: who waits for the messages must be told.
+    this.#underWay = { append, messages };
     this.#makeRoom();
+    if (!this.#snapshots.isDue(events, append.status.state)) return append;
+    const whole = { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) };
+    this.#underWay = { append: whole, messages };
     return whole;
   }
 
@@ -205,7 +206,7 @@ export class LiveTask implements Writer {
     this.#seq += append.events.length;
     this.#publish(append.events);
     for (const { accepted, seq } of messages) accepted.resolve(seq);
-    if (append.events.some(isStop)) this.#listener.onStop();
+    if (isAtRest(append.status.state) && append.events.some(isStop)) this.#listener.onStop();
     if (this.#pending.length > 0) this.#context.committer.add(this, this.#urgent);
     else this.#listener.onRest();
   }
@@ -274,5 +275,9 @@ function statusOf(event: TaskEvent): Task["status"] | undefined {
 /** A status with which a turn ends: terminal, or waiting for the user. */
 function isStop({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-  return state !== undefined && (isTerminal(state) || isInterrupted(state));
+  return state !== undefined && isAtRest(state);
+}
+
+function isAtRest(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
 }

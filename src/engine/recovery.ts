@@ -13,8 +13,13 @@ export async function failOrphans(agentId: string, store: TaskStore, runners: Ru
     await Promise.all(
       orphans.slice(at, at + AT_ONCE).map(async ({ scope, taskId }) => {
         const runner = await runners.find(scope, taskId);
-        runner?.orphaned(REASON);
-        await runner?.live.changed();
+        if (!runner) return;
+        try {
+          runner.orphaned(REASON);
+          await runner.live.changed();
+        } finally {
+          runner.letGo();
+        }
       }),
     );
   }

@@ -62,21 +62,31 @@ export class Runner implements LiveTaskListener {
     return this.#queue.length;
   }
 
-  /** Keeps this runner alive for a reader, until the answer is called. */
-  addReader(): () => void {
+  /** Keeps this runner alive for a reader, or for somebody who has found it, until that one lets go. */
+  hold(): this {
     this.#readers++;
-    let reading = true;
-    return () => {
-      if (!reading) return;
-      reading = false;
-      this.#readers--;
-      this.rest();
-    };
+    return this;
+  }
+
+  letGo(): void {
+    this.#readers--;
+    this.rest();
+  }
+
+  /** Has the turn's agent heard before there is a task; `take` or `dismiss` follows. */
+  hear(turn: Turn): void {
+    this.#turn = turn;
+  }
+
+  /** There is no task after all. */
+  dismiss(): void {
+    this.#turn = undefined;
+    this.#context.onIdle(this);
   }
 
   /** Begins a turn, or queues it behind the running one. `speech`: its agent, when that speaks already. */
   take(turn: Turn, speech?: Speech): void {
-    if (this.#turn) {
+    if (this.#turn && this.#turn !== turn) {
       this.#queue.push(turn);
       return;
     }
@@ -107,13 +117,21 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise. */
-  stop(reason: string, graceMs: number): void {
+  /**
+   * Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise.
+   * Resolves once all of that is committed.
+   */
+  async stop(reason: string, graceMs: number): Promise<void> {
+    for (const queued of this.#queue.splice(0)) queued.fail(closing());
     const turn = this.#turn;
-    if (!turn || turn.ended) return;
-    turn.stopReason = reason;
-    turn.abort(reason);
-    this.#fenceAfter(turn, graceMs);
+    if (!turn) return;
+    if (!turn.ended) {
+      turn.stopReason = reason;
+      turn.abort(reason);
+      this.#fenceAfter(turn, graceMs);
+      await new Promise<void>((resolve) => turn.onEnd(resolve));
+    }
+    if (this.#turn === turn) await turn.stopped.promise;
   }
 
   /** Records that nobody works on this task any more, though its state says so. */
@@ -172,7 +190,7 @@ export class Runner implements LiveTaskListener {
       ended = true;
     } finally {
       // An agent that is left before its end is told so, but not waited for.
-      if (!ended) void this.#leave(iterator);
+      if (!ended) void this.leave(iterator);
     }
   }
 
@@ -188,7 +206,8 @@ export class Runner implements LiveTaskListener {
     );
   }
 
-  async #leave(iterator: Speech["iterator"]): Promise<void> {
+  /** Tells an agent that nobody listens to it any more. */
+  async leave(iterator: Speech["iterator"]): Promise<void> {
     try {
       await iterator.return?.();
     } catch (error) {
@@ -225,9 +244,16 @@ export class Runner implements LiveTaskListener {
     const forget = this.#context.clock.after(graceMs, () => {
       this.#conclude(turn);
       turn.fenced = true;
-      this.#release(turn);
+      if (this.live.state === undefined) this.#abandon(turn);
+      else this.#release(turn);
     });
     turn.onEnd(forget);
+  }
+
+  /** Gives up an agent that never said whether there is a task. */
+  #abandon(turn: Turn): void {
+    this.dismiss();
+    turn.fail(closing());
   }
 
   /** The turn is over once its last events are committed. */
@@ -281,6 +307,11 @@ export class Runner implements LiveTaskListener {
     const seen = { where: "agent", error, taskId: this.live.taskId };
     this.#context.observer.onError?.(errorId ? { ...seen, errorId } : seen);
   }
+}
+
+/** The refusal of a message by a server that closes. */
+export function closing(): A2AError {
+  return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
 }
 
 /** The refusal of a message to a task that takes no more (A2A §3.1.1). */

@@ -29,21 +29,23 @@ export class Runners {
     return runner && isSame(runner.live.scope, scope) && runner.live.seq > 0 ? runner : undefined;
   }
 
-  /** The runner of a task of that scope, made from the store when it is not live; undefined when there is no such task. */
+  /**
+   * The runner of a task of that scope, made from the store when it is not live; undefined when there is no such task.
+   * Held, so that it does not go before whoever asks comes to use it; to be let go then.
+   */
   async find(scope: Scope, taskId: string): Promise<Runner | undefined> {
-    const known = this.#byTask.get(taskId);
     // Somebody else's task is no task (E13), and neither is one that is not durable yet.
-    if (known) return this.live(scope, taskId);
+    if (this.#byTask.has(taskId)) return this.live(scope, taskId)?.hold();
     const key = `${callerKey(scope)}/${taskId}`;
-    const loading = this.#loading.get(key);
-    if (loading) return loading;
-    const load = this.#load(scope, taskId);
-    this.#loading.set(key, load);
-    try {
-      return await load;
-    } finally {
-      this.#loading.delete(key);
+    let loading = this.#loading.get(key);
+    if (!loading) {
+      loading = this.#load(scope, taskId);
+      this.#loading.set(key, loading);
+      const forget = (): boolean => this.#loading.delete(key);
+      loading.then(forget, forget);
     }
+    // All who wait hold it in the same breath, before one of them can let it go.
+    return await loading.then((runner) => runner?.hold());
   }
 
   all(): Runner[] {

@@ -33,7 +33,7 @@ export class LogSubscription implements Subscription {
   readonly #runner: Runner;
   readonly #store: TaskStore;
   readonly #turn: number | undefined;
-  readonly #release: () => void;
+  readonly #onClose: () => void;
   #opening: LogEvent | undefined;
   #seq: number;
   #closed = false;
@@ -46,11 +46,8 @@ export class LogSubscription implements Subscription {
     this.#turn = span.turn;
     this.#opening = span.opening;
     this.#seq = span.after;
-    const leave = runner.addReader();
-    this.#release = () => {
-      leave();
-      onClose();
-    };
+    runner.hold();
+    this.#onClose = onClose;
   }
 
   async next(): Promise<readonly LogEvent[] | undefined> {
@@ -80,7 +77,8 @@ export class LogSubscription implements Subscription {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#release();
+    this.#runner.letGo();
+    this.#onClose();
     this.#wake?.();
   }
 
@@ -124,6 +122,21 @@ function isShown({ event }: LogEvent): boolean {
 /** INPUT_REQUIRED ends a turn's stream; AUTH_REQUIRED keeps it open, because the agent may go on by itself (A2A §7.6.1). */
 function asksForInput({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
+}
+
+/** True when the span's turn has asked for input already, at or before the place where the reader begins. */
+export async function hasAsked(
+  { live }: Runner,
+  store: TaskStore,
+  { turn = 0, after }: SubscriptionSpan,
+): Promise<boolean> {
+  let seq = turn;
+  while (seq < after) {
+    const events = await store.read(live.scope, live.taskId, seq, PAGE);
+    if (events.some((event) => event.seq <= after && asksForInput(event))) return true;
+    seq = events.at(-1)?.seq ?? after;
+  }
+  return false;
 }
 
 /** A stream of one event: an answer without a task, or the last thing to be said about one. */
