@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { A2AError, textOf, type Task } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import type { AgentEvent } from "./agent.ts";
-import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./store.ts";
 import {
   alice,
@@ -273,8 +272,8 @@ describe("close", () => {
 
 describe("an observer", () => {
   it("that fails later harms nobody either", async () => {
-    const observer = { onEvent: () => Promise.reject(new Error("the log is full")) } as Observer;
-    const { engine, puppet } = house({ observer });
+    const later = (): unknown => Promise.reject(new Error("the log is full"));
+    const { engine, puppet } = house({ observer: { onEvent: later } });
     const answer = engine.send(request("hi"), alice);
     (await puppet.run(0)).end();
     expect(taskOf(await answer).status.state).toBe("TASK_STATE_COMPLETED");
