@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { A2AError } from "../protocol/index.ts";
 import { decodeBody, tooLarge } from "./body.ts";
 import type { HttpReply, HttpRequest, Sink } from "./exchange.ts";
 
@@ -44,6 +45,12 @@ export class NodeRequest implements HttpRequest {
 /** By events, because async iteration over a request costs a multiple of that. */
 function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
+    if (incoming.readableEnded) {
+      reject(
+        new Error("Something has read the request's body before; mount the listener before body parsers."),
+      );
+      return;
+    }
     let first: Buffer | undefined;
     let more: Buffer[] | undefined;
     let size = 0;
@@ -60,7 +67,9 @@ function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> 
       if (typeof text === "string") resolve(text);
       else reject(text);
     });
-    incoming.on("error", reject);
+    incoming.on("error", (cause) => {
+      reject(new A2AError("PARSE_ERROR", "The request ended in the middle of its body.", { cause }));
+    });
   });
 }
 
@@ -70,6 +79,11 @@ export function sendNode(reply: HttpReply, request: HttpRequest, outgoing: Serve
   if (typeof body === "function" && request.method !== "HEAD") {
     outgoing.writeHead(status, headers);
     body(new NodeSink(outgoing));
+    return;
+  }
+  // A 304 must not give the length of what it does not send (RFC 9110 §8.6).
+  if (status === 304) {
+    outgoing.writeHead(status, headers).end();
     return;
   }
   const text = typeof body === "string" ? body : "";
@@ -110,6 +124,8 @@ class NodeSink implements Sink {
   }
 
   onClose(callback: () => void): void {
-    this.#outgoing.once("close", callback);
+    // A client that has left already is not announced again.
+    if (this.#outgoing.destroyed) callback();
+    else this.#outgoing.once("close", callback);
   }
 }

@@ -1,0 +1,151 @@
+import { connect as connectSocket, type Socket } from "node:net";
+import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
+import { once } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Agent, AgentEvent, Observer } from "../engine/index.ts";
+import { createServer, type Server, type ServerOptions } from "./index.ts";
+
+const V1 = { "a2a-version": "1.0", "content-type": "application/json" };
+const body = (): string =>
+  JSON.stringify({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "x" }] } });
+const post = (path: string, text: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n` +
+  `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+
+/** Speaks when the test says so, and at first only decides whether there is a task. */
+class Slow implements Agent {
+  readonly opensWith = "either";
+  begun = 0;
+  #waiting: (() => void)[] = [];
+  go(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+  describe(): { name: string; description: string } {
+    return { name: "slow", description: "Thinks before it speaks." };
+  }
+  async *execute(): AsyncGenerator<AgentEvent> {
+    this.begun++;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    yield { status: { state: "TASK_STATE_WORKING" } };
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+const open: Server[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close({ graceMs: 10 })));
+});
+
+async function start(agent: Agent, options: ServerOptions = {}): Promise<{ url: string; port: number }> {
+  const server = createServer(agent, { store: "memory", ...options });
+  open.push(server);
+  return await server.listen();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(5);
+}
+
+async function socketTo(port: number, text: string): Promise<Socket> {
+  const socket = connectSocket(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.write(text);
+  return socket;
+}
+
+/** True when the server has room for `count` more streams. */
+async function hasRoom(url: string, count = 1): Promise<boolean> {
+  const { tasks } = (await (await fetch(`${url}/tasks`, { headers: V1 })).json()) as {
+    tasks: { id: string }[];
+  };
+  const streams = await Promise.all(
+    Array.from({ length: count }, () =>
+      fetch(`${url}/tasks/${tasks[0]?.id}:subscribe`, { method: "POST", headers: V1 }),
+    ),
+  );
+  await Promise.all(streams.map(async ({ body }) => await body?.cancel()));
+  return streams.every(({ status }) => status === 200);
+}
+
+describe("a client that leaves", () => {
+  it("before its stream begins holds no stream open [E2, E14]", async () => {
+    const agent = new Slow();
+    const { url, port } = await start(agent, { limits: { streams: 1 } });
+    const socket = await socketTo(port, post("/message:stream", body()));
+    await until(() => agent.begun === 1);
+    socket.destroy();
+    await delay(20);
+    agent.go();
+    await expect.poll(() => hasRoom(url)).toBe(true);
+  });
+
+  it("while its stream waits behind another answer holds none open [E2, E14]", async () => {
+    const agent = new Slow();
+    const { url, port } = await start(agent, { limits: { streams: 2 } });
+    const socket = await socketTo(port, post("/message:stream", body()) + post("/message:stream", body()));
+    await until(() => agent.begun === 2);
+    agent.go();
+    await delay(20);
+    expect(await hasRoom(url)).toBe(false);
+    socket.destroy();
+    await expect.poll(() => hasRoom(url, 2)).toBe(true);
+  });
+
+  it("in the middle of its body is no failure of the server", async () => {
+    const errors: unknown[] = [];
+    const observer: Observer = { onError: ({ error }) => errors.push(error) };
+    const { url, port } = await start(new Slow(), { observer });
+    const socket = await socketTo(port, post("/message:send", body()).slice(0, -5));
+    await delay(20);
+    socket.destroy();
+    await delay(20);
+    expect((await fetch(`${url}/a2a`)).status).toBe(200);
+    expect(errors).toEqual([]);
+  });
+});
+
+describe("a request", () => {
+  it("whose body something else has read before is told so", async () => {
+    const server = createServer(new Slow(), { store: "memory" });
+    open.push(server);
+    const http = createHttpServer((incoming, outgoing) => {
+      incoming.resume().on("end", () => setImmediate(() => server.listener(incoming, outgoing)));
+    }).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    const { port } = http.address() as { port: number };
+    const options = { port, method: "POST", path: "/message:send", headers: V1, timeout: 500 };
+    const status = await new Promise((resolve) => {
+      const sent = httpRequest(options, (response) => resolve(response.resume().statusCode));
+      sent.on("timeout", () => resolve("nothing")).on("error", () => {});
+      sent.end(body());
+    });
+    http.closeAllConnections();
+    http.close();
+    expect(status).toBe(500);
+  });
+
+  it("that asks before it sends its body may send it [E14]", async () => {
+    const { port } = await start(new Slow());
+    const headers = { ...V1, expect: "100-continue" };
+    const sent = httpRequest({ port, method: "POST", path: "/tasks/none:cancel", headers });
+    sent.flushHeaders();
+    await once(sent, "continue");
+    sent.end("{}");
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(404);
+  });
+});
+
+describe("an answer", () => {
+  it("that nothing has changed says nothing of a length [A-21]", async () => {
+    const { port } = await start(new Slow());
+    const path = "/.well-known/agent-card.json";
+    const sent = httpRequest({ port, path, headers: { "if-none-match": "*" } }).end();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(304);
+    expect(response.headers).not.toHaveProperty("content-length");
+  });
+});
