@@ -191,6 +191,13 @@ describe("what a generator yields", () => {
     await expect(events.next()).rejects.toThrow("broken");
   });
 
+  it("what cannot be said is named in the error", async () => {
+    const events = begin(async function* () {
+      yield 42 as unknown as string;
+    });
+    await expect(events.next()).rejects.toThrow("The agent yielded 42; yield text, a part or an event.");
+  });
+
   it("a reader that leaves runs the generator's cleanup", async () => {
     let cleaned = false;
     const events = agent(about, async function* () {

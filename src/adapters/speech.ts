@@ -124,7 +124,12 @@ export class Speech implements AsyncIterableIterator<AgentEvent, undefined> {
 }
 
 function endsTurn(said: Said): said is StatusEvent {
-  return typeof said !== "string" && "status" in said && said.status.state !== "TASK_STATE_WORKING";
+  if (typeof said === "string") return false;
+  // Agents without types reach this with whatever they have; a wrong object is for the engine to refuse.
+  if (typeof said !== "object" || said === null) {
+    throw new TypeError(`The agent yielded ${String(said)}; yield text, a part or an event.`);
+  }
+  return "status" in said && said.status.state !== "TASK_STATE_WORKING";
 }
 
 /** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */

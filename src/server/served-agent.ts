@@ -17,11 +17,16 @@ export function serve(id: string, agent: Agent, engine: Engine): ServedAgent {
   return { id, engine, card: new CardStand(agent, pathOf(id)) };
 }
 
-/** The agents by their ids. A single agent without an id is called `agent`. */
+/** The agents by their ids. A single agent without an id is called `agent`. What is no agent is refused at once. */
 export function byId(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
-  const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents);
+  const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});
   if (entries.length === 0) throw new Error("There is no agent to serve; give createServer at least one.");
-  for (const [id] of entries) {
+  for (const [id, agent] of entries) {
+    if (!isAgent(agent)) {
+      throw new Error(
+        `What createServer was given as ${JSON.stringify(id)} is no agent; make one with agent(…) of a generator, with adkAgent(…) of ADK's.`,
+      );
+    }
     if (!/^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(id)) {
       throw new Error(
         `Agent id ${JSON.stringify(id)} can not stand in a URL; use letters, digits, ".", "_" and "-".`,
@@ -31,6 +36,8 @@ export function byId(agents: Agent | Readonly<Record<string, Agent>>): [string, 
   return entries;
 }
 
-function isAgent(agents: Agent | Readonly<Record<string, Agent>>): agents is Agent {
-  return typeof agents.execute === "function" && typeof agents.describe === "function";
+/** For callers without types too, who may have an agent of ADK, or a generator. */
+function isAgent(value: unknown): value is Agent {
+  if (typeof value !== "object" || value === null) return false;
+  return "execute" in value && typeof value.execute === "function" && "describe" in value;
 }

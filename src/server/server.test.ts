@@ -141,3 +141,14 @@ describe("a listening server", () => {
     await server.close();
   });
 });
+
+describe("what is no agent", () => {
+  it.each([
+    ["nothing", undefined, "There is no agent to serve"],
+    ["a generator that nothing was made of", async function* () {}, "There is no agent to serve"],
+    ["an agent of another kind", { name: "weather", runAsync() {} }, '"name" is no agent; make one with'],
+    ["a name for nothing", { weather: undefined }, '"weather" is no agent; make one with'],
+  ])("is refused before anything is opened: %s", (_, agents, message) => {
+    expect(() => createServer(agents as never)).toThrow(message);
+  });
+});
