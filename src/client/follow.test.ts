@@ -226,6 +226,22 @@ describe("a stream that is cut", () => {
     expect(await all(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
   });
 
+  it("before its first event may have ended with the next question meanwhile [F-15]", async () => {
+    const next: StreamResponse = {
+      task: {
+        id: "t",
+        contextId: "c",
+        status: {
+          state: "TASK_STATE_INPUT_REQUIRED",
+          message: { messageId: "q2", role: "ROLE_AGENT", parts: [{ text: "and the size?" }] },
+        },
+      },
+    };
+    const { remote, asked } = await play([hangUp, stream([[9, next]], "end")]);
+    expect(await all(remote.stream("blue", { taskId: "t" }))).toEqual([next]);
+    expect(asked()).toHaveLength(2);
+  });
+
   it("is not resumed when the agent says no", async () => {
     const { remote, waits } = await play([stream(numbered(0, 2), "cut"), refuse(-32001, "gone")]);
     await expect(all(remote.stream("go"))).rejects.toMatchObject({

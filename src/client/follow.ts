@@ -38,6 +38,7 @@ export async function* follow(
       cut = error;
     }
     if (!(await backoff.next(cut, call.signal))) throw lost(place, cut, backoff.failures);
+    if (place.taskId === undefined) place.resend();
   }
 }
 

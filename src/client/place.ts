@@ -19,6 +19,7 @@ export class Place {
   /** The status in which a follow-up message found its task. */
   #before: TaskStatus | undefined;
   #answered = false;
+  #isResent = false;
 
   constructor(beginning: Beginning) {
     this.#isTurn = "send" in beginning;
@@ -38,6 +39,11 @@ export class Place {
     return this.#lastEventId;
   }
 
+  /** To be called before the message is sent once more: its turn may be over by now. */
+  resend(): void {
+    this.#isResent = true;
+  }
+
   /**
    * Takes note of an event and says whether it brought anything new. A snapshot that repeats what was known does not,
    * or a server that cuts after each would be asked for ever.
@@ -48,7 +54,9 @@ export class Place {
     if ("task" in event) {
       this.#taskId = event.task.id;
       this.#status = event.task.status;
-      if (this.#isFollowUp) this.#before ??= this.#status;
+      // Behind a message that was sent before, a task that says what it asks may ask the next thing already.
+      const isNext = this.#isResent && this.#status.message !== undefined;
+      if (this.#isFollowUp && !isNext) this.#before ??= this.#status;
     } else if ("statusUpdate" in event) {
       this.#taskId = event.statusUpdate.taskId || this.#taskId;
       this.#status = event.statusUpdate.status;
