@@ -8,7 +8,7 @@ import {
   type SpecRevision,
 } from "../wire/index.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
-import type { EventStreams } from "./event-stream.ts";
+import type { EventStreams, Told } from "./event-stream.ts";
 import { perform, pushNotSupported, resumePoint, type Outcome } from "./operations.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -18,8 +18,7 @@ export interface BindingContext {
   readonly missingVersion: "0.3" | "infer";
   readonly maxBodyBytes: number;
   readonly streams: EventStreams;
-  /** What a caller is told of an error; the observer is told of one that is none of the caller's. */
-  readonly told: (where: string, error: unknown) => A2AError;
+  readonly told: Told;
 }
 
 /** A request that has been let in: for which agent, and from whom. */

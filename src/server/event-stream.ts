@@ -10,6 +10,9 @@ export interface Framing {
   failure(error: A2AError): string;
 }
 
+/** What a caller is told of an error; the observer is told of one that is none of the caller's. */
+export type Told = (where: string, error: unknown) => A2AError;
+
 /** A2A §9.4.2; the last two keep proxies from holding events back. */
 const HEADERS = {
   "content-type": "text/event-stream",
@@ -21,11 +24,13 @@ const HEADERS = {
 /** Open event streams of a server, and the clock that keeps silent ones alive. */
 export class EventStreams {
   readonly #heartbeatMs: number;
+  readonly #told: Told;
   readonly #open = new Bag<EventStream>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number) {
+  constructor(heartbeatMs: number, told: Told) {
     this.#heartbeatMs = heartbeatMs;
+    this.#told = told;
   }
 
   /** The answer that streams a subscription. */
@@ -34,7 +39,7 @@ export class EventStreams {
       status: 200,
       headers: HEADERS,
       body: (sink) => {
-        const stream = new EventStream(subscription, framing, sink);
+        const stream = new EventStream(subscription, framing, sink, this.#told);
         this.#open.add(stream);
         this.#beat();
         sink.onClose(() => {
@@ -72,13 +77,15 @@ class EventStream implements Bagged {
   readonly #subscription: Subscription;
   readonly #framing: Framing;
   readonly #sink: Sink;
+  readonly #told: Told;
   #lastWrite = Date.now();
   #waiting = false;
 
-  constructor(subscription: Subscription, framing: Framing, sink: Sink) {
+  constructor(subscription: Subscription, framing: Framing, sink: Sink, told: Told) {
     this.#subscription = subscription;
     this.#framing = framing;
     this.#sink = sink;
+    this.#told = told;
   }
 
   async pump(): Promise<void> {
@@ -98,7 +105,7 @@ class EventStream implements Bagged {
       }
       if (!this.#subscription.complete) throw cut();
     } catch (error) {
-      void this.#write(this.#framing.failure(A2AError.from(error)));
+      void this.#write(this.#framing.failure(this.#told("stream", error)));
     }
     this.#sink.end();
   }

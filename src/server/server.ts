@@ -18,7 +18,7 @@ import {
 import { A2AError } from "../protocol/index.ts";
 import type { SpecRevision } from "../wire/index.ts";
 import { checkBind, HostNames, isLoopback, type Authenticate } from "./auth.ts";
-import { EventStreams } from "./event-stream.ts";
+import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { NodeRequest, sendNode } from "./node.ts";
@@ -120,8 +120,12 @@ class AgentServer implements Server {
   constructor(agents: [string, Agent][], options: ServerOptions) {
     this.#options = options;
     this.store = chooseStore(options.store);
-    this.#streams = new EventStreams(options.heartbeatMs ?? 15_000);
     const observer = safely(options.observer ?? {});
+    const told: Told = (where, error) => {
+      if (!(error instanceof A2AError)) observer.onError?.({ where, error });
+      return A2AError.from(error);
+    };
+    this.#streams = new EventStreams(options.heartbeatMs ?? 15_000, told);
     const hostNames = new HostNames(options.publicUrl);
     const served = this.#serve(agents, observer);
     this.#context = {
@@ -136,10 +140,7 @@ class AgentServer implements Server {
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
-      told: (where, error) => {
-        if (!(error instanceof A2AError)) observer.onError?.({ where, error });
-        return A2AError.from(error);
-      },
+      told,
     };
     this.listener = (incoming, outgoing) => {
       const request = new NodeRequest(incoming);
@@ -167,6 +168,8 @@ class AgentServer implements Server {
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#http;
+    // Deadlines keep no process alive, but one that ends before them would leave its tasks as they are.
+    const awake = setInterval(() => {}, 2 ** 30);
     const closed = new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve()));
     await Promise.all([...this.#context.agents.values()].map(({ engine }) => engine.close(graceMs)));
     this.#streams.close();
@@ -174,6 +177,7 @@ class AgentServer implements Server {
     const cut = setTimeout(() => http?.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(cut);
+    clearInterval(awake);
     if (this.#opening) await this.#opening.then(() => this.store.close());
   }
 

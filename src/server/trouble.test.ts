@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { connect as connectSocket, type Socket } from "node:net";
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { once } from "node:events";
@@ -147,5 +149,60 @@ describe("an answer", () => {
     response.resume();
     expect(response.statusCode).toBe(304);
     expect(response.headers).not.toHaveProperty("content-length");
+  });
+});
+
+describe("a stream that fails", () => {
+  it("is told to the observer, not to the client", async () => {
+    const errors: unknown[] = [];
+    const observer: Observer = { onError: ({ where, error }) => errors.push([where, String(error)]) };
+    let looks = 0;
+    const data = {
+      toJSON: () => {
+        if (looks++ > 0) throw new Error("secret");
+        return "x";
+      },
+    } as unknown as string;
+    const agent: Agent = {
+      describe: () => ({ name: "moody", description: "Changes its mind." }),
+      async *execute() {
+        yield { artifact: { artifactId: "a", parts: [{ data }] } };
+      },
+    };
+    const { url } = await start(agent, { observer });
+    const response = await fetch(`${url}/message:stream`, { method: "POST", headers: V1, body: body() });
+    const text = await response.text();
+    expect(text).toContain("its log has the cause");
+    expect(text).not.toContain("secret");
+    expect(errors).toEqual([["stream", "Error: secret"]]);
+  });
+});
+
+describe("closing", () => {
+  it("comes to its end although nothing else keeps the process alive [E15]", async () => {
+    const script = `
+      import { createServer } from ${JSON.stringify(new URL("index.ts", import.meta.url).href)};
+      const deaf = {
+        describe: () => ({ name: "deaf", description: "Never ends." }),
+        async *execute() { await new Promise(() => {}); },
+      };
+      const server = createServer(deaf, { store: "memory" });
+      const message = { messageId: "m", role: "ROLE_USER", parts: [{ text: "x" }] };
+      await server.fetch(new Request("http://agents.test/message:send", {
+        method: "POST",
+        headers: { "a2a-version": "1.0", "content-type": "application/json" },
+        body: JSON.stringify({ message, configuration: { returnImmediately: true } }),
+      }));
+      await server.close({ graceMs: 50 });
+      console.log("closed");`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+    expect(stdout).toBe("closed\n");
+  });
+
+  it("twice is closing once", async () => {
+    const server = createServer(new Slow(), { store: "memory" });
+    await server.listen();
+    await expect(Promise.all([server.close(), server.close()])).resolves.toBeDefined();
+    await expect(server.close()).resolves.toBeUndefined();
   });
 });
