@@ -75,8 +75,17 @@ async function readCardFile(ref: string): Promise<string | undefined> {
   }
 }
 
+/**
+ * Not `AbortSignal.any` of an `AbortSignal.timeout`: while nobody listens (between two tries, say), both may be collected,
+ * and then never fire. A timer holds what it is to abort.
+ */
 function signalOf({ timeout }: ClientOptions, { interrupted }: Context): AbortSignal {
-  return timeout === undefined ? interrupted : AbortSignal.any([interrupted, AbortSignal.timeout(timeout)]);
+  if (timeout === undefined || interrupted.aborted) return interrupted;
+  const ends = new AbortController();
+  const late = (): void => ends.abort(new DOMException("The time of --timeout is over.", "TimeoutError"));
+  setTimeout(late, timeout).unref();
+  interrupted.addEventListener("abort", () => ends.abort(interrupted.reason), { once: true });
+  return ends.signal;
 }
 
 function asCardProblem(error: unknown, ref: string): unknown {
