@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createServer } from "./index.ts";
-import { parrot, serverContract, type Door } from "./server.contract.ts";
+import { serverContract } from "./server.contract.ts";
+import { parrot, type Door } from "./server.fixture.ts";
 
 serverContract("fetch", async (agents, options) => {
   const server = createServer(agents, options);

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { V1, JSON_BODY, message, readEvents, type RpcAnswer, type Visit } from "./server.fixture.ts";
+
+/** What the JSON-RPC binding must do, through whatever door. */
+export function jsonRpcContract(visit: Visit): void {
+  const { rpc, post, taskFrom } = visit;
+
+  describe("JSON-RPC", () => {
+    it("answers with the request's id and the operation's result [C-01, C-02, C-03, C-04]", async () => {
+      const sent = await rpc("SendMessage", { message: message("echo hello") });
+      expect(sent).toMatchObject({
+        jsonrpc: "2.0",
+        id: 7,
+        result: { task: { status: { state: "TASK_STATE_COMPLETED" } } },
+      });
+      const id = sent.result?.task?.id;
+      expect((await rpc("GetTask", { id })).result).toMatchObject({
+        id,
+        artifacts: [{ parts: [{ text: "hello" }] }],
+      });
+      expect((await rpc("ListTasks")).result).toMatchObject({
+        tasks: [{ id }],
+        nextPageToken: "",
+        totalSize: 1,
+      });
+      const waiting = await taskFrom("ask");
+      expect((await rpc("CancelTask", { id: waiting.id })).result).toMatchObject({
+        id: waiting.id,
+        status: { state: "TASK_STATE_CANCELED" },
+      });
+    });
+
+    it("streams responses with the request's id, numbered [C-01, C-03, C-04, E4, G-01, G-02, G-05]", async () => {
+      const body = {
+        jsonrpc: "2.0",
+        id: "s",
+        method: "SendStreamingMessage",
+        params: { message: message("chunks 3") },
+      };
+      const response = await post("/", body);
+      expect(response.headers.get("content-type")).toBe("text/event-stream");
+      expect(response.headers.get("cache-control")).toBe("no-cache");
+      const events = await readEvents(response);
+      expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
+      expect(events.every(({ data }) => (data as RpcAnswer).id === "s")).toBe(true);
+      expect(events[0]?.data).toMatchObject({
+        result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
+      });
+      expect(events.at(-1)?.data).toMatchObject({
+        result: { statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } },
+      });
+    });
+
+    it("refuses before the stream begins in plain JSON [C-12]", async () => {
+      const response = await post("/", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SubscribeToTask",
+        params: { id: "nope" },
+      });
+      expect(response.headers.get("content-type")).toBe("application/json");
+      expect(((await response.json()) as RpcAnswer).error?.code).toBe(-32001);
+    });
+
+    it("says 200 to whatever it answers, and which fields are wrong [C-05, C-06, C-07]", async () => {
+      const response = await post("/", {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
+        params: { message: { parts: [] } },
+      });
+      expect(response.status).toBe(200);
+      const { error } = (await response.json()) as RpcAnswer;
+      expect(error?.code).toBe(-32602);
+      const fields =
+        error?.data?.find((detail) => detail["@type"].endsWith("BadRequest"))?.fieldViolations ?? [];
+      expect(fields.map(({ field }) => field).toSorted()).toEqual([
+        "message.messageId",
+        "message.parts",
+        "message.role",
+      ]);
+    });
+
+    it("takes only POST, at the agent's URL with and without a slash [C-07, C-13]", async () => {
+      const wrong = await visit.door.send("/a2a/parrot");
+      expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+      for (const path of ["/", "/a2a/parrot", "/a2a/parrot/"]) {
+        expect((await rpc("ListTasks", {}, {}, path)).result).toBeDefined();
+      }
+    });
+
+    it("takes JSON only, declared as such [C-11]", async () => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
+      const code = async (type: string): Promise<number | undefined> => {
+        const response = await visit.door.send("/", {
+          method: "POST",
+          headers: { ...V1, "content-type": type },
+          body,
+        });
+        return ((await response.json()) as RpcAnswer).error?.code;
+      };
+      expect(await code("application/json; charset=utf-8")).toBeUndefined();
+      expect(await code("application/a2a+json")).toBeUndefined();
+      expect(await code("text/plain")).toBe(-32005);
+      const headers = { ...JSON_BODY, "content-encoding": "gzip" };
+      const packed = await visit.door.send("/", { method: "POST", headers, body });
+      expect(((await packed.json()) as RpcAnswer).error?.code).toBe(-32005);
+    });
+
+    it("needs the version, in the header or the query, whatever the case of its name [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
+      const code = async (path: string, headers: Record<string, string>): Promise<number | undefined> => {
+        const response = await visit.door.send(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body,
+        });
+        return ((await response.json()) as RpcAnswer).error?.code;
+      };
+      expect(await code("/", { "A2A-VERSION": "1.0" })).toBeUndefined();
+      expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();
+      expect(await code("/?A2A-Version=1.0", {})).toBeUndefined();
+      expect(await code("/", {})).toBe(-32009);
+      expect(await code("/", { "a2a-version": "0.3" })).toBe(-32009);
+      expect((await rpc("message/send")).error?.code).toBe(-32601);
+    });
+
+    it("does not do what the card does not offer [A-31, F-13, H-01, H-02, H-03]", async () => {
+      const code = async (method: string, params: object, path = "/"): Promise<number | undefined> =>
+        (await rpc(method, params, {}, path)).error?.code;
+      expect(await code("GetExtendedAgentCard", {})).toBe(-32004);
+      expect(await code("CreateTaskPushNotificationConfig", { taskId: "nope" })).toBe(-32003);
+      expect(await code("GetTaskPushNotificationConfig", {})).toBe(-32003);
+      expect(await code("ListTaskPushNotificationConfigs", {})).toBe(-32003);
+      expect(await code("DeleteTaskPushNotificationConfig", {})).toBe(-32003);
+      const configuration = { taskPushNotificationConfig: { url: "http://example.com" } };
+      expect(await code("SendMessage", { message: message("echo x"), configuration })).toBe(-32003);
+      expect(await code("SendStreamingMessage", { message: message("echo x") }, "/a2a/silent")).toBe(-32004);
+      expect(await code("SubscribeToTask", { id: "nope" }, "/a2a/silent")).toBe(-32004);
+    });
+  });
+}
