@@ -4,7 +4,7 @@ import { evaluate } from "./calculator.ts";
 import { convert } from "./units.ts";
 
 /** Above this an expense needs somebody's approval. */
-export const FREE_LIMIT = 100;
+const FREE_LIMIT = 100;
 
 /** An ordinary ADK agent with ordinary ADK tools: nothing in it knows of A2A. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {

@@ -1,4 +1,10 @@
-import type { Message, SendMessageRequest, TaskEvent } from "../protocol/index.ts";
+import {
+  A2AError,
+  type Message,
+  type SendMessageRequest,
+  type Task,
+  type TaskEvent,
+} from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Clock } from "./clock.ts";
@@ -210,4 +216,18 @@ export function word(event: TaskEvent): string {
 /** Lets everything run that does not wait for time or for the test. */
 export async function settle(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+/** The task of an answer that has one. */
+export const taskOf = (answer: object): Task => (answer as { task: Task }).task;
+
+/** Why a promise is refused, in a word. */
+export async function reasonOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof A2AError) return error.reason;
+    throw error;
+  }
+  return "nothing";
 }

@@ -16,18 +16,9 @@ import {
   settle,
   word,
   working,
+  reasonOf,
+  taskOf,
 } from "./engine.fixture.ts";
-
-const taskOf = (answer: object): Task => (answer as { task: Task }).task;
-const reasonOf = async (promise: Promise<unknown>): Promise<string> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof A2AError) return error.reason;
-    throw error;
-  }
-  return "nothing";
-};
 
 describe("a message begins a task", () => {
   it("and is answered with the finished task [F-01, F-02, F-04, F-08]", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { A2AError, textOf, type Task } from "../protocol/index.ts";
+import { textOf } from "../protocol/index.ts";
 import { MemoryStore } from "../stores/index.ts";
 import type { AgentEvent } from "./agent.ts";
 import type { TaskStore } from "./store.ts";
@@ -16,18 +16,9 @@ import {
   settle,
   word,
   working,
+  reasonOf,
+  taskOf,
 } from "./engine.fixture.ts";
-
-const taskOf = (answer: object): Task => (answer as { task: Task }).task;
-const reasonOf = async (promise: Promise<unknown>): Promise<string> => {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof A2AError) return error.reason;
-    throw error;
-  }
-  return "nothing";
-};
 
 /** A memory store that has everything serialised when it is committed, as a store on a disk does. */
 const strict = (): TaskStore => Object.assign(new MemoryStore(), { snapshots: true });

@@ -7,7 +7,7 @@ import {
   type PushOperationName,
   type SpecRevision,
 } from "../wire/index.ts";
-import type { HttpReply, HttpRequest } from "./exchange.ts";
+import type { HttpRequest } from "./exchange.ts";
 import type { EventStreams, Told } from "./event-stream.ts";
 import { perform, pushNotSupported, resumePoint, type Outcome } from "./operations.ts";
 import type { ServedAgent } from "./served-agent.ts";
@@ -110,6 +110,3 @@ export function refusalHeaders({ reason, retryAfter }: A2AError): Record<string,
   if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
   return headers;
 }
-
-/** Answers a request of one binding. */
-export type Answer = (admitted: Admitted, context: BindingContext) => Promise<HttpReply>;

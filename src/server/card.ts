@@ -84,7 +84,7 @@ function isFresh(request: HttpRequest, etag: string, modified: number): boolean 
 }
 
 /** A whole card from what the agent says of itself; `url` is its endpoint for both HTTP bindings. */
-export function toCard(description: AgentDescription, url: string): AgentCard {
+function toCard(description: AgentDescription, url: string): AgentCard {
   const {
     name,
     description: text,

@@ -5,7 +5,7 @@ import type { TaskStore } from "../engine/index.ts";
 export type StoreChoice = TaskStore | "memory" | `sqlite:${string}`;
 
 /** Where tasks live unless told otherwise: durable, in the working directory. */
-export const DEFAULT_STORE = "sqlite:.colloquy/colloquy.db";
+const DEFAULT_STORE = "sqlite:.colloquy/colloquy.db";
 
 /** The store that was chosen, not yet open. */
 export function chooseStore(choice: StoreChoice = DEFAULT_STORE): TaskStore {

@@ -5,7 +5,7 @@ import { A2AError, type OperationName, type Operations } from "../protocol/index
 export type Outcome = { readonly json: string } | { readonly stream: Subscription };
 
 /** Where in a stream the client stopped, when it says so; a seq. */
-export type Resume = number | undefined;
+type Resume = number | undefined;
 
 type Call<O extends OperationName> = (
   engine: Engine,

@@ -127,7 +127,7 @@ class AgentServer implements Server {
     };
     this.#streams = new EventStreams(options.heartbeatMs ?? 15_000, told);
     const hostNames = new HostNames(options.publicUrl);
-    const served = this.#serve(agents, observer);
+    const served = this.#serve(agents);
     this.#context = {
       agents: served,
       byDefault: served.values().next().value,
@@ -181,13 +181,13 @@ class AgentServer implements Server {
     if (this.#opening) await this.#opening.then(() => this.store.close());
   }
 
-  #serve(agents: [string, Agent][], observer: Observer): Map<string, ServedAgent> {
-    const { limits, merge, deduplicate, cancelGraceMs } = this.#options;
+  #serve(agents: [string, Agent][]): Map<string, ServedAgent> {
+    const { observer, limits, merge, deduplicate, cancelGraceMs } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
       committer,
-      observer,
+      ...(observer ? { observer } : {}),
       ...(limits ? { limits } : {}),
       ...(merge === undefined ? {} : { merge }),
       ...(deduplicate === undefined ? {} : { deduplicate }),

@@ -2,7 +2,7 @@ import { A2AError, type OperationName } from "../protocol/index.ts";
 import { isObject } from "./error-details.ts";
 
 /** The push operations of A2A §3.1.7–3.1.10, which have routes but are not served yet. */
-export const PUSH_OPERATIONS = [
+const PUSH_OPERATIONS = [
   "CreateTaskPushNotificationConfig",
   "GetTaskPushNotificationConfig",
   "ListTaskPushNotificationConfigs",

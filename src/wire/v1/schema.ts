@@ -61,7 +61,7 @@ const MESSAGE_FIELDS: Fields<Message> = {
   referenceTaskIds: list(string),
 };
 
-export const MESSAGE: Type<Message> = message<Message>(MESSAGE_FIELDS);
+const MESSAGE: Type<Message> = message<Message>(MESSAGE_FIELDS);
 
 /** A message as a client sends it: who sends it is not up to the sender. */
 const USER_MESSAGE: Type<Message> = message<Message>({
