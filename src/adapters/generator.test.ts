@@ -269,6 +269,7 @@ function fakeRun(said: string): Run {
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},
+    extensions: [],
     signal: new AbortController().signal,
   };
 }

@@ -55,6 +55,7 @@ export class OneTask {
       caller: this.#caller,
       configuration: {},
       metadata: {},
+      extensions: [],
       signal: new AbortController().signal,
       ...more,
     };

@@ -17,7 +17,7 @@ export interface Call {
 }
 
 export interface Outgoing extends Call {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly accept: string;
   readonly contentType?: string;

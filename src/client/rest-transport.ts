@@ -31,7 +31,7 @@ import {
 } from "./transport.ts";
 
 interface Route {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   readonly query?: object;
   readonly body?: object;
@@ -58,7 +58,24 @@ const ROUTES: { readonly [O in OperationName]: (params: Operations[O]["params"])
     body: {},
   }),
   GetExtendedAgentCard: () => ({ method: "GET", path: "/extendedAgentCard" }),
+  CreateTaskPushNotificationConfig: ({ taskId, ...body }) => ({
+    method: "POST",
+    path: configsOf(taskId),
+    body,
+  }),
+  GetTaskPushNotificationConfig: ({ taskId, id }) => ({ method: "GET", path: configsOf(taskId, id) }),
+  ListTaskPushNotificationConfigs: ({ taskId, ...query }) => ({
+    method: "GET",
+    path: configsOf(taskId),
+    query,
+  }),
+  DeleteTaskPushNotificationConfig: ({ taskId, id }) => ({ method: "DELETE", path: configsOf(taskId, id) }),
 };
+
+function configsOf(taskId: string, id?: string): string {
+  const configs = `/tasks/${encodeURIComponent(taskId)}/pushNotificationConfigs`;
+  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
+}
 
 /** A2A §11. */
 export class RestTransport implements Transport {

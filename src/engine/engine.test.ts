@@ -228,8 +228,8 @@ describe("the same message sent twice [E10]", () => {
     (await puppet.run(0)).say(working, chunk("x", false)).end();
     const seen = await drain(await first);
     expect(await drain(await engine.stream(again, alice))).toEqual(seen);
-    expect(await drain(await engine.stream(again, alice, 2))).toEqual(seen.slice(2));
-    expect(await drain(await engine.stream(again, alice, seen.length))).toEqual([]);
+    expect(await drain(await engine.stream(again, alice, { after: 2 }))).toEqual(seen.slice(2));
+    expect(await drain(await engine.stream(again, alice, { after: seen.length }))).toEqual([]);
   });
 
   it("with other content is an error that names the field", async () => {
@@ -420,10 +420,10 @@ describe("readers", () => {
     run.say(working, chunk("a", false), chunk("b")).end();
     const seen = await drain(await stream);
     for (let after = 0; after <= seen.length; after++) {
-      const rest = await drain(await engine.subscribe({ id: run.run.taskId }, alice, after));
+      const rest = await drain(await engine.subscribe({ id: run.run.taskId }, alice, { after: after }));
       expect(rest).toEqual(seen.slice(after));
     }
-    const beyond = engine.subscribe({ id: run.run.taskId }, alice, 99);
+    const beyond = engine.subscribe({ id: run.run.taskId }, alice, { after: 99 });
     await expect(beyond).rejects.toMatchObject({ violations: [{ field: "Last-Event-ID" }] });
   });
 
@@ -483,7 +483,7 @@ describe("ownership", () => {
         expect(await told(engine.get({ id: task }, stranger))).toBe(expected);
         expect(await told(engine.cancel({ id: task }, stranger))).toBe(expected);
         expect(await told(engine.subscribe({ id: task }, stranger))).toBe(expected);
-        expect(await told(engine.subscribe({ id: task }, stranger, 1))).toBe(expected);
+        expect(await told(engine.subscribe({ id: task }, stranger, { after: 1 }))).toBe(expected);
         expect(await told(engine.send(request("x", { taskId: task }), stranger))).toBe(expected);
         expect(await told(engine.stream(request("x", { taskId: task }), stranger))).toBe(expected);
       }

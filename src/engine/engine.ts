@@ -26,6 +26,7 @@ import { safely, type Observer } from "./observer.ts";
 import { failOrphans } from "./recovery.ts";
 import { closing, type Runner } from "./runner.ts";
 import { Runners } from "./runners.ts";
+import type { ServiceParameters } from "./service.ts";
 import type { TaskStore } from "./store.ts";
 import {
   hasAsked,
@@ -97,8 +98,12 @@ export class Engine {
   }
 
   /** SendMessage: the task once it stops (or at once, with `returnImmediately`), or the agent's plain reply. */
-  async send(request: SendMessageRequest, caller: Caller): Promise<SendMessageResponse> {
-    const accepted = await this.#accept(request, caller);
+  async send(
+    request: SendMessageRequest,
+    caller: Caller,
+    service: ServiceParameters = {},
+  ): Promise<SendMessageResponse> {
+    const accepted = await this.#accept(request, caller, service);
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const waits = "turn" in accepted && !returnImmediately;
@@ -107,18 +112,22 @@ export class Engine {
   }
 
   /**
-   * SendStreamingMessage: the task, then its events until the turn stops; or the plain reply. `after`: the seq of the
-   * last event that the caller has, when it sends a message again after a cut.
+   * SendStreamingMessage: the task, then its events until the turn stops; or the plain reply. `service.after`: when the
+   * caller sends a message again after a cut.
    */
-  async stream(request: SendMessageRequest, caller: Caller, after?: number): Promise<Subscription> {
+  async stream(
+    request: SendMessageRequest,
+    caller: Caller,
+    service: ServiceParameters = {},
+  ): Promise<Subscription> {
     const leave = this.#streams.take();
     try {
-      const accepted = await this.#accept(request, caller);
+      const accepted = await this.#accept(request, caller, service);
       if ("reply" in accepted) {
         leave();
         return streamOf(LogEvent.of(0, { message: accepted.reply }));
       }
-      return await this.#follow(accepted, after, leave);
+      return await this.#follow(accepted, service.after, leave);
     } catch (error) {
       leave();
       throw error;
@@ -158,10 +167,14 @@ export class Engine {
   }
 
   /**
-   * SubscribeToTask: the task as it is, then every later event until the task ends. With `after`, the seq of the last
-   * event that the caller has, exactly the events behind that one instead, also of a task that has ended meanwhile.
+   * SubscribeToTask: the task as it is, then every later event until the task ends. With `after` exactly the events
+   * behind that one instead, also of a task that has ended meanwhile.
    */
-  async subscribe({ id }: SubscribeToTaskRequest, caller: Caller, after?: number): Promise<Subscription> {
+  async subscribe(
+    { id }: SubscribeToTaskRequest,
+    caller: Caller,
+    { after }: ServiceParameters = {},
+  ): Promise<Subscription> {
     const runner = await this.#find(id, caller);
     const { live } = runner;
     try {
@@ -189,9 +202,9 @@ export class Engine {
     return runner;
   }
 
-  #accept(request: SendMessageRequest, caller: Caller): Promise<Accepted> {
+  #accept(request: SendMessageRequest, caller: Caller, service: ServiceParameters): Promise<Accepted> {
     if (this.#closing) throw closing();
-    return this.#inbox.accept(this.#scope(caller), request);
+    return this.#inbox.accept(this.#scope(caller), request, service);
   }
 
   /** The task as it is, once the message is durable. */

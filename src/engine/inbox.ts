@@ -14,6 +14,7 @@ import { Places, tooMany, type EngineLimits } from "./limits.ts";
 import { refusesMessages, type Runner } from "./runner.ts";
 import type { Runners } from "./runners.ts";
 import { isSameMessage } from "./same-message.ts";
+import type { ServiceParameters } from "./service.ts";
 import type { TaskStore } from "./store.ts";
 import { Turn, type Speech } from "./turn.ts";
 
@@ -40,6 +41,7 @@ export interface InboxContext {
 interface Letter {
   readonly scope: Scope;
   readonly request: SendMessageRequest;
+  readonly service: ServiceParameters;
   readonly desk: Desk<InFlight>;
 }
 
@@ -61,8 +63,8 @@ export class Inbox {
     this.#desks = new Desks(context.limits);
   }
 
-  async accept(scope: Scope, request: SendMessageRequest): Promise<Accepted> {
-    const letter = { scope, request, desk: this.#desks.of(scope) };
+  async accept(scope: Scope, request: SendMessageRequest, service: ServiceParameters): Promise<Accepted> {
+    const letter = { scope, request, service, desk: this.#desks.of(scope) };
     if (!this.#context.deduplicate) return await this.#route(letter);
     const { inFlight } = letter.desk;
     const { message } = letter.request;
@@ -178,7 +180,7 @@ export class Inbox {
   }
 
   /** A turn that holds its place among the agents at work until it ends. */
-  #turn({ scope, request, desk }: Letter, message: Message): Turn {
+  #turn({ scope, request, service, desk }: Letter, message: Message): Turn {
     const all = this.#runs;
     const own = desk.runs;
     all.enter();
@@ -189,7 +191,7 @@ export class Inbox {
       throw error;
     }
     const { tenant, principal } = scope;
-    const turn = new Turn(request, message, { tenant, principal });
+    const turn = new Turn(request, message, { tenant, principal }, service);
     turn.onEnd(() => {
       all.leave();
       own.leave();

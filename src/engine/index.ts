@@ -22,6 +22,7 @@ export type { EngineLimits } from "./limits.ts";
 export { Places } from "./limits.ts";
 export type { Observer } from "./observer.ts";
 export { safely } from "./observer.ts";
+export type { ServiceParameters } from "./service.ts";
 export type {
   Append,
   AppendRefusal,

@@ -43,14 +43,17 @@ describe("subscriptions", () => {
           else {
             const known = await store.load({ agent: "puppet", ...alice }, taskId);
             const after = at.after === undefined ? undefined : Math.min(at.after, known?.seq ?? 0);
-            readers.push({ after, seen: drain(await engine.subscribe({ id: taskId }, alice, after)) });
+            readers.push({
+              after,
+              seen: drain(await engine.subscribe({ id: taskId }, alice, { after: after })),
+            });
           }
         }
         run.end();
         const log = await (async () => {
           // Nobody reads the log directly but a reader from its very beginning.
           await settle();
-          return drain(await engine.subscribe({ id: taskId }, alice, 0));
+          return drain(await engine.subscribe({ id: taskId }, alice, { after: 0 }));
         })();
         expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
         const final = await engine.get({ id: taskId }, alice);

@@ -131,7 +131,7 @@ describe("requests at the same time", () => {
   it("share the one runner of a task, whichever of them fails [E11]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, puppet, id } = await asking();
-      const refused = reasonOf(engine.subscribe({ id }, alice, 99));
+      const refused = reasonOf(engine.subscribe({ id }, alice, { after: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const answer = engine.send(request("blue", { taskId: id }), alice);
       expect(await refused).toBe("INVALID_PARAMS");
@@ -149,7 +149,7 @@ describe("requests at the same time", () => {
   it("to follow a task see what comes, whichever of them fails [E3]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, puppet, id } = await asking();
-      const refused = reasonOf(engine.subscribe({ id }, alice, 99));
+      const refused = reasonOf(engine.subscribe({ id }, alice, { after: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const stream = await engine.subscribe({ id }, alice);
       await refused;
@@ -179,7 +179,7 @@ describe("a place among the open streams", () => {
     const task = taskOf(
       await engine.send(request("hi", { configuration: { returnImmediately: true } }), alice),
     );
-    expect(await reasonOf(engine.subscribe({ id: task.id }, alice, 99))).toBe("INVALID_PARAMS");
+    expect(await reasonOf(engine.subscribe({ id: task.id }, alice, { after: 99 }))).toBe("INVALID_PARAMS");
     const stream = await engine.subscribe({ id: task.id }, alice);
     (await puppet.run(0)).end();
     expect((await drain(stream)).length).toBeGreaterThan(1);
@@ -194,7 +194,7 @@ describe("the end of a stream", () => {
     (await puppet.run(0)).say(working, askForInput).end();
     const { id } = taskOf(await answer);
     const again = async (after?: number): Promise<string[]> =>
-      (await drain(await engine.stream(first, alice, after))).map(({ event }) => word(event));
+      (await drain(await engine.stream(first, alice, { after: after }))).map(({ event }) => word(event));
     expect(await again(0)).toEqual(["task SUBMITTED", "WORKING", "INPUT_REQUIRED"]);
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);

@@ -9,6 +9,7 @@ import type {
 import { Deferred } from "../base/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Caller } from "./caller.ts";
+import type { ServiceParameters } from "./service.ts";
 
 /** An agent at work: what it says, and what it has said already when it began before its task did. */
 export interface Speech {
@@ -20,6 +21,7 @@ export interface Speech {
 export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
+  readonly service: ServiceParameters;
   /** The caller's message as it stands in the task. */
   readonly message: Message;
   /** Resolves with the message's seq once that is durable: from here on nothing is lost. */
@@ -41,10 +43,16 @@ export class Turn {
   #abort: AbortController | undefined;
   #onEnd: (() => void)[] = [];
 
-  constructor(request: SendMessageRequest, message: Message, caller: Caller) {
+  constructor(
+    request: SendMessageRequest,
+    message: Message,
+    caller: Caller,
+    service: ServiceParameters = {},
+  ) {
     this.request = request;
     this.message = message;
     this.caller = caller;
+    this.service = service;
   }
 
   /** The agent is done, or cut off. */
@@ -95,6 +103,7 @@ class TurnRun implements Run {
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   readonly metadata: JsonObject;
+  readonly extensions: readonly string[];
   readonly #turn: Turn;
 
   constructor(turn: Turn, task: Task) {
@@ -106,6 +115,7 @@ class TurnRun implements Run {
     this.caller = turn.caller;
     this.configuration = turn.request.configuration ?? {};
     this.metadata = turn.request.metadata ?? {};
+    this.extensions = turn.service.extensions ?? [];
   }
 
   get signal(): AbortSignal {

@@ -45,8 +45,14 @@ export type {
 export type {
   AuthenticationInfo,
   CancelTaskRequest,
+  CreateTaskPushNotificationConfigRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  Empty,
   GetExtendedAgentCardRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   OperationName,
@@ -54,8 +60,10 @@ export type {
   SendMessageConfiguration,
   SendMessageRequest,
   SendMessageResponse,
+  StreamingOperation,
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from "./operation.ts";
+export { isStreaming } from "./operation.ts";
 export type { A2AErrorOptions, A2AReason, CarrierReason, ErrorReason, FieldViolation } from "./error.ts";
 export { A2AError } from "./error.ts";

@@ -82,6 +82,38 @@ export interface GetExtendedAgentCardRequest {
   tenant?: string;
 }
 
+/** `id` may be left out: the server then gives one. */
+export interface CreateTaskPushNotificationConfigRequest extends TaskPushNotificationConfig {
+  taskId: string;
+}
+
+export interface GetTaskPushNotificationConfigRequest {
+  tenant?: string;
+  taskId: string;
+  id: string;
+}
+
+export interface ListTaskPushNotificationConfigsRequest {
+  tenant?: string;
+  taskId: string;
+  pageSize?: number;
+  pageToken?: string;
+}
+
+export interface ListTaskPushNotificationConfigsResponse {
+  configs: TaskPushNotificationConfig[];
+  nextPageToken?: string;
+}
+
+export interface DeleteTaskPushNotificationConfigRequest {
+  tenant?: string;
+  taskId: string;
+  id: string;
+}
+
+/** The answer of an operation that has nothing to say. */
+export type Empty = Record<string, never>;
+
 /** The operations with their parameters and results (A2A §3.1); those that stream give one `StreamResponse` at a time. */
 export interface Operations {
   SendMessage: { params: SendMessageRequest; result: SendMessageResponse };
@@ -91,6 +123,26 @@ export interface Operations {
   CancelTask: { params: CancelTaskRequest; result: Task };
   SubscribeToTask: { params: SubscribeToTaskRequest; result: StreamResponse };
   GetExtendedAgentCard: { params: GetExtendedAgentCardRequest; result: AgentCard };
+  CreateTaskPushNotificationConfig: {
+    params: CreateTaskPushNotificationConfigRequest;
+    result: TaskPushNotificationConfig;
+  };
+  GetTaskPushNotificationConfig: {
+    params: GetTaskPushNotificationConfigRequest;
+    result: TaskPushNotificationConfig;
+  };
+  ListTaskPushNotificationConfigs: {
+    params: ListTaskPushNotificationConfigsRequest;
+    result: ListTaskPushNotificationConfigsResponse;
+  };
+  DeleteTaskPushNotificationConfig: { params: DeleteTaskPushNotificationConfigRequest; result: Empty };
 }
 
 export type OperationName = keyof Operations;
+
+/** The operations that answer with a stream of events. */
+export type StreamingOperation = "SendStreamingMessage" | "SubscribeToTask";
+
+export function isStreaming(operation: OperationName): operation is StreamingOperation {
+  return operation === "SendStreamingMessage" || operation === "SubscribeToTask";
+}

@@ -1,19 +1,16 @@
-import type { Caller } from "../engine/index.ts";
-import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
-import {
-  isPushOperation,
-  negotiateVersion,
-  v1,
-  type PushOperationName,
-  type SpecRevision,
-} from "../wire/index.ts";
+import type { AgentDescription, Caller } from "../engine/index.ts";
+import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
+import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../wire/index.ts";
+import { checkOffered } from "./capabilities.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { EventStreams, Told } from "./event-stream.ts";
-import { perform, pushNotSupported, resumePoint, type Outcome } from "./operations.ts";
+import { perform, type Outcome } from "./operations.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** What the bindings need to answer a request. */
 export interface BindingContext {
+  /** The protocol versions that are served. */
+  readonly versions: readonly ProtocolVersion[];
   readonly revision: SpecRevision;
   readonly missingVersion: "0.3" | "infer";
   readonly maxBodyBytes: number;
@@ -21,9 +18,12 @@ export interface BindingContext {
   readonly told: Told;
 }
 
+/** What is read of a request beside its body. */
+export type Asked = Pick<HttpRequest, "header" | "query">;
+
 /** A request that has been let in: for which agent, and from whom. */
-export interface Admitted {
-  readonly request: HttpRequest;
+export interface Admitted<R extends Asked = HttpRequest> {
+  readonly request: R;
   readonly agent: ServedAgent;
   readonly caller: Caller;
 }
@@ -51,56 +51,60 @@ export function checkContentType(request: HttpRequest): void {
   throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", text);
 }
 
-/** Refuses every protocol version but 1.0 (A2A §3.6.2). `shape`: the version that the request looks like. */
-export function checkVersion(
-  request: HttpRequest,
-  { missingVersion }: BindingContext,
-  shape: string | undefined,
-): void {
+/** The protocol version of a request (A2A §3.6.2). `shape`: the one that it looks like, where it names none. */
+export function versionOf(
+  request: Asked,
+  { versions, missingVersion }: BindingContext,
+  shape: ProtocolVersion | undefined,
+): ProtocolVersion {
   const header = request.header("a2a-version");
-  if (header === "1.0") return;
+  if (header === "1.0" && versions.includes(header)) return header;
   const query = request.query === "" ? null : new URLSearchParams(request.query).get("A2A-Version");
-  negotiateVersion({
-    header,
-    query,
-    supported: ["1.0"],
-    missing: missingVersion,
-    ...(shape === undefined ? {} : { shape }),
-  });
+  return negotiateVersion({ header, query, supported: versions, missing: missingVersion, shape });
 }
 
-/** Decodes the parameters and performs the operation: the part that all bindings share. Throws at once what is wrong. */
+/**
+ * Decodes the parameters, as `codec` has them, and performs the operation: the part that all bindings and versions
+ * share.
+ */
 export function carryOut(
-  { request, agent, caller }: Admitted,
-  operation: OperationName | PushOperationName,
-  params: unknown,
+  admitted: Admitted<Asked>,
+  operation: OperationName,
+  written: Written,
 ): Promise<Outcome> {
-  if (isPushOperation(operation)) throw pushNotSupported();
-  if (!STREAMING.has(operation))
-    return perform(operation, agent.engine, decode(operation, params), caller, undefined);
-  return checkStreaming(agent).then(() => {
-    const resume = resumePoint(request.header("last-event-id"));
-    return perform(operation, agent.engine, decode(operation, params), caller, resume);
-  });
+  const { card } = admitted.agent;
+  // Asked only once, so that a request does not wait for what is known.
+  if (card.described) return begin(admitted, operation, written, card.described);
+  return card.description().then((described) => begin(admitted, operation, written, described));
 }
 
-function decode<O extends OperationName>(operation: O, params: unknown): Operations[O]["params"] {
-  const decoded = v1.decodeParams(operation, params);
-  if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig) throw pushNotSupported();
-  return decoded;
+function begin<O extends OperationName>(
+  { request, agent, caller }: Admitted<Asked>,
+  operation: O,
+  { codec, version, params }: Written,
+  described: AgentDescription,
+): Promise<Outcome<O>> {
+  checkOffered(operation, described);
+  const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
+  const decoded = codec.decodeParams(operation, params);
+  if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig)
+    checkOffered("CreateTaskPushNotificationConfig", described);
+  return perform(operation, agent, decoded, caller, { version, after });
 }
 
-const STREAMING: ReadonlySet<OperationName> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
+/** Parameters as they came, and who can read them. */
+export interface Written {
+  readonly codec: Pick<Codec, "decodeParams">;
+  readonly version: ProtocolVersion;
+  readonly params: unknown;
+}
 
-/** What the card does not offer is not done (A2A §3.3.4). */
-async function checkStreaming({ card }: ServedAgent): Promise<void> {
-  const { capabilities } = await card.description();
-  if (capabilities?.streaming === false) {
-    throw new A2AError(
-      "UNSUPPORTED_OPERATION",
-      "This agent does not stream (its card says so); use SendMessage and GetTask.",
-    );
-  }
+/** The seq in a `Last-Event-ID` header. */
+function resumePoint(lastEventId: string | undefined): number | undefined {
+  if (lastEventId === undefined || lastEventId === "") return undefined;
+  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
+  const description = `${JSON.stringify(lastEventId.slice(0, 40))} is no event id of this server; leave it out to begin with the task`;
+  throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }
 
 /** Headers that a refusal carries beside its body. */

@@ -23,7 +23,8 @@ export class CardStand {
   readonly #path: string;
   readonly #printed = new Map<string, PrintedCard>();
   readonly #modified: number;
-  #description: Promise<AgentDescription> | undefined;
+  #asking: Promise<AgentDescription> | undefined;
+  #described: AgentDescription | undefined;
 
   /** `path`: where the agent is served below the origin, for example `/a2a/weather`. */
   constructor(agent: Agent, path: string, now: number = Date.now()) {
@@ -32,15 +33,26 @@ export class CardStand {
     this.#modified = Math.floor(now / 1000) * 1000;
   }
 
-  /** What the agent says of itself. Asked again after it failed. */
+  /** What is known of the agent, once it was asked. */
+  get described(): AgentDescription | undefined {
+    return this.#described;
+  }
+
+  /** What the agent says of itself, completed by what this server offers. Asked again after it failed. */
   async description(): Promise<AgentDescription> {
-    this.#description ??= Promise.resolve(this.#agent.describe());
+    this.#asking ??= this.#ask();
     try {
-      return await this.#description;
+      return await this.#asking;
     } catch (error) {
-      this.#description = undefined;
+      this.#asking = undefined;
       throw error;
     }
+  }
+
+  async #ask(): Promise<AgentDescription> {
+    const given = await this.#agent.describe();
+    this.#described = { ...given, capabilities: { streaming: true, ...given.capabilities } };
+    return this.#described;
   }
 
   async card(origin: string): Promise<AgentCard> {
@@ -103,7 +115,7 @@ function toCard(description: AgentDescription, url: string): AgentCard {
       { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
     ],
     version: version ?? "1.0.0",
-    capabilities: { streaming: true, ...capabilities },
+    capabilities: { ...capabilities },
     defaultInputModes: defaultInputModes ?? ["text/plain"],
     defaultOutputModes: defaultOutputModes ?? ["text/plain"],
     skills: skills?.length ? skills : [wholeSkill(name, text)],

@@ -8,6 +8,8 @@ import type { HttpReply, Sink } from "./exchange.ts";
 export interface Framing {
   frame(event: LogEvent): string;
   failure(error: A2AError): string;
+  /** True for an event behind which the stream ends, however the task goes on. */
+  isLast?(event: LogEvent): boolean;
 }
 
 /** What a caller is told of an error; the observer is told of one that is none of the caller's. */
@@ -95,12 +97,21 @@ class EventStream implements Bagged {
         if (!events) break;
         // All that is ready goes out in one write.
         let text = "";
-        for (const event of events) text += this.#framing.frame(event);
+        let isOver = false;
+        for (const event of events) {
+          text += this.#framing.frame(event);
+          isOver = this.#framing.isLast?.(event) ?? false;
+          if (isOver) break;
+        }
         const room = this.#write(text);
         if (room) {
           this.#waiting = true;
           await room;
           this.#waiting = false;
+        }
+        if (isOver) {
+          this.#sink.end();
+          return;
         }
       }
       if (!this.#subscription.complete) throw cut();

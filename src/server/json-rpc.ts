@@ -1,22 +1,20 @@
-import { A2AError, type LogEvent } from "../protocol/index.ts";
+import { A2AError } from "../protocol/index.ts";
 import {
   decodeJsonRpc,
   encodeFrame,
-  encodeJsonRpcError,
   encodeJsonRpcResult,
-  isPushOperation,
   JsonRpcFailure,
   statusOf,
   v1,
+  type JsonRpcDialect,
   type JsonRpcId,
-  type PushOperationName,
+  type ProtocolVersion,
 } from "../wire/index.ts";
-import type { OperationName } from "../protocol/index.ts";
 import {
   carryOut,
   checkContentType,
-  checkVersion,
   refusalHeaders,
+  versionOf,
   type Admitted,
   type BindingContext,
 } from "./binding.ts";
@@ -27,30 +25,44 @@ import { json, type HttpReply } from "./exchange.ts";
 export async function answerJsonRpc(admitted: Admitted, context: BindingContext): Promise<HttpReply> {
   const { request } = admitted;
   let id: JsonRpcId = null;
+  let dialect: JsonRpcDialect = v1.jsonRpc;
   try {
     checkContentType(request);
     const envelope = decodeJsonRpc(await request.text(context.maxBodyBytes));
     id = envelope.id;
-    const operation = operationOf(envelope.method);
-    checkVersion(request, context, operation && "1.0");
-    if (!operation) throw unknownMethod(envelope.method);
-    const outcome = await carryOut(admitted, operation, envelope.params);
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id));
-    return json(200, encodeJsonRpcResult(id, outcome.json));
+    const { method, params } = envelope;
+    const version = versionOf(request, context, shapeOf(method));
+    dialect = DIALECTS[version];
+    const operation = dialect.operationOf(method);
+    if (!operation) throw unknownMethod(method, version);
+    const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
+    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id, dialect));
+    return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)));
   } catch (error) {
     if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
-    return refuseJsonRpc(id, context.told("JSON-RPC", error));
+    return refuseJsonRpc(id, context.told("JSON-RPC", error), dialect);
   }
+}
+
+/** The versions by their numbers. */
+const DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = { "1.0": v1.jsonRpc, "0.3": v1.jsonRpc };
+
+function shapeOf(method: string): ProtocolVersion | undefined {
+  return v1.jsonRpc.operationOf(method) && "1.0";
 }
 
 /**
  * An error as JSON-RPC. HTTP says 200 to whatever is an answer of JSON-RPC; only what concerns the carrier itself
  * (who may ask, how large, how often) has a status of its own, for the proxies on the way.
  */
-export function refuseJsonRpc(id: JsonRpcId, error: A2AError): HttpReply {
+export function refuseJsonRpc(
+  id: JsonRpcId,
+  error: A2AError,
+  dialect: Pick<JsonRpcDialect, "encodeError"> = v1.jsonRpc,
+): HttpReply {
   return json(
     CARRIER.has(error.reason) ? statusOf(error.reason, "1.0.1").http : 200,
-    encodeJsonRpcError(id, error),
+    dialect.encodeError(id, error),
     refusalHeaders(error),
   );
 }
@@ -63,20 +75,21 @@ const CARRIER: ReadonlySet<string> = new Set([
   "UNAVAILABLE",
 ]);
 
-function operationOf(method: string): OperationName | PushOperationName | undefined {
-  return v1.isOperation(method) || isPushOperation(method) ? method : undefined;
-}
-
-function unknownMethod(method: string): A2AError {
-  const text = `There is no method ${JSON.stringify(method.slice(0, 80))} in A2A 1.0; the names are like "SendMessage" (A2A §9.4).`;
+function unknownMethod(method: string, version: ProtocolVersion): A2AError {
+  const example = version === "1.0" ? `"SendMessage" (A2A §9.4)` : `"message/send"`;
+  const text = `There is no method ${JSON.stringify(method.slice(0, 80))} in A2A ${version}; the names are like ${example}.`;
   return new A2AError("METHOD_NOT_FOUND", text);
 }
 
 /** Events as JSON-RPC responses to the request that opened the stream (A2A §9.4.2). */
-function framing(id: JsonRpcId): Framing {
+function framing(id: JsonRpcId, dialect: JsonRpcDialect): Framing {
   const head = `data: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
   return {
-    frame: ({ seq, json }: LogEvent) => (seq > 0 ? `id: ${seq}\n${head}${json}}\n\n` : `${head}${json}}\n\n`),
-    failure: (error) => encodeFrame(encodeJsonRpcError(id, error)),
+    frame: (event) => {
+      const frame = `${head}${dialect.encodeEvent(event)}}\n\n`;
+      return event.seq > 0 ? `id: ${event.seq}\n${frame}` : frame;
+    },
+    failure: (error) => encodeFrame(dialect.encodeError(id, error)),
+    ...(dialect.isLast ? { isLast: dialect.isLast } : {}),
   };
 }

@@ -1,47 +1,57 @@
-import type { Caller, Engine, Subscription } from "../engine/index.ts";
+import type { Caller, ServiceParameters, Subscription } from "../engine/index.ts";
 import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
+import { pushNotSupported } from "./capabilities.ts";
+import type { ServedAgent } from "./served-agent.ts";
 
-/** What an operation answers: the result as JSON, or a stream of events. */
-export type Outcome = { readonly json: string } | { readonly stream: Subscription };
-
-/** Where in a stream the client stopped, when it says so; a seq. */
-type Resume = number | undefined;
+/** What an operation answers: its result, or a stream of events. */
+export type Outcome<O extends OperationName = OperationName> =
+  | { readonly result: Operations[O]["result"] }
+  | { readonly stream: Subscription };
 
 type Call<O extends OperationName> = (
-  engine: Engine,
+  agent: ServedAgent,
   params: Operations[O]["params"],
   caller: Caller,
-  resume: Resume,
-) => Promise<Outcome>;
+  service: ServiceParameters,
+) => Promise<Outcome<O>>;
 
-const answer = async (result: Promise<unknown>): Promise<Outcome> => ({ json: JSON.stringify(await result) });
+const refusePush = (): Promise<never> => Promise.reject(pushNotSupported());
 
-/** Every operation that is served (A2A §3.1), the same for all bindings. */
+const notConfigured = (): Promise<never> => {
+  const text = "This agent's card offers an extended card, but none is configured; read the public one.";
+  return Promise.reject(new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text));
+};
+
+/** Every operation that is served (A2A §3.1), the same for all bindings and versions. */
 const CALLS: { readonly [O in OperationName]: Call<O> } = {
-  SendMessage: (engine, params, caller) => answer(engine.send(params, caller)),
-  SendStreamingMessage: async (engine, params, caller, resume) => ({
-    stream: await engine.stream(params, caller, resume),
+  SendMessage: async ({ engine }, params, caller, service) => ({
+    result: await engine.send(params, caller, service),
   }),
-  GetTask: (engine, params, caller) => answer(engine.get(params, caller)),
-  ListTasks: (engine, params, caller) => answer(engine.list(params, caller)),
-  CancelTask: (engine, params, caller) => answer(engine.cancel(params, caller)),
-  SubscribeToTask: async (engine, params, caller, resume) => ({
-    stream: await engine.subscribe(params, caller, resume),
+  SendStreamingMessage: async ({ engine }, params, caller, service) => ({
+    stream: await engine.stream(params, caller, service),
   }),
-  GetExtendedAgentCard: () => {
-    throw new A2AError("UNSUPPORTED_OPERATION", "This agent has no extended card; its public card says all.");
-  },
+  GetTask: async ({ engine }, params, caller) => ({ result: await engine.get(params, caller) }),
+  ListTasks: async ({ engine }, params, caller) => ({ result: await engine.list(params, caller) }),
+  CancelTask: async ({ engine }, params, caller) => ({ result: await engine.cancel(params, caller) }),
+  SubscribeToTask: async ({ engine }, params, caller, service) => ({
+    stream: await engine.subscribe(params, caller, service),
+  }),
+  GetExtendedAgentCard: notConfigured,
+  CreateTaskPushNotificationConfig: refusePush,
+  GetTaskPushNotificationConfig: refusePush,
+  ListTaskPushNotificationConfigs: refusePush,
+  DeleteTaskPushNotificationConfig: refusePush,
 };
 
 /** Performs an operation for a caller; `params` must have been decoded for that operation. */
 export function perform<O extends OperationName>(
   operation: O,
-  engine: Engine,
+  agent: ServedAgent,
   params: Operations[O]["params"],
   caller: Caller,
-  resume: Resume,
-): Promise<Outcome> {
-  return CALLS[operation](engine, params, inTenant(caller, params.tenant), resume);
+  service: ServiceParameters,
+): Promise<Outcome<O>> {
+  return CALLS[operation](agent, params, inTenant(caller, params.tenant), service);
 }
 
 /** The caller in the tenant that the request names. Whom authentication has put into a tenant gets into no other (E13). */
@@ -50,20 +60,4 @@ function inTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === "") return { ...caller, tenant };
   const text = `Your credentials are not for the tenant ${JSON.stringify(tenant.slice(0, 80))}; leave "tenant" out.`;
   throw new A2AError("PERMISSION_DENIED", text);
-}
-
-/** The refusal of push notifications, which the card does not offer (A2A §3.3.4). */
-export function pushNotSupported(): A2AError {
-  return new A2AError(
-    "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    "This agent sends no push notifications (its card says so); use SubscribeToTask or GetTask.",
-  );
-}
-
-/** The seq in a `Last-Event-ID` header. */
-export function resumePoint(lastEventId: string | undefined): Resume {
-  if (lastEventId === undefined || lastEventId === "") return undefined;
-  if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
-  const description = `${JSON.stringify(lastEventId.slice(0, 40))} is no event id of this server; leave it out to begin with the task`;
-  throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }

@@ -1,22 +1,18 @@
 import { A2AError } from "../protocol/index.ts";
-import {
-  encodeFrame,
-  matchRestRoute,
-  paramsFromRest,
-  toRestError,
-  isPushOperation,
-  type SpecRevision,
-} from "../wire/index.ts";
+import { encodeFrame, v1, type ProtocolVersion, type RestDialect, type SpecRevision } from "../wire/index.ts";
 import {
   carryOut,
   checkContentType,
-  checkVersion,
   refusalHeaders,
+  versionOf,
   type Admitted,
   type BindingContext,
 } from "./binding.ts";
 import type { Framing } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
+
+/** The versions by their numbers. */
+const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v1.rest };
 
 /** The HTTP+JSON binding (A2A §11): routes below the agent's URL; `path` is what follows it. */
 export async function answerRest(
@@ -26,32 +22,40 @@ export async function answerRest(
 ): Promise<HttpReply> {
   const { request } = admitted;
   const { revision } = context;
+  let dialect = v1.rest;
   try {
-    const match = matchRestRoute(request.method, path);
-    if (!match)
-      throw new A2AError(
-        "NOT_FOUND",
-        `There is nothing at ${request.path}; the routes are those of A2A §11.3.`,
-      );
+    const shape = v1.rest.matchRoute(request.method, path) && "1.0";
+    if (!shape) throw nothingAt(request);
+    const version = versionOf(request, context, shape);
+    dialect = DIALECTS[version];
+    const match = dialect.matchRoute(request.method, path);
+    if (!match) throw nothingAt(request);
     if ("allow" in match) return notAllowed(request, revision, match.allow);
-    checkVersion(request, context, "1.0");
     const { operation } = match;
     const body = request.method === "POST" ? await readBody(request, context.maxBodyBytes) : undefined;
-    const params = isPushOperation(operation)
-      ? undefined
-      : paramsFromRest(operation, match.path, new URLSearchParams(request.query), body);
-    const outcome = await carryOut(admitted, operation, params);
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(revision));
-    return { status: 200, headers: { "content-type": mediaType(request, revision) }, body: outcome.json };
+    const params = dialect.paramsOf(operation, match.path, new URLSearchParams(request.query), body);
+    const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
+    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(dialect, revision));
+    const headers = { "content-type": mediaType(request, dialect, revision) };
+    return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (error) {
-    return refuseRest(request, revision, context.told("HTTP+JSON", error));
+    return refuseRest(request, revision, context.told("HTTP+JSON", error), dialect);
   }
 }
 
-/** An error as `google.rpc.Status` in JSON (A2A §11.6). */
-export function refuseRest(request: HttpRequest, revision: SpecRevision, error: A2AError): HttpReply {
-  const { status, body } = toRestError(error, revision);
-  const headers = { "content-type": mediaType(request, revision), ...refusalHeaders(error) };
+function nothingAt({ path }: HttpRequest): A2AError {
+  return new A2AError("NOT_FOUND", `There is nothing at ${path}; the routes are those of A2A §11.3.`);
+}
+
+/** An error as the body that the version has for it (A2A §11.6). */
+export function refuseRest(
+  request: HttpRequest,
+  revision: SpecRevision,
+  error: A2AError,
+  dialect: RestDialect = v1.rest,
+): HttpReply {
+  const { status, body } = dialect.toError(error, revision);
+  const headers = { "content-type": mediaType(request, dialect, revision), ...refusalHeaders(error) };
   return { status, headers, body: JSON.stringify(body) };
 }
 
@@ -82,18 +86,19 @@ async function readBody(request: HttpRequest, maxBytes: number): Promise<unknown
 }
 
 /** 1.0.1 has a media type of its own; clients that ask for plain JSON get that. */
-function mediaType(request: HttpRequest, revision: SpecRevision): string {
+function mediaType(request: HttpRequest, dialect: RestDialect, revision: SpecRevision): string {
   if (revision === "1.0.0") return "application/json";
   const accept = request.header("accept") ?? "";
   return accept.includes("application/json") && !accept.includes("application/a2a+json")
     ? "application/json"
-    : "application/a2a+json";
+    : dialect.mediaType;
 }
 
 /** Events as they are (A2A §11.7); a failure as the error body that a request would have got. */
-function framing(revision: SpecRevision): Framing {
+function framing(dialect: RestDialect, revision: SpecRevision): Framing {
   return {
-    frame: ({ seq, json }) => (seq > 0 ? encodeFrame(json, seq) : encodeFrame(json)),
-    failure: (error) => encodeFrame(JSON.stringify(toRestError(error, revision).body)),
+    frame: (event) => encodeFrame(dialect.encodeEvent(event), event.seq > 0 ? event.seq : undefined),
+    failure: (error) => encodeFrame(JSON.stringify(dialect.toError(error, revision).body)),
+    ...(dialect.isLast ? { isLast: dialect.isLast } : {}),
   };
 }

@@ -133,6 +133,7 @@ class AgentServer implements Server {
       byDefault: served.values().next().value,
       streams: this.#streams,
       revision: options.specRevision ?? "1.0.1",
+      versions: ["1.0"],
       missingVersion: options.missingVersion ?? "0.3",
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: options.authenticate,

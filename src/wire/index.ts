@@ -16,8 +16,8 @@ export {
 } from "./json-rpc.ts";
 export type { RestError } from "./rest-error.ts";
 export { fromRestError, toRestError } from "./rest-error.ts";
-export type { PushOperationName, RestMatch } from "./rest.ts";
-export { isPushOperation, matchRestRoute, paramsFromRest } from "./rest.ts";
+export type { Codec, JsonRpcDialect, ProtocolVersion, RestDialect } from "./dialect.ts";
+export type { RestMatch } from "./routes.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
 export { encodeFrame, HEARTBEAT, parseSse } from "./sse.ts";
 export type { VersionRequest } from "./version.ts";

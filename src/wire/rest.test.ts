@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
-import { matchRestRoute, paramsFromRest } from "./rest.ts";
+import { paramsFromRest } from "./rest.ts";
 import { decodeParams } from "./v1/index.ts";
+import { matchRoute } from "./v1/routes.ts";
 
 describe("a REST path", () => {
   it.each([
@@ -16,17 +17,17 @@ describe("a REST path", () => {
     ["POST", "/tasks/t/pushNotificationConfigs", "CreateTaskPushNotificationConfig", { taskId: "t" }],
     ["GET", "/tasks/t/pushNotificationConfigs/c", "GetTaskPushNotificationConfig", { taskId: "t", id: "c" }],
   ])("%s %s is %s [D-02]", (method, path, operation, params) => {
-    expect(matchRestRoute(method, path)).toEqual({ operation, path: params });
+    expect(matchRoute(method, path)).toEqual({ operation, path: params });
     const tenant = { operation, path: { ...params, tenant: "a/b" } };
-    expect(matchRestRoute(method, `/a%2Fb${path}`)).toEqual(tenant);
+    expect(matchRoute(method, `/a%2Fb${path}`)).toEqual(tenant);
   });
 
   it("is percent-decoded after its verb was split off [D-09]", () => {
-    expect(matchRestRoute("GET", "/tasks/a%3Acancel%20b")).toEqual({
+    expect(matchRoute("GET", "/tasks/a%3Acancel%20b")).toEqual({
       operation: "GetTask",
       path: { id: "a:cancel b" },
     });
-    expect(matchRestRoute("POST", "/tasks/a:b:cancel")).toEqual({
+    expect(matchRoute("POST", "/tasks/a:b:cancel")).toEqual({
       operation: "CancelTask",
       path: { id: "a:b" },
     });
@@ -43,17 +44,17 @@ describe("a REST path", () => {
     "/a/b/tasks",
     "/message:send/",
   ])("that does not exist is none: %s [D-09]", (path) => {
-    expect(matchRestRoute("GET", path)).toBeUndefined();
+    expect(matchRoute("GET", path)).toBeUndefined();
   });
 
   it("with the wrong method says which are right [D-09]", () => {
-    expect(matchRestRoute("GET", "/message:send")).toEqual({ allow: ["POST"] });
-    expect(matchRestRoute("DELETE", "/tasks/t")).toEqual({ allow: ["GET"] });
-    expect(matchRestRoute("PUT", "/tasks/t/pushNotificationConfigs")).toEqual({ allow: ["POST", "GET"] });
+    expect(matchRoute("GET", "/message:send")).toEqual({ allow: ["POST"] });
+    expect(matchRoute("DELETE", "/tasks/t")).toEqual({ allow: ["GET"] });
+    expect(matchRoute("PUT", "/tasks/t/pushNotificationConfigs")).toEqual({ allow: ["POST", "GET"] });
   });
 
   it("prefers no tenant to a tenant that is named like a path", () => {
-    expect(matchRestRoute("GET", "/tasks/tasks")).toEqual({ operation: "GetTask", path: { id: "tasks" } });
+    expect(matchRoute("GET", "/tasks/tasks")).toEqual({ operation: "GetTask", path: { id: "tasks" } });
   });
 });
 

@@ -2,8 +2,14 @@ import type {
   Artifact,
   AuthenticationInfo,
   CancelTaskRequest,
+  CreateTaskPushNotificationConfigRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  Empty,
   GetExtendedAgentCardRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   Message,
@@ -138,14 +144,39 @@ const AUTHENTICATION_INFO: Type<AuthenticationInfo> = message<AuthenticationInfo
   credentials: string,
 });
 
-const TASK_PUSH_NOTIFICATION_CONFIG: Type<TaskPushNotificationConfig> = message<TaskPushNotificationConfig>({
+const PUSH_CONFIG_FIELDS: Fields<TaskPushNotificationConfig> = {
   tenant: string,
   id: string,
   taskId: string,
   url: required(string),
   token: string,
   authentication: AUTHENTICATION_INFO,
-});
+};
+
+export const TASK_PUSH_NOTIFICATION_CONFIG: Type<TaskPushNotificationConfig> =
+  message<TaskPushNotificationConfig>(PUSH_CONFIG_FIELDS);
+
+export const CREATE_PUSH_CONFIG_REQUEST: Type<CreateTaskPushNotificationConfigRequest> =
+  message<CreateTaskPushNotificationConfigRequest>({ ...PUSH_CONFIG_FIELDS, taskId: required(string) });
+
+export const GET_PUSH_CONFIG_REQUEST: Type<GetTaskPushNotificationConfigRequest> =
+  message<GetTaskPushNotificationConfigRequest>({
+    tenant: string,
+    taskId: required(string),
+    id: required(string),
+  });
+
+export const DELETE_PUSH_CONFIG_REQUEST: Type<DeleteTaskPushNotificationConfigRequest> =
+  GET_PUSH_CONFIG_REQUEST;
+
+export const LIST_PUSH_CONFIGS_RESPONSE: Type<ListTaskPushNotificationConfigsResponse> =
+  message<ListTaskPushNotificationConfigsResponse>({
+    configs: required(list(TASK_PUSH_NOTIFICATION_CONFIG), []),
+    nextPageToken: string,
+  });
+
+/** Some servers answer `null`, or no body at all. */
+export const EMPTY: Type<Empty> = { decode: () => ({}), nullable: true };
 
 const SEND_MESSAGE_CONFIGURATION: Type<SendMessageConfiguration> = message<SendMessageConfiguration>({
   acceptedOutputModes: list(string),
@@ -169,15 +200,23 @@ export const GET_TASK_REQUEST: Type<GetTaskRequest> = message<GetTaskRequest>({
 
 const MAX_PAGE_SIZE = 100;
 
+const PAGE_SIZE: Type<number> = checked(int32, (size) =>
+  size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
+);
+
+export const LIST_PUSH_CONFIGS_REQUEST: Type<ListTaskPushNotificationConfigsRequest> =
+  message<ListTaskPushNotificationConfigsRequest>({
+    tenant: string,
+    taskId: required(string),
+    pageSize: optional(PAGE_SIZE),
+    pageToken: string,
+  });
+
 export const LIST_TASKS_REQUEST: Type<ListTasksRequest> = message<ListTasksRequest>({
   tenant: string,
   contextId: string,
   status: TASK_STATE,
-  pageSize: optional(
-    checked(int32, (size) =>
-      size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
-    ),
-  ),
+  pageSize: optional(PAGE_SIZE),
   pageToken: string,
   historyLength: optional(HISTORY_LENGTH),
   statusTimestampAfter: timestamp,

@@ -1,0 +1,9 @@
+/** What a request says beside its parameters, whatever it travelled by (A2A §3.2.6). */
+export interface ServiceParameters {
+  /** Protocol version of the caller, `Major.Minor`; what is sent to this caller later is written in it. Default 1.0. */
+  readonly version?: string;
+  /** URIs of the extensions that are active for this request. Default: none. */
+  readonly extensions?: readonly string[];
+  /** The seq of the last event that the caller has of the stream that it resumes. */
+  readonly after?: number | undefined;
+}

@@ -1,0 +1,31 @@
+import type { AgentDescription } from "../engine/index.ts";
+import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
+
+/** Refuses an operation that the card does not offer (A2A §3.3.4), before its parameters are looked at. */
+export function checkOffered(operation: OperationName, { capabilities = {} }: AgentDescription): void {
+  if (isStreaming(operation) && capabilities.streaming !== true) {
+    throw new A2AError(
+      "UNSUPPORTED_OPERATION",
+      "This agent does not stream (its card says so); use SendMessage and GetTask.",
+    );
+  }
+  if (PUSH.has(operation) && capabilities.pushNotifications !== true) throw pushNotSupported();
+  if (operation === "GetExtendedAgentCard" && capabilities.extendedAgentCard !== true) {
+    throw new A2AError("UNSUPPORTED_OPERATION", "This agent has no extended card; its public card says all.");
+  }
+}
+
+const PUSH: ReadonlySet<OperationName> = new Set([
+  "CreateTaskPushNotificationConfig",
+  "GetTaskPushNotificationConfig",
+  "ListTaskPushNotificationConfigs",
+  "DeleteTaskPushNotificationConfig",
+]);
+
+/** The refusal of push notifications, which the card does not offer. */
+export function pushNotSupported(): A2AError {
+  return new A2AError(
+    "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    "This agent sends no push notifications (its card says so); use SubscribeToTask or GetTask.",
+  );
+}

@@ -1,0 +1,43 @@
+import type { A2AError, LogEvent, OperationName, Operations } from "../protocol/index.ts";
+import type { SpecRevision } from "./errors.ts";
+import type { JsonRpcId } from "./json-rpc.ts";
+import type { MatchRoute } from "./routes.ts";
+
+/** The protocol versions that are spoken here, `Major.Minor`. */
+export type ProtocolVersion = "1.0" | "0.3";
+
+/** How a version writes, as JSON, what operations are given and what they answer. Inside, everything is 1.0. */
+export interface Codec {
+  /** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
+  decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"];
+  /** The result of an operation that does not stream, as JSON text. */
+  encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
+  /** One event of a stream, as one line of JSON; made at most once per event. */
+  encodeEvent(event: LogEvent): string;
+  /** True for an event behind which this version's streams end, though the engine's go on. */
+  readonly isLast?: (event: LogEvent) => boolean;
+}
+
+/** A version over JSON-RPC. */
+export interface JsonRpcDialect extends Codec {
+  readonly version: ProtocolVersion;
+  /** The operation behind a method's name; undefined for a name that this version does not have. */
+  operationOf(method: string): OperationName | undefined;
+  /** A whole JSON-RPC response. */
+  encodeError(id: JsonRpcId, error: A2AError): string;
+}
+
+/** A version over HTTP+JSON. */
+export interface RestDialect extends Codec {
+  readonly version: ProtocolVersion;
+  readonly mediaType: "application/json" | "application/a2a+json";
+  readonly matchRoute: MatchRoute;
+  /** What `decodeParams` reads, from the parts of a request. */
+  paramsOf(
+    operation: OperationName,
+    path: Record<string, string>,
+    query: URLSearchParams,
+    body: unknown,
+  ): unknown;
+  toError(error: A2AError, revision: SpecRevision): { readonly status: number; readonly body: object };
+}
