@@ -220,7 +220,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ],
   ["H-02", "M", "3.3.4", "without streaming, streaming operations are UnsupportedOperation"],
   ["H-03", "M", "3.3.4", "without an extended card, asking for it is UnsupportedOperation"],
-  ["H-04", "M", "3.3.4", "a required extension that the client does not declare is refused", "later"],
+  ["H-04", "M", "3.3.4", "a required extension that the client does not declare is refused"],
 
   // Push notifications
   ["I-01", "M", "3.1.7", "creating a push configuration answers it with its id", "later"],
@@ -237,11 +237,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["I-12", "M", "13.2", "a receiver validates what it is sent", "later"],
 
   // Extensions, tenants
-  ["J-01", "M", "3.2.6", "A2A-Extensions lists the client's extensions", "later"],
-  ["J-02", "S", "4.6", "the answer lists the activated extensions", "later"],
-  ["J-03", "M", "4.6.3", "an unsupported version of an extension is never replaced by another", "later"],
-  ["J-04", "M", "4.6", "extensions are inactive by default", "later"],
-  ["J-05", "S", "4.6.2", "messages and artifacts list the extensions that contributed", "later"],
+  ["J-01", "M", "3.2.6", "A2A-Extensions lists the client's extensions"],
+  ["J-02", "S", "4.6", "the answer lists the activated extensions"],
+  ["J-03", "M", "4.6.3", "an unsupported version of an extension is never replaced by another"],
+  ["J-04", "M", "4.6", "extensions are inactive by default"],
+  ["J-05", "S", "4.6.2", "messages and artifacts list the extensions that contributed"],
   ["K-01", "M", "8.3.2", "the client echoes the tenant of the interface", "later"],
   ["K-02", "D", "13.1", "tenants are isolated", "later"],
 

@@ -2,6 +2,7 @@ import type { AgentDescription, Caller } from "../engine/index.ts";
 import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
 import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../wire/index.ts";
 import { checkOffered } from "./capabilities.ts";
+import { activateExtensions } from "./extensions.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { EventStreams, Told } from "./event-stream.ts";
 import { perform, type Outcome } from "./operations.ts";
@@ -63,6 +64,9 @@ export function versionOf(
   return negotiateVersion({ header, query, supported: versions, missing: missingVersion, shape });
 }
 
+/** What became of a request, and the extensions that were active for it; absent when none were. */
+export type Carried = Outcome & { readonly activated?: readonly string[] };
+
 /**
  * Decodes the parameters, as `codec` has them, and performs the operation: the part that all bindings and versions
  * share.
@@ -71,7 +75,7 @@ export function carryOut(
   admitted: Admitted<Asked>,
   operation: OperationName,
   written: Written,
-): Promise<Outcome> {
+): Promise<Carried> {
   const { card } = admitted.agent;
   // Asked only once, so that a request does not wait for what is known.
   if (card.described) return begin(admitted, operation, written, card.described);
@@ -83,13 +87,17 @@ function begin<O extends OperationName>(
   operation: O,
   { codec, version, params }: Written,
   described: AgentDescription,
-): Promise<Outcome<O>> {
+): Promise<Carried> {
   checkOffered(operation, described);
+  const extensions = activateExtensions(described.capabilities?.extensions, request, version);
   const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
   const decoded = codec.decodeParams(operation, params);
   if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig)
     checkOffered("CreateTaskPushNotificationConfig", described);
-  return perform(operation, agent, decoded, caller, { version, after });
+  const performed = perform(operation, agent, decoded, caller, { version, extensions, after });
+  return extensions.length === 0
+    ? performed
+    : performed.then((outcome) => ({ ...outcome, activated: extensions }));
 }
 
 /** Parameters as they came, and who can read them. */

@@ -35,11 +35,11 @@ export class EventStreams {
     this.#told = told;
   }
 
-  /** The answer that streams a subscription. */
-  reply(subscription: Subscription, framing: Framing): HttpReply {
+  /** The answer that streams a subscription; `headers` beside those that every stream has. */
+  reply(subscription: Subscription, framing: Framing, headers: Readonly<Record<string, string>>): HttpReply {
     return {
       status: 200,
-      headers: HEADERS,
+      headers: { ...HEADERS, ...headers },
       body: (sink) => {
         const stream = new EventStream(subscription, framing, sink, this.#told);
         this.#open.add(stream);

@@ -20,6 +20,7 @@ import {
 } from "./binding.ts";
 import type { Framing } from "./event-stream.ts";
 import { json, type HttpReply } from "./exchange.ts";
+import { extensionHeaders } from "./extensions.ts";
 
 /** The JSON-RPC binding (A2A §9): one POST, one operation. */
 export async function answerJsonRpc(admitted: Admitted, context: BindingContext): Promise<HttpReply> {
@@ -36,8 +37,9 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     const operation = dialect.operationOf(method);
     if (!operation) throw unknownMethod(method, version);
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id, dialect));
-    return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)));
+    const headers = extensionHeaders(outcome.activated, version);
+    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id, dialect), headers);
+    return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {
     if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
     return refuseJsonRpc(id, context.told("JSON-RPC", error), dialect);

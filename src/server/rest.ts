@@ -10,6 +10,7 @@ import {
 } from "./binding.ts";
 import type { Framing } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
+import { extensionHeaders } from "./extensions.ts";
 
 /** The versions by their numbers. */
 const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v1.rest };
@@ -35,8 +36,9 @@ export async function answerRest(
     const body = request.method === "POST" ? await readBody(request, context.maxBodyBytes) : undefined;
     const params = dialect.paramsOf(operation, match.path, new URLSearchParams(request.query), body);
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(dialect, revision));
-    const headers = { "content-type": mediaType(request, dialect, revision) };
+    const active = extensionHeaders(outcome.activated, version);
+    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(dialect, revision), active);
+    const headers = { "content-type": mediaType(request, dialect, revision), ...active };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (error) {
     return refuseRest(request, revision, context.told("HTTP+JSON", error), dialect);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task } from "../protocol/index.ts";
 import { cardContract } from "./card.contract.ts";
+import { extensionsContract } from "./extensions.contract.ts";
 import { jsonRpcContract } from "./json-rpc.contract.ts";
 import { restContract } from "./rest.contract.ts";
 import {
@@ -26,6 +27,7 @@ export function serverContract(name: string, open: Open): void {
     cardContract(visit);
     jsonRpcContract(visit);
     restContract(visit);
+    extensionsContract(open);
 
     it("keeps the agents' tasks apart [E13]", async () => {
       const { id } = await taskFrom("echo x");

@@ -1,0 +1,111 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Agent, AgentEvent, Run } from "../engine/index.ts";
+import type { Task } from "../protocol/index.ts";
+import {
+  JSON_BODY,
+  message,
+  readEvents,
+  V1,
+  type Door,
+  type Open,
+  type RpcAnswer,
+} from "./server.fixture.ts";
+
+const POLITE = "urn:x:polite/v1";
+const STRICT = "urn:x:strict";
+
+/** Says which extensions are active, and marks what it says with them. */
+const polite = (required: boolean): Agent => ({
+  describe: () => ({
+    name: "polite",
+    description: "Says which extensions are active.",
+    capabilities: { extensions: [{ uri: POLITE }, { uri: STRICT, required }] },
+  }),
+  async *execute({ extensions }: Run): AsyncGenerator<AgentEvent> {
+    const marks = extensions.length > 0 ? { extensions: [...extensions] } : {};
+    yield { artifact: { artifactId: "a", parts: [{ data: [...extensions] }], ...marks } };
+    yield { status: { state: "TASK_STATE_COMPLETED", message: { parts: [{ text: "done" }], ...marks } } };
+  },
+});
+
+/** What extensions do, through whatever door. */
+export function extensionsContract(open: Open): void {
+  describe("extensions", () => {
+    let door: Door;
+    beforeEach(async () => {
+      ({ door } = await open({ polite: polite(false), strict: polite(true) }, { store: "memory" }));
+    });
+    afterEach(() => door.close());
+
+    const post = (path: string, body: object, asked?: string): Promise<Response> =>
+      door.send(path, {
+        method: "POST",
+        headers: { ...JSON_BODY, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
+        body: JSON.stringify(body),
+      });
+    const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
+
+    it("are inactive unless asked for [J-04]", async () => {
+      const sent = await post("/message:send", { message: message("x") });
+      expect(sent.headers.get("a2a-extensions")).toBeNull();
+      const { task } = (await sent.json()) as { task: Task };
+      expect(task.artifacts).toEqual([{ artifactId: "a", parts: [{ data: [] }] }]);
+      expect(task.status.message).not.toHaveProperty("extensions");
+    });
+
+    it("that the card declares and the request asks for are active, and answered [J-01, J-02]", async () => {
+      const asked = `urn:x:unknown, ${POLITE}`;
+      const sent = await post("/message:send", { message: message("x") }, asked);
+      expect(sent.headers.get("a2a-extensions")).toBe(POLITE);
+      const { task } = (await sent.json()) as { task: Task };
+      expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE] }]);
+      for (const answer of [
+        await post("/", rpc("SendMessage", { message: message("x") }), asked),
+        await post("/", rpc("SendStreamingMessage", { message: message("x") }), asked),
+        await post("/message:stream", { message: message("x") }, asked),
+        await door.send("/tasks", { headers: { ...V1, "a2a-extensions": asked } }),
+      ]) {
+        expect(answer.headers.get("a2a-extensions")).toBe(POLITE);
+        await answer.text();
+      }
+    });
+
+    it("stand on the messages and artifacts that they contributed to, wherever those are read [J-05]", async () => {
+      const marked = message("x", { extensions: [POLITE, "urn:x:anything"] });
+      const events = await readEvents(await post("/message:stream", { message: marked }, POLITE));
+      const { task } = (events[0] as { data: { task: Task } }).data;
+      expect(task.history?.[0]?.extensions).toEqual([POLITE, "urn:x:anything"]);
+      expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE] } } });
+      const now = await (await door.send(`/tasks/${task.id}`, { headers: V1 })).json();
+      expect(now).toMatchObject({
+        artifacts: [{ extensions: [POLITE] }],
+        status: { message: { extensions: [POLITE] } },
+        history: [{ extensions: [POLITE, "urn:x:anything"] }],
+      });
+    });
+
+    it("that are required are required of every operation, before its parameters are read [H-04, J-03]", async () => {
+      for (const [method, params] of [
+        ["SendMessage", { message: message("x") }],
+        ["SendStreamingMessage", { message: message("x") }],
+        ["GetTask", {}],
+        ["ListTasks", { pageSize: -1 }],
+        ["CancelTask", { id: "nope" }],
+        ["SubscribeToTask", { id: "nope" }],
+      ] as const) {
+        const response = await post("/a2a/strict", rpc(method, params), `${POLITE}, urn:x:strict/v2`);
+        const { error } = (await response.json()) as RpcAnswer;
+        expect([method, error?.code]).toEqual([method, -32008]);
+        expect(error?.message).toContain(`send "a2a-extensions: ${STRICT}"`);
+      }
+      const rest = await door.send("/a2a/strict/tasks/nope", { headers: V1 });
+      expect([rest.status, await rest.text()]).toEqual([
+        400,
+        expect.stringContaining("EXTENSION_SUPPORT_REQUIRED"),
+      ]);
+      const sent = await post("/a2a/strict/message:send", { message: message("x") }, STRICT);
+      expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT]);
+      expect((await door.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
+    });
+  });
+}

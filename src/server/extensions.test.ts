@@ -1,0 +1,67 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { A2AError } from "../protocol/index.ts";
+import { activateExtensions, extensionHeaders } from "./extensions.ts";
+
+const asking = (headers: Record<string, string>): { header(name: string): string | undefined } => ({
+  header: (name) => headers[name],
+});
+const V1 = "urn:x:polite/v1";
+const LOUD = "urn:x:loud";
+const declared = [{ uri: V1 }, { uri: LOUD }];
+
+describe("the extensions of a request", () => {
+  it.each([
+    ["is none when it asks for none", {}, []],
+    [
+      "is each that it asks for once, without the space around [J-01]",
+      { "a2a-extensions": ` ${LOUD},\t${V1} , ${LOUD},,` },
+      [LOUD, V1],
+    ],
+    ["is none that the card does not have [J-02]", { "a2a-extensions": "urn:x:other" }, []],
+    ["is none in another case [J-01]", { "a2a-extensions": "URN:x:loud" }, []],
+    ["is no other version of one [J-03]", { "a2a-extensions": "urn:x:polite/v2, urn:x:polite" }, []],
+    ["is none of the older header's", { "x-a2a-extensions": LOUD }, []],
+  ])("%s", (_, headers, active) => {
+    expect(activateExtensions(declared, asking(headers), "1.0")).toEqual(active);
+  });
+
+  it("come in both spellings under 0.3, and are answered in its own [J-01]", () => {
+    const request = asking({ "x-a2a-extensions": LOUD, "a2a-extensions": `${V1}, ${LOUD}` });
+    const active = activateExtensions(declared, request, "0.3");
+    expect(active).toEqual([LOUD, V1]);
+    expect(extensionHeaders(active, "0.3")).toEqual({ "x-a2a-extensions": `${LOUD}, ${V1}` });
+  });
+
+  it("are refused when one is missing that the card requires, with what to send [H-04, J-03]", () => {
+    const card = [{ uri: V1, required: true }, { uri: LOUD }];
+    const refusal = (asked: string): unknown => {
+      try {
+        return activateExtensions(card, asking({ "a2a-extensions": asked }), "1.0");
+      } catch (error) {
+        return error;
+      }
+    };
+    for (const asked of ["", LOUD, "urn:x:polite/v2"]) {
+      const error = refusal(asked) as A2AError;
+      expect(error).toMatchObject({ reason: "EXTENSION_SUPPORT_REQUIRED", metadata: { extensions: V1 } });
+      expect(error.message).toContain(`send "a2a-extensions: ${V1}"`);
+    }
+    expect(refusal(`${V1}, urn:x:other`)).toEqual([V1]);
+  });
+
+  it("are always among the declared and among the asked ones [J-03, J-04]", () => {
+    const uri = fc.constantFrom("urn:a", "urn:b", "urn:A", "urn:a/2", "urn:c");
+    fc.assert(
+      fc.property(fc.array(uri), fc.array(uri), (have, ask) => {
+        const request = asking({ "a2a-extensions": ask.join(" , ") });
+        const active = activateExtensions(
+          have.map((one) => ({ uri: one })),
+          request,
+          "1.0",
+        );
+        expect(active).toEqual([...new Set(ask)].filter((one) => have.includes(one)));
+      }),
+    );
+  });
+});
