@@ -19,14 +19,16 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   base: { rooms: {} },
   protocol: { rooms: {} },
   wire: { rooms: { protocol: "whole" }, packages: ["eventsource-parser"] },
+  keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
   engine: { rooms: { base: "whole", protocol: "whole" } },
   stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },
-  client: { rooms: { protocol: "whole", wire: "whole" } },
+  client: { rooms: { protocol: "whole", wire: "whole", keys: "whole" } },
   server: {
     rooms: {
       base: "whole",
       protocol: "whole",
       wire: "whole",
+      keys: "whole",
       engine: "whole",
       stores: { onlyIn: "server/open-store.ts" },
     },

@@ -1,0 +1,78 @@
+import { generateKeyPairSync } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import {
+  createSigner,
+  generateSigningKey,
+  givenKeys,
+  NotVerified,
+  publicKeys,
+  signJws,
+  verifyJws,
+  type SignatureAlgorithm,
+} from "./index.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const decode = (part: string): unknown => JSON.parse(Buffer.from(part, "base64url").toString());
+const ALGORITHMS: SignatureAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
+
+describe("a signature over bytes", () => {
+  it.each(ALGORITHMS)("with %s holds for those bytes and no others", async (alg) => {
+    const signer = await createSigner({ privateKey: await generateSigningKey(alg), kid: "k1" });
+    const keys = givenKeys(publicKeys([signer]));
+    const made = await signJws(bytes("card"), signer, { typ: "JOSE" });
+    expect(decode(made.protected)).toEqual({ typ: "JOSE", alg, kid: "k1" });
+    expect(await verifyJws(bytes("card"), made, keys)).toEqual({ typ: "JOSE", alg, kid: "k1" });
+    await expect(verifyJws(bytes("Card"), made, keys)).rejects.toThrow(NotVerified);
+    await expect(verifyJws(bytes("card"), { ...made, signature: "AAAA" }, keys)).rejects.toThrow(NotVerified);
+  });
+
+  it("is refused when nothing, or something else than text, stands where it should", async () => {
+    const signer = await createSigner({ privateKey: await generateSigningKey() });
+    const keys = givenKeys(publicKeys([signer]));
+    const made = await signJws(bytes("card"), signer);
+    const none = Buffer.from(`{"alg":"none"}`).toString("base64url");
+    for (const wrong of [
+      { protected: "" },
+      { protected: none },
+      { protected: 7 },
+      { signature: undefined },
+    ]) {
+      await expect(verifyJws(bytes("card"), { ...made, ...(wrong as object) }, keys)).rejects.toThrow(
+        NotVerified,
+      );
+    }
+  });
+});
+
+describe("a signer", () => {
+  it("is made of a JWK, which says what it signs, and is named by its thumbprint", async () => {
+    const key = await generateSigningKey("EdDSA");
+    const { kid: _, alg: __, ...bare } = key;
+    const signer = await createSigner({ privateKey: bare });
+    expect(signer).toMatchObject({
+      alg: "EdDSA",
+      kid: key.kid,
+      publicKey: { kty: "OKP", use: "sig", kid: key.kid },
+    });
+  });
+
+  it("is made of PKCS #8, as openssl writes it", async () => {
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    await expect(createSigner({ privateKey: pem })).rejects.toThrow(`give "alg" too`);
+    const signer = await createSigner({ privateKey: pem, alg: "PS256" });
+    const made = await signJws(bytes("card"), signer);
+    expect(await verifyJws(bytes("card"), made, givenKeys(publicKeys([signer])))).toMatchObject({
+      alg: "PS256",
+    });
+    expect(Object.keys(signer.publicKey).toSorted()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
+  });
+
+  it("needs a private key, and no secret one", async () => {
+    const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
+    await expect(createSigner({ privateKey: publicKey })).rejects.toThrow("needs a private key");
+    await expect(createSigner({ privateKey: { kty: "oct", k: "c2VjcmV0" } })).rejects.toThrow(`give "alg"`);
+    const secret = { kty: "oct", k: "c2VjcmV0", alg: "HS256" };
+    await expect(createSigner({ privateKey: secret })).rejects.toThrow("no signature that can be allowed");
+  });
+});

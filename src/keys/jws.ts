@@ -1,0 +1,40 @@
+import { base64url, FlattenedSign, flattenedVerify, type JWSHeaderParameters } from "jose";
+import { allowed, type SignatureAlgorithm } from "./algorithms.ts";
+import type { KeySet } from "./key-set.ts";
+import { NotVerified, toNotVerified } from "./not-verified.ts";
+import type { Signer } from "./signer.ts";
+
+/** A signature over bytes that travel elsewhere: flattened JWS without its payload (RFC 7515 §7.2.2, appendix F). */
+export interface JwsSignature {
+  /** The protected header, base64url. */
+  readonly protected: string;
+  readonly signature: string;
+}
+
+/** Signs bytes. The protected header has `alg` and `kid`, and what `header` adds. */
+export async function signJws(
+  payload: Uint8Array,
+  { alg, kid, key }: Signer,
+  header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
+): Promise<JwsSignature> {
+  const signed = await new FlattenedSign(payload).setProtectedHeader({ ...header, alg, kid }).sign(key);
+  return { protected: signed.protected ?? "", signature: signed.signature };
+}
+
+/** The protected header of a signature that holds for `payload`; rejects with `NotVerified`. */
+export async function verifyJws(
+  payload: Uint8Array,
+  { protected: header, signature }: JwsSignature,
+  keys: KeySet,
+  { algorithms }: { readonly algorithms?: readonly SignatureAlgorithm[] } = {},
+): Promise<JWSHeaderParameters> {
+  const jws = { payload: base64url.encode(payload), protected: header, signature };
+  const options = { algorithms: allowed(algorithms) };
+  try {
+    const { protectedHeader } = await flattenedVerify(jws, keys, options);
+    if (protectedHeader) return protectedHeader;
+  } catch (error) {
+    throw toNotVerified(error);
+  }
+  throw new NotVerified("The signature has no protected header.");
+}

@@ -1,0 +1,75 @@
+import { errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyOptions } from "jose";
+import { allowed, type SignatureAlgorithm } from "./algorithms.ts";
+import type { KeySet } from "./key-set.ts";
+import { toNotVerified } from "./not-verified.ts";
+import type { Signer } from "./signer.ts";
+
+/** What a JWT claims. */
+export type JwtClaims = JWTPayload;
+
+/** What must hold of a JWT beside its signature. */
+export interface JwtRules {
+  /** Who must have made it. */
+  readonly issuer?: string | readonly string[];
+  /** For whom it must be: one of these. */
+  readonly audience?: string | readonly string[];
+  /** Default: all that `SIGNATURE_ALGORITHMS` names. */
+  readonly algorithms?: readonly SignatureAlgorithm[];
+  /** By how much clocks may differ, in seconds. Default 5. */
+  readonly clockTolerance?: number;
+  /** Claims that must be there. Default `exp`: a token that never ends can not be taken back. */
+  readonly requiredClaims?: readonly string[];
+  /** What the header's `typ` must be, for example `at+jwt`. */
+  readonly typ?: string;
+  /** Milliseconds since 1970. Default: the system's clock. */
+  readonly now?: () => number;
+}
+
+/** The claims of a JWT that holds; rejects with `NotVerified`, and with `KeysUnavailable`. */
+export async function verifyJwt(token: string, keys: KeySet, rules: JwtRules): Promise<JwtClaims> {
+  const options = toOptions(rules);
+  try {
+    return await verifyWithAny(token, keys, options);
+  } catch (error) {
+    throw toNotVerified(error);
+  }
+}
+
+function toOptions(rules: JwtRules): JWTVerifyOptions {
+  const { issuer, audience, algorithms, clockTolerance = 5, requiredClaims = ["exp"], typ, now } = rules;
+  return {
+    algorithms: allowed(algorithms),
+    clockTolerance,
+    requiredClaims: [...requiredClaims],
+    ...(issuer === undefined ? {} : { issuer: typeof issuer === "string" ? issuer : [...issuer] }),
+    ...(audience === undefined ? {} : { audience: typeof audience === "string" ? audience : [...audience] }),
+    ...(typ === undefined ? {} : { typ }),
+    ...(now ? { currentDate: new Date(now()) } : {}),
+  };
+}
+
+/** A token without `kid` may be of any of several keys. */
+async function verifyWithAny(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JwtClaims> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(token, key, options)).payload;
+      } catch (wrong) {
+        if (!(wrong instanceof errors.JWSSignatureVerificationFailed)) throw wrong;
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** A compact JWT. `claims` has what is to be said, times included (`exp`, `iat`: seconds since 1970). */
+export async function signJwt(
+  claims: JwtClaims,
+  { alg, kid, key }: Signer,
+  typ: string = "JWT",
+): Promise<string> {
+  return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(key);
+}
