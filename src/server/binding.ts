@@ -82,9 +82,9 @@ export function carryOut(
   return card.description().then((described) => begin(admitted, operation, written, described));
 }
 
-function begin<O extends OperationName>(
+function begin(
   { request, agent, caller }: Admitted<Asked>,
-  operation: O,
+  operation: OperationName,
   { codec, version, params }: Written,
   described: AgentDescription,
 ): Promise<Carried> {
