@@ -18,7 +18,7 @@ export interface Wall {
 export const WALLS: Readonly<Record<string, Wall>> = {
   base: { rooms: {} },
   protocol: { rooms: {} },
-  wire: { rooms: { protocol: "whole" }, packages: ["eventsource-parser"] },
+  wire: { rooms: { protocol: "whole" }, packages: ["canonicalize", "eventsource-parser"] },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
   engine: { rooms: { base: "whole", protocol: "whole" } },
   stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },

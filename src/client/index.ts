@@ -10,3 +10,5 @@ export type { ClientBinding } from "./discover.ts";
 export type { Call } from "./http.ts";
 export type { Input, SendOptions } from "./input.ts";
 export type { Reconnect } from "./reconnect.ts";
+export type { CardTrust, CardVerifier, SignatureKey, VerifiedSignature } from "./verify-card.ts";
+export { createCardVerifier, verifyCard } from "./verify-card.ts";

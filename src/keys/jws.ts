@@ -17,7 +17,7 @@ export async function signJws(
   { alg, kid, key }: Signer,
   header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
 ): Promise<JwsSignature> {
-  const signed = await new FlattenedSign(payload).setProtectedHeader({ ...header, alg, kid }).sign(key);
+  const signed = await new FlattenedSign(payload).setProtectedHeader({ alg, ...header, kid }).sign(key);
   return { protected: signed.protected ?? "", signature: signed.signature };
 }
 

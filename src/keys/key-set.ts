@@ -23,13 +23,30 @@ const PAUSE_MS = 30_000;
 const PAUSE_AFTER_FAILURE_MS = 5000;
 
 /** Keys that are at hand. Secret ones are refused: a verifier has no use for them. */
-export function givenKeys(keys: JSONWebKeySet | readonly JWK[]): KeySet {
+export function givenKeys(
+  keys: JSONWebKeySet | readonly JWK[],
+  { now = Date.now }: FetchKeysOptions = {},
+): KeySet {
   const set = isSet(keys) ? keys : { keys: [...keys] };
   const secret = set.keys.find(({ kty, d, priv }) => kty === "oct" || d !== undefined || priv !== undefined);
   if (secret) {
     throw new Error(`The key ${JSON.stringify(secret.kid ?? "")} is not public; give only public keys.`);
   }
-  return createLocalJWKSet(set);
+  return current(set, now);
+}
+
+/** The keys of a set as long as they are valid, where they say so (`nbf`, `exp`: seconds since 1970, as in JWT). */
+function current(set: JSONWebKeySet, now: () => number): KeySet {
+  if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
+  return (header, signed) => {
+    const keys = set.keys.filter((key) => isCurrent(key, now() / 1000));
+    return createLocalJWKSet({ keys })(header, signed);
+  };
+}
+
+/** A time that is no number compares with none, so such a key is never valid. */
+function isCurrent({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
+  return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);
 }
 
 function isSet(keys: JSONWebKeySet | readonly JWK[]): keys is JSONWebKeySet {
@@ -67,7 +84,7 @@ function kept(load: () => Promise<JSONWebKeySet>, { now = Date.now }: FetchKeysO
 
   const reload = async (): Promise<void> => {
     try {
-      keys = createLocalJWKSet(await load());
+      keys = current(await load(), now);
       loadedAt = now();
       nextAt = loadedAt + PAUSE_MS;
     } catch (error) {

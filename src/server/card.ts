@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Agent, AgentDescription } from "../engine/index.ts";
 import type { AgentCard, AgentSkill } from "../protocol/index.ts";
+import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 
 /** How long a card may be kept without asking again, in seconds. */
@@ -17,19 +18,25 @@ interface PrintedCard {
   readonly modified: number;
 }
 
-/** An agent's card: described once, printed once for each origin under which the server is reached. */
+/** What a card has beside what its agent says. */
+export interface CardOptions {
+  /** Where the agent is served below the origin, for example `/a2a/weather`. */
+  readonly path: string;
+  readonly signing?: CardSigning | readonly CardSigning[] | undefined;
+}
+
+/** An agent's card: described once, printed and signed once for each origin under which the server is reached. */
 export class CardStand {
   readonly #agent: Agent;
-  readonly #path: string;
+  readonly #options: CardOptions;
   readonly #printed = new Map<string, PrintedCard>();
   readonly #modified: number;
   #asking: Promise<AgentDescription> | undefined;
   #described: AgentDescription | undefined;
 
-  /** `path`: where the agent is served below the origin, for example `/a2a/weather`. */
-  constructor(agent: Agent, path: string, now: number = Date.now()) {
+  constructor(agent: Agent, options: CardOptions, now: number = Date.now()) {
     this.#agent = agent;
-    this.#path = path;
+    this.#options = options;
     this.#modified = Math.floor(now / 1000) * 1000;
   }
 
@@ -56,7 +63,9 @@ export class CardStand {
   }
 
   async card(origin: string): Promise<AgentCard> {
-    return toCard(await this.description(), origin + this.#path);
+    const { path, signing } = this.#options;
+    const card = toCard(await this.description(), origin + path);
+    return signing ? await signCard(card, signing) : card;
   }
 
   /** Answers GET and HEAD, also conditional ones (A2A §8.6.1, RFC 9110 §13). */

@@ -6,4 +6,6 @@
 export { createServer } from "./server.ts";
 export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
 export type { Authenticate, Credentials } from "./auth.ts";
+export type { CardSigning } from "./card-signing.ts";
+export { signCard } from "./card-signing.ts";
 export type { StoreChoice } from "./open-store.ts";

@@ -1,5 +1,5 @@
 import type { Agent, Engine } from "../engine/index.ts";
-import { CardStand } from "./card.ts";
+import { CardStand, type CardOptions } from "./card.ts";
 
 /** An agent on this server: its engine, and its card. */
 export interface ServedAgent {
@@ -13,8 +13,13 @@ export function pathOf(agentId: string): string {
   return `/a2a/${encodeURIComponent(agentId)}`;
 }
 
-export function serve(id: string, agent: Agent, engine: Engine): ServedAgent {
-  return { id, engine, card: new CardStand(agent, pathOf(id)) };
+export function serve(
+  id: string,
+  agent: Agent,
+  engine: Engine,
+  card: Omit<CardOptions, "path"> = {},
+): ServedAgent {
+  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }) };
 }
 
 /** The agents by their ids. A single agent without an id is called `agent`. What is no agent is refused at once. */

@@ -18,6 +18,7 @@ import {
 import { A2AError } from "../protocol/index.ts";
 import type { SpecRevision } from "../wire/index.ts";
 import { checkBind, HostNames, isLoopback, type Authenticate } from "./auth.ts";
+import { checkSigning, type CardSigning } from "./card-signing.ts";
 import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
@@ -45,6 +46,11 @@ export interface ServerOptions {
    * path. Default: as each request says.
    */
   readonly publicUrl?: string;
+  /**
+   * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. How
+   * clients come to know the public keys is up to you.
+   */
+  readonly signing?: CardSigning | readonly CardSigning[];
   /** Says who asks. Without it everybody is the same caller, and only loopback is listened on. */
   readonly authenticate?: Authenticate;
   /** Listen beyond loopback without authentication. Default false. */
@@ -156,6 +162,7 @@ class AgentServer implements Server {
 
   async listen({ port = 0, host = "127.0.0.1" }: ListenOptions = {}): Promise<Address> {
     checkBind(host, this.#options);
+    if (this.#options.signing) await checkSigning(this.#options.signing);
     await this.#open();
     this.#loopback = isLoopback(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
@@ -183,7 +190,7 @@ class AgentServer implements Server {
   }
 
   #serve(agents: [string, Agent][]): Map<string, ServedAgent> {
-    const { observer, limits, merge, deduplicate, cancelGraceMs } = this.#options;
+    const { observer, limits, merge, deduplicate, cancelGraceMs, signing } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
@@ -195,7 +202,10 @@ class AgentServer implements Server {
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
     return new Map(
-      agents.map(([id, agent]) => [id, serve(id, agent, new Engine({ ...shared, agent, agentId: id }))]),
+      agents.map(([id, agent]) => [
+        id,
+        serve(id, agent, new Engine({ ...shared, agent, agentId: id }), { signing }),
+      ]),
     );
   }
 

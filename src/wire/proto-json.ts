@@ -10,24 +10,34 @@ export interface Type<T> {
   decode(json: unknown, at: Decoding): T | undefined;
   /** True when JSON `null` is a value of this type; for all others it means "not set". */
   readonly nullable?: boolean;
+  /** True for maps, of which an empty one is the same as none; an empty message is one that is set. */
+  readonly isMap?: boolean;
 }
 
 /** A request may be wrong in a million places; nobody reads more than these. */
 const MAX_VIOLATIONS = 100;
 const MAX_STEP = 100;
 
+/**
+ * `strict`: requests, everything is checked. `tolerant`: answers, whatever can be used is taken. `canonical`: the same,
+ * but nothing is filled in for the reader's comfort, so that every writer's form comes out the same.
+ */
+export type DecodingMode = "strict" | "tolerant" | "canonical";
+
 /** One decoding under way: where it stands and what it has found. */
 export class Decoding {
-  /** Strict: requests, everything is checked. Otherwise: answers, whatever can be used is taken. */
   readonly strict: boolean;
+  /** Absent members that may be absent get their default. */
+  readonly fills: boolean;
   readonly violations: FieldViolation[] = [];
   readonly #root: string;
   readonly #path: (string | number)[] = [];
 
   /** `root` names the whole in violations, for example `params`. */
-  constructor(root: string, strict: boolean) {
+  constructor(root: string, mode: DecodingMode) {
     this.#root = root;
-    this.strict = strict;
+    this.strict = mode === "strict";
+    this.fills = mode !== "canonical";
   }
 
   enter(step: string | number): void {
@@ -57,15 +67,20 @@ export class Decoding {
 
 /** Reads a whole request strictly; throws INVALID_PARAMS with every violation. */
 export function decodeStrictly<T>(type: Type<T>, json: unknown, root: string): T {
-  const at = new Decoding(root, true);
+  const at = new Decoding(root, "strict");
   const value = type.decode(json, at);
   if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
   return value;
 }
 
 /** Reads somebody else's answer and takes what can be used; throws INVALID_AGENT_RESPONSE when it cannot. */
-export function decodeTolerantly<T>(type: Type<T>, json: unknown, root: string): T {
-  const at = new Decoding(root, false);
+export function decodeTolerantly<T>(
+  type: Type<T>,
+  json: unknown,
+  root: string,
+  mode: "tolerant" | "canonical" = "tolerant",
+): T {
+  const at = new Decoding(root, mode);
   const value = type.decode(json, at);
   const [first] = at.violations;
   if (value !== undefined && !first) return value;
@@ -83,12 +98,20 @@ export interface Field<T> {
    * `required`: must be there and not empty. `oneof`: at most one member of these is there, empty or not.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
-  /** What a tolerant reader takes for a missing required value; without it the message is unusable. */
+  /**
+   * What stands for a missing value: for an `implicit` one always; for a `required` one only where the reader is
+   * tolerant, and without it the message is unusable.
+   */
   readonly fallback?: unknown;
 }
 
 export function required<T>(type: Type<T>, fallback?: unknown): Field<T> {
   return { type, presence: "required", fallback };
+}
+
+/** May be absent, and then reads as that value. */
+export function defaulted<T>(type: Type<T>, fallback: unknown): Field<T> {
+  return { type, presence: "implicit", fallback };
 }
 
 export function optional<T>(type: Type<T>): Field<T> {
@@ -125,6 +148,7 @@ export function message<T extends object>(
   const byName = new Map<string, NamedField>();
   for (const field of named) byName.set(field.name, field).set(snakeCase(field.name), field);
   const needed = named.filter(({ presence }) => presence === "required");
+  const filled = named.filter(({ presence, fallback }) => presence === "implicit" && fallback !== undefined);
   const choices = named.filter(({ presence }) => presence === "oneof").map(({ name }) => name);
   const oneOfThem = `exactly one of ${choices.join(", ")}`;
 
@@ -152,6 +176,7 @@ export function message<T extends object>(
         chosen = name;
       }
       for (const field of needed) if (out[field.name] === undefined) takeMissing(field, out, at);
+      if (at.fills) for (const field of filled) if (out[field.name] === undefined) fill(field, out, at);
       if (choices.length > 0 && chosen === undefined && (always || at.strict)) {
         at.refuse(`must have ${oneOfThem}`);
       }
@@ -168,7 +193,10 @@ function decodeField(field: NamedField, json: unknown, out: Record<string, unkno
   const value = field.type.decode(json, at);
   if (value === undefined) {
     if (at.violations.length > refused) out[field.name] = REFUSED;
-  } else if (field.presence === "implicit" && isEmpty(value)) {
+  } else if (
+    field.presence === "implicit" &&
+    (isEmpty(value) || (field.type.isMap && isBare(value as object)))
+  ) {
     // Not set, in the words of proto3.
   } else if (field.presence === "required" && at.strict && isEmpty(value)) {
     at.refuse(Array.isArray(value) ? "must have at least one element" : "must not be empty");
@@ -179,12 +207,21 @@ function decodeField(field: NamedField, json: unknown, out: Record<string, unkno
 function takeMissing(field: NamedField, out: Record<string, unknown>, at: Decoding): void {
   at.enter(field.name);
   if (at.strict || field.fallback === undefined) at.refuse("is required");
-  else out[field.name] = field.type.decode(field.fallback, at);
+  else fill(field, out, at);
   at.leave();
+}
+
+/** Decodes the fallback, so that every message has its own and its members are complete, too. */
+function fill({ name, type, fallback }: NamedField, out: Record<string, unknown>, at: Decoding): void {
+  out[name] = type.decode(fallback, at);
 }
 
 function isEmpty(value: unknown): boolean {
   return value === "" || value === false || (Array.isArray(value) && value.length === 0);
+}
+
+function isBare(value: object): boolean {
+  return Object.keys(value).length === 0;
 }
 
 /** A repeated field. */
@@ -211,6 +248,7 @@ export function list<T>(type: Type<T>): Type<T[]> {
 /** A map with string keys. */
 export function map<T>(type: Type<T>): Type<Record<string, T>> {
   return {
+    isMap: true,
     decode(json, at): Record<string, T> | undefined {
       if (typeof json !== "object" || json === null || Array.isArray(json)) {
         return at.refuse(`must be an object, not ${nameOf(json)}`);

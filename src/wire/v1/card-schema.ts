@@ -10,11 +10,11 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import { list, map, message, oneof, optional, required, type Type } from "../proto-json.ts";
+import { defaulted, list, map, message, oneof, optional, required, type Type } from "../proto-json.ts";
 import { bool, enumeration, string, struct } from "../scalars.ts";
 
-// The card's messages of `a2a.proto` 1.0. Cards are only ever read from others, so nearly everything has a fallback:
-// a card that lacks a description is no reason not to talk to its agent.
+// The card's messages of `a2a.proto` 1.0. Nearly everything has a fallback: a card that lacks a description is no reason
+// not to talk to its agent. `required` is what the proto calls REQUIRED, because signatures depend on it (A2A §8.4.1).
 
 type Variant<Union, Key extends PropertyKey> = Union extends Record<Key, infer Content> ? Content : never;
 type Scheme<Key extends PropertyKey> = Variant<SecurityScheme, Key>;
@@ -77,7 +77,7 @@ const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
 });
 
 const SECURITY_REQUIREMENT: Type<SecurityRequirement> = message<SecurityRequirement>({
-  schemes: required(map(message<{ list: string[] }>({ list: required(list(string), []) })), {}),
+  schemes: defaulted(map(message<{ list: string[] }>({ list: defaulted(list(string), []) })), {}),
 });
 
 const AGENT_INTERFACE: Type<AgentInterface> = message<AgentInterface>({
@@ -91,7 +91,12 @@ const AGENT_CAPABILITIES: Type<AgentCapabilities> = message<AgentCapabilities>({
   streaming: optional(bool),
   pushNotifications: optional(bool),
   extensions: list(
-    message<AgentExtension>({ uri: text, description: string, required: bool, params: struct }),
+    message<AgentExtension>({
+      uri: defaulted(string, ""),
+      description: string,
+      required: bool,
+      params: struct,
+    }),
   ),
   extendedAgentCard: optional(bool),
 });

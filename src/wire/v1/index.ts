@@ -1,3 +1,5 @@
 /** A2A 1.0: its JSON, its methods and its routes. */
+export type { CanonicalCard } from "./card-canonical.ts";
+export { canonicalCard } from "./card-canonical.ts";
 export { decodeCard, decodeParams, decodeResult, isOperation } from "./decode.ts";
 export { jsonRpc, rest } from "./dialects.ts";

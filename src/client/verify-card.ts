@@ -1,0 +1,132 @@
+import {
+  givenKeys,
+  KeysUnavailable,
+  NotVerified,
+  remoteKeys,
+  verifyJws,
+  type FetchKeysOptions,
+  type JSONWebKeySet,
+  type JWK,
+  type KeySet,
+} from "../keys/index.ts";
+import { A2AError, type AgentCardSignature } from "../protocol/index.ts";
+import { v1 } from "../wire/index.ts";
+
+/** What a signature says of its key; not to be believed before it is verified. */
+export interface SignatureKey {
+  readonly kid: string;
+  readonly alg: string;
+  /** Where the signer says that its keys are. Nothing is ever fetched from there because a card says so. */
+  readonly jku?: string;
+}
+
+/** Whose signatures on a card count: at least one of the three. */
+export interface CardTrust extends FetchKeysOptions {
+  /** Public keys at hand. */
+  readonly keys?: JSONWebKeySet | readonly JWK[];
+  /** URLs of trusted key sets (JWKS), over HTTPS. Fetched when they are needed, and kept as long as the verifier. */
+  readonly jwks?: string | readonly string[];
+  /** Finds a trusted public key, for example by provider; undefined for none. */
+  readonly find?: (key: SignatureKey) => JWK | undefined | Promise<JWK | undefined>;
+  /**
+   * `specification` takes only signatures over the form of A2A §8.4.1. Default `any`: also over the official SDKs' form,
+   * which leaves out empty values, and with them, for example, that a scheme without scopes is required.
+   */
+  readonly form?: "specification" | "any";
+}
+
+/** The signature that holds, and what it is over. */
+export interface VerifiedSignature extends SignatureKey {
+  readonly form: "specification" | "sdk";
+}
+
+/** Verifies cards, given as the JSON that was served. */
+export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
+
+/** Each costs a verification, and whoever serves a card chooses how many it has. */
+const MAX_SIGNATURES = 16;
+
+/**
+ * Verifies that a card, as the JSON that was served, is signed by a trusted key (A2A §8.4.3). Rejects with
+ * INVALID_AGENT_RESPONSE when no signature holds, and with UNAVAILABLE when keys could not be fetched.
+ */
+export function verifyCard(card: unknown, trust: CardTrust): Promise<VerifiedSignature> {
+  return createCardVerifier(trust)(card);
+}
+
+/** The same for several cards: fetched keys are kept between them. */
+export function createCardVerifier(trust: CardTrust): CardVerifier {
+  const sources = sourcesOf(trust);
+  if (sources.length === 0) {
+    throw new Error("Nobody's signature would count; give the verifier trusted keys, jwks or find.");
+  }
+  return async (card) => {
+    const { specification, sdk } = v1.canonicalCard(card);
+    const forms = {
+      specification,
+      ...(trust.form === "specification" || sdk === specification ? {} : { sdk }),
+    };
+    const { name, signatures = [] } = v1.decodeCard(card);
+    const failures: unknown[] = [];
+    for (const signature of signatures.slice(0, MAX_SIGNATURES)) {
+      for (const [form, text] of Object.entries(forms)) {
+        const payload = new TextEncoder().encode(text);
+        for (const keys of sources) {
+          try {
+            return { ...(await verified(payload, signature, keys)), form: form as VerifiedSignature["form"] };
+          } catch (error) {
+            failures.push(error);
+          }
+        }
+      }
+    }
+    throw refusal(name, signatures.length, failures);
+  };
+}
+
+function sourcesOf({ keys, jwks = [], find, ...options }: CardTrust): KeySet[] {
+  const sources: KeySet[] = keys ? [givenKeys(keys, options)] : [];
+  for (const url of typeof jwks === "string" ? [jwks] : jwks) sources.push(remoteKeys(url, options));
+  if (find) sources.push(foundBy(find, options));
+  return sources;
+}
+
+function foundBy(find: NonNullable<CardTrust["find"]>, options: FetchKeysOptions): KeySet {
+  return async (header, signed) => {
+    const key = await find(keyOf(header));
+    if (!key) throw new NotVerified("its key is not trusted");
+    return await givenKeys([key], options)(header, signed);
+  };
+}
+
+async function verified(
+  payload: Uint8Array,
+  signature: AgentCardSignature,
+  keys: KeySet,
+): Promise<SignatureKey> {
+  return keyOf(await verifyJws(payload, signature, keys));
+}
+
+/** What a protected header names; A2A §8.4.2 wants the key named. */
+function keyOf(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefined): SignatureKey {
+  const { kid, alg, jku } = header ?? {};
+  if (typeof kid !== "string" || typeof alg !== "string")
+    throw new NotVerified("it does not name its key (kid)");
+  return typeof jku === "string" ? { kid, alg, jku } : { kid, alg };
+}
+
+function refusal(name: string, count: number, failures: readonly unknown[]): unknown {
+  // A fault on the way to the keys, or in the function that finds them, says nothing of the card.
+  const fault = failures.find((failure) => !(failure instanceof NotVerified));
+  if (fault instanceof KeysUnavailable) {
+    const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${fault.message}. Try again later.`;
+    return new A2AError("UNAVAILABLE", text, { cause: fault });
+  }
+  if (fault !== undefined) return fault;
+  const why =
+    count === 0
+      ? "it is not signed"
+      : [...new Set(failures.map((failure) => (failure as NotVerified).message))].join("; ");
+  const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${why}. Trust the key of its signer, or connect without verification.`;
+  return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
+}

@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { verifyCard } from "../client/index.ts";
+import { createSigner, generateSigningKey } from "../keys/index.ts";
+import type { AgentCard } from "../protocol/index.ts";
+import { createServer, type Server } from "./index.ts";
+import { parrot } from "./server.fixture.ts";
+
+let server: Server;
+afterEach(() => server.close());
+
+const cardAt = async (origin: string): Promise<{ card: AgentCard; etag: string | null }> => {
+  const response = await server.fetch(new Request(`${origin}/.well-known/agent-card.json`));
+  return { card: (await response.json()) as AgentCard, etag: response.headers.get("etag") };
+};
+
+describe("a server that signs its cards", () => {
+  it("serves each with a signature over what it serves there [A-40, A-44]", async () => {
+    const privateKey = await generateSigningKey();
+    server = createServer(parrot, { store: "memory", signing: { privateKey, kid: "k1" } });
+    const { publicKey } = await createSigner({ privateKey, kid: "k1" });
+    const one = await cardAt("http://one.test");
+    const other = await cardAt("https://other.test");
+    expect(one.card.supportedInterfaces[0]?.url).toBe("http://one.test/a2a/agent");
+    for (const { card } of [one, other]) {
+      expect(card.signatures).toHaveLength(1);
+      expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({
+        kid: "k1",
+        form: "specification",
+      });
+    }
+    const moved = { ...other.card, signatures: one.card.signatures };
+    await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("nobody who is trusted");
+    // Signed once: an ES256 signature is another one each time.
+    expect(await cardAt("http://one.test")).toEqual(one);
+  });
+
+  it("serves a signature by each of its keys [A-45]", async () => {
+    const keys = [await generateSigningKey("EdDSA"), await generateSigningKey("ES256")];
+    server = createServer(parrot, { store: "memory", signing: keys.map((privateKey) => ({ privateKey })) });
+    const { card } = await cardAt("http://one.test");
+    for (const privateKey of keys) {
+      const { publicKey, kid } = await createSigner({ privateKey });
+      expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({ kid });
+    }
+  });
+
+  it("does not listen with a key that can not sign", async () => {
+    const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
+    server = createServer(parrot, { store: "memory", signing: { privateKey: publicKey } });
+    await expect(server.listen()).rejects.toThrow("needs a private key");
+  });
+});

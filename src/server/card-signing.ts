@@ -1,0 +1,37 @@
+import { createSigner, signJws, type SignerOptions } from "../keys/index.ts";
+import type { AgentCard, AgentCardSignature } from "../protocol/index.ts";
+import { v1 } from "../wire/index.ts";
+
+/** A key that signs cards. */
+export interface CardSigning extends SignerOptions {
+  /** Where the public key can be found, for verifiers that trust that place: the URL of a JSON Web Key Set. */
+  readonly jku?: string;
+}
+
+/**
+ * The card with a signature by every key behind those that it has (A2A §8.4). A card with empty values gets two by each
+ * key, because the official SDKs leave those out of what they verify and the specification does not.
+ */
+export async function signCard(
+  card: AgentCard,
+  signing: CardSigning | readonly CardSigning[],
+): Promise<AgentCard> {
+  const { specification, sdk } = v1.canonicalCard(JSON.parse(JSON.stringify(card)));
+  const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
+  const made: AgentCardSignature[] = [];
+  for (const { jku, ...options } of asList(signing)) {
+    const signer = await createSigner(options);
+    const header = { typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
+    for (const payload of payloads) made.push({ ...(await signJws(payload, signer, header)) });
+  }
+  return { ...card, signatures: [...(card.signatures ?? []), ...made] };
+}
+
+/** Fails for a key that can not sign, so that a server says so when it starts. */
+export async function checkSigning(signing: CardSigning | readonly CardSigning[]): Promise<void> {
+  for (const { jku: _, ...options } of asList(signing)) await createSigner(options);
+}
+
+function asList(signing: CardSigning | readonly CardSigning[]): readonly CardSigning[] {
+  return "privateKey" in signing ? [signing] : signing;
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { canonicalCard } from "./card-canonical.ts";
+
+const vector = JSON.parse(
+  readFileSync(new URL("../../../test/vectors/agent-card.json", import.meta.url), "utf8"),
+) as { card: object; payload: string; sha256: string };
+
+const card = {
+  name: "Example Agent",
+  description: "Helps",
+  version: "1.0.0",
+  supportedInterfaces: [{ url: "https://a.example", protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+  capabilities: {},
+  defaultInputModes: ["text/plain"],
+  defaultOutputModes: ["text/plain"],
+  skills: [{ id: "s", name: "S", description: "d", tags: ["t"] }],
+};
+const formOf = (more: object): Record<string, unknown> =>
+  JSON.parse(canonicalCard({ ...card, ...more }).specification) as Record<string, unknown>;
+
+describe("the canonical form of a card", () => {
+  it("is that of the vector, to the byte [A-41, A-42, A-43]", () => {
+    const { specification } = canonicalCard(vector.card);
+    expect(specification).toBe(vector.payload);
+    expect(createHash("sha256").update(specification).digest("hex")).toBe(vector.sha256);
+  });
+
+  it("is that of the specification's example [A-41]", () => {
+    const fragment = {
+      name: "Example Agent",
+      description: "",
+      capabilities: { streaming: false, pushNotifications: false, extensions: [] },
+      skills: [],
+    };
+    const { specification } = canonicalCard({ ...card, ...fragment });
+    expect(specification).toContain('{"capabilities":{"pushNotifications":false,"streaming":false},"default');
+    expect(specification).toContain('"description":"","name":"Example Agent","skills":[]');
+  });
+
+  it.each([
+    [
+      "keeps optional members that are set, to whatever",
+      { iconUrl: "", documentationUrl: "" },
+      { iconUrl: "", documentationUrl: "" },
+    ],
+    ["leaves out optional members that are not set", { iconUrl: null }, {}],
+    [
+      "keeps required members that are empty",
+      { description: "", defaultInputModes: [], skills: [] },
+      { description: "", defaultInputModes: [], skills: [] },
+    ],
+    [
+      "leaves out every other empty value",
+      { securitySchemes: {}, securityRequirements: [], signatures: [] },
+      {},
+    ],
+    [
+      "keeps messages that are set and empty",
+      { securitySchemes: { m: { mtlsSecurityScheme: {} } } },
+      { securitySchemes: { m: { mtlsSecurityScheme: {} } } },
+    ],
+    [
+      "keeps a scheme that is required without scopes",
+      { securityRequirements: [{ schemes: { b: { list: [] } } }, { schemes: {} }] },
+      { securityRequirements: [{ schemes: { b: {} } }, {}] },
+    ],
+    ["has no signatures", { signatures: [{ protected: "a", signature: "b" }] }, {}],
+    [
+      "has the names of the proto's JSON, whichever the card has",
+      { icon_url: "https://a.example/i" },
+      { iconUrl: "https://a.example/i" },
+    ],
+    ["has nothing of other versions", { url: "https://a.example", preferredTransport: "JSONRPC" }, {}],
+  ])("%s [A-41]", (_, more, expected) => {
+    expect(formOf(more)).toEqual({ ...card, ...expected });
+  });
+
+  it("leaves what is in params as it is [A-43]", () => {
+    const params = { empty: "", no: false, nil: null, list: [], object: { of: {} } };
+    const capabilities = { extensions: [{ uri: "urn:x", required: false, description: "", params }] };
+    expect(formOf({ capabilities })["capabilities"]).toEqual({ extensions: [{ uri: "urn:x", params }] });
+  });
+
+  it("is the same however the members are ordered, and its own canonical form [A-42]", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+        const capabilities = { extensions: [{ uri: "urn:x", params: { value } }] };
+        const one = canonicalCard({ ...card, capabilities });
+        const reversed = Object.fromEntries(Object.entries({ ...card, capabilities }).toReversed());
+        expect(canonicalCard(reversed)).toEqual(one);
+        expect(canonicalCard(JSON.parse(one.specification)).specification).toBe(one.specification);
+      }),
+    );
+  });
+
+  it("is one with the form of the SDKs for a card without empty values [A-46]", () => {
+    const { specification, sdk } = canonicalCard({ ...card, capabilities: { streaming: false } });
+    expect(sdk).toBe(specification);
+  });
+});
