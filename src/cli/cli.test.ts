@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
 import {
   colloquy,
@@ -201,7 +203,10 @@ describe("send", () => {
     expect(after.totalSize).toBe(before.totalSize);
   });
 
-  it("gives up after --timeout with the command that looks again", async () => {
+  it("gives up after --timeout with the command that looks again, whatever is collected meanwhile", async () => {
+    setFlagsFromString("--expose-gc");
+    const collecting = setInterval(runInNewContext("gc") as () => void, 50);
+    onTestFinished(() => clearInterval(collecting));
     const { code, out } = await run("send", parrot, "wait", "--timeout", "1s", "-o", "json");
     expect(code).toBe(5);
     expect(JSON.parse(out)).toMatchObject({

@@ -43,6 +43,21 @@ describe("credentials", () => {
     });
   });
 
+  it("leave the signal as it is: one that hangs on a Request in between is lost with it", async () => {
+    const { signal } = new AbortController();
+    const seen: unknown[] = [];
+    const send: typeof fetch = (_input, init) => {
+      seen.push(init?.signal);
+      return Promise.resolve(new Response());
+    };
+    for (const location of ["header", "query", "cookie"] as const) {
+      const credentials = new Credentials({ output: "text", bearer: "t", apiKey: "s" });
+      credentials.useCard(cardWith({ apiKeySecurityScheme: { location, name: "k" } }));
+      await credentials.carriedBy(send)(URL, { signal });
+    }
+    expect(seen.map((one) => one === signal)).toEqual([true, true, true]);
+  });
+
   it("an API key goes where the card wants it", async () => {
     const at = (location: "header" | "query" | "cookie") => ({
       apiKeySecurityScheme: { location, name: "k" },

@@ -24,19 +24,27 @@ export class Credentials {
     }
   }
 
-  /** A `fetch` that carries them. */
+  /**
+   * A `fetch` that carries them. It passes on what it was given and makes no `Request` of it: a signal reaches `fetch` by
+   * way of a `Request` only until that is collected, and a stream would go on for ever.
+   */
   carriedBy(send: typeof fetch): typeof fetch {
-    return (input, init) => {
-      const request = new Request(input, init);
-      if (this.#bearer !== undefined) request.headers.set("Authorization", `Bearer ${this.#bearer}`);
-      if (this.#apiKey === undefined) return send(request);
+    return (input, init = {}) => {
+      const headers = new Headers(init.headers);
+      if (this.#bearer !== undefined) headers.set("Authorization", `Bearer ${this.#bearer}`);
+      if (this.#apiKey === undefined) return send(input, { ...init, headers });
       const { location, name } = this.#place;
-      if (location === "header") request.headers.set(name, this.#apiKey);
-      if (location === "cookie") request.headers.append("Cookie", `${name}=${this.#apiKey}`);
-      if (location !== "query") return send(request);
-      const url = new URL(request.url);
+      if (location === "header") headers.set(name, this.#apiKey);
+      if (location === "cookie") headers.append("Cookie", `${name}=${this.#apiKey}`);
+      if (location !== "query") return send(input, { ...init, headers });
+      const url = new URL(urlOf(input));
       url.searchParams.set(name, this.#apiKey);
-      return send(new Request(url, request));
+      return send(url, { ...init, headers });
     };
   }
+}
+
+/** Where a request goes. */
+export function urlOf(input: string | URL | Request): string {
+  return input instanceof Request ? input.url : String(input);
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { connect, type Remote } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { Credentials } from "./credentials.ts";
+import { Credentials, urlOf } from "./credentials.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 
@@ -100,15 +100,15 @@ function asCardProblem(error: unknown, ref: string): unknown {
 /** Reports each request on stderr: how it ended and how long that took. Never what may hold a credential. */
 function logged(send: typeof fetch, { streams }: Context): typeof fetch {
   return async (input, init) => {
-    const request = new Request(input, init);
-    const { origin, pathname } = new URL(request.url);
+    const method = init?.method ?? "GET";
+    const { origin, pathname } = new URL(urlOf(input));
     const began = performance.now();
     const report = (how: string): void => {
       const took = Math.round(performance.now() - began);
-      streams.err(`debug: ${request.method} ${origin}${pathname}: ${how} in ${took} ms\n`);
+      streams.err(`debug: ${method} ${origin}${pathname}: ${how} in ${took} ms\n`);
     };
     try {
-      const response = await send(request);
+      const response = await send(input, init);
       report(String(response.status));
       return response;
     } catch (error) {

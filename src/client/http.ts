@@ -73,17 +73,29 @@ export async function readText(http: Http, response: Response, signal?: AbortSig
   return text + decoder.decode();
 }
 
-/** The body as it comes; a connection that breaks is UNAVAILABLE. Returning early closes it. */
+/**
+ * The body as it comes; a connection that breaks is UNAVAILABLE. Returning early closes it, and so does the signal, which
+ * is listened to here too: one that was given to `fetch` by way of a `Request` is lost when that is collected, in the
+ * middle of a stream.
+ */
 export async function* chunks(
   response: Response,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (!response.body) return;
+  const reader = response.body.getReader();
+  const close = (): void => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", close, { once: true });
+  if (signal?.aborted) close();
   try {
-    yield* response.body;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } catch (cause) {
     throw unavailable(cause, signal, `The connection to ${origin(response)} broke`);
+  } finally {
+    signal?.removeEventListener("abort", close);
+    close();
   }
+  if (signal?.aborted) throw signal.reason;
 }
 
 function origin(response: Response): string {

@@ -40,6 +40,27 @@ describe("every request", () => {
     await expect(remote.task.get("t", { signal })).rejects.toThrow("enough");
   });
 
+  it("is aborted in the middle of its answer whatever `fetch` makes of the signal", async () => {
+    let sent = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const { remote } = await serve(
+      (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
+        sent();
+      },
+      { fetch: deaf },
+      { capabilities: { streaming: true } },
+    );
+    const stop = new AbortController();
+    const read = all(remote.stream("hi", { signal: stop.signal }));
+    await begun;
+    stop.abort(new Error("enough"));
+    await expect(read).rejects.toThrow("enough");
+  });
+
   it.each([
     ["JSONRPC", "acme/eu", "/rpc", "acme/eu"],
     ["HTTP+JSON", "acme/eu", "/rest/acme%2Feu/tasks/t%2F1?historyLength=2", undefined],
