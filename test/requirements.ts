@@ -43,11 +43,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["A-21", "S", "8.6.1", "the card is served with an ETag; If-None-Match gives 304; HEAD works"],
   ["A-22", "O", "8.6.1", "the card is served with Last-Modified"],
   ["A-23", "D", "13.3", "a negotiated card varies by A2A-Version", "later"],
-  ["A-24", "S", "8.6.2", "the client asks again conditionally when its card has expired", "later"],
+  ["A-24", "S", "8.6.2", "the client asks again conditionally when its card has expired"],
   ["A-30", "M", "3.1.11", "the extended card requires authentication", "later"],
   ["A-31", "M", "3.3.4", "no extended card declared: UnsupportedOperation"],
   ["A-32", "M", "13.3", "the extended card is given by permission", "later"],
-  ["A-33", "S", "3.1.11", "the extended card replaces the public one for the session", "later"],
+  ["A-33", "S", "3.1.11", "the extended card replaces the public one for the session"],
   ["A-34", "D", "3.1.11", "an unauthenticated request for the extended card is answered 401", "later"],
   ["A-40", "O", "8.4", "cards may be signed"],
   ["A-41", "M", "8.4.1", "default values in the signed payload follow the rule of their field"],
@@ -242,7 +242,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["J-03", "M", "4.6.3", "an unsupported version of an extension is never replaced by another"],
   ["J-04", "M", "4.6", "extensions are inactive by default"],
   ["J-05", "S", "4.6.2", "messages and artifacts list the extensions that contributed"],
-  ["K-01", "M", "8.3.2", "the client echoes the tenant of the interface", "later"],
+  ["K-01", "M", "8.3.2", "the client echoes the tenant of the interface"],
   ["K-02", "D", "13.1", "tenants are isolated", "later"],
 
   // Errors
@@ -258,7 +258,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["M-07", "M", "7.1", "TLS in production", "outside"],
   ["M-08", "S", "13.4", "sizes and complexity are limited; no credentials in logs"],
   ["M-09", "M", "14.1", "file URLs are validated before a server fetches them", "outside"],
-  ["M-10", "S", "7.2", "the client scopes credentials and forwards none to redirects", "later"],
+  ["M-10", "S", "7.2", "the client scopes credentials and forwards none to redirects"],
   ["M-11", "D", "7.4", "authentication failures in JSON-RPC are 401 or 403 with a JSON-RPC error"],
 
   // Promises of the engine

@@ -68,10 +68,10 @@ function timeoutProblem(error: unknown, { timeout }: ClientOptions, hint?: strin
 
 function problemOf(error: unknown, ref: string, options: ClientOptions): Problem {
   if (isTimeout(error)) return timeoutProblem(error, options);
-  const { bearer, apiKey } = options;
+  const { bearer, apiKey, basic, oauthClient } = options;
   const isUnknown = error instanceof A2AError && error.reason === "TASK_NOT_FOUND";
   return toProblem(error, {
-    hasCredentials: bearer !== undefined || apiKey !== undefined,
+    hasCredentials: [bearer, apiKey, basic, oauthClient].some((one) => one !== undefined),
     ...(isUnknown && { hint: commandLine("task", "list", ref) }),
   });
 }

@@ -1,50 +1,30 @@
-import type { AgentCard } from "../protocol/index.ts";
+import type { ClientAuth } from "../client/index.ts";
 import type { ClientOptions } from "./options.ts";
+import { Problem } from "./problem.ts";
 
 /**
- * Puts what `--bearer` and `--api-key` say where the agent's card wants it (A2A §4.5). None of it appears in anything
- * that is printed.
+ * What the options say about who is asking. Where it goes is up to the agent's card (A2A §4.5); none of it appears in
+ * anything that is printed.
  */
-export class Credentials {
-  readonly #bearer: string | undefined;
-  readonly #apiKey: string | undefined;
-  #place: { location: "query" | "header" | "cookie"; name: string } = {
-    location: "header",
-    name: "X-API-Key",
-  };
-
-  constructor({ bearer, apiKey }: ClientOptions) {
-    this.#bearer = bearer;
-    this.#apiKey = apiKey;
+export function credentialsOf(options: ClientOptions): ClientAuth | undefined {
+  const { bearer, apiKey, basic, oauthClient, oauthIssuer: issuer } = options;
+  const auth: { -readonly [K in keyof ClientAuth]: ClientAuth[K] } = {};
+  if (bearer !== undefined) auth.bearer = bearer;
+  if (apiKey !== undefined) auth.apiKey = apiKey;
+  if (basic !== undefined) {
+    const [username, password] = halvesOf("--basic", basic);
+    auth.basic = { username, password };
   }
-
-  useCard({ securitySchemes = {} }: AgentCard): void {
-    for (const scheme of Object.values(securitySchemes)) {
-      if ("apiKeySecurityScheme" in scheme) this.#place = scheme.apiKeySecurityScheme;
-    }
+  if (oauthClient !== undefined) {
+    const [id, secret] = halvesOf("--oauth-client", oauthClient);
+    auth.client = issuer === undefined ? { id, secret } : { id, secret, issuer };
   }
-
-  /**
-   * A `fetch` that carries them. It passes on what it was given and makes no `Request` of it: a signal reaches `fetch` by
-   * way of a `Request` only until that is collected, and a stream would go on for ever.
-   */
-  carriedBy(send: typeof fetch): typeof fetch {
-    return (input, init = {}) => {
-      const headers = new Headers(init.headers);
-      if (this.#bearer !== undefined) headers.set("Authorization", `Bearer ${this.#bearer}`);
-      if (this.#apiKey === undefined) return send(input, { ...init, headers });
-      const { location, name } = this.#place;
-      if (location === "header") headers.set(name, this.#apiKey);
-      if (location === "cookie") headers.append("Cookie", `${name}=${this.#apiKey}`);
-      if (location !== "query") return send(input, { ...init, headers });
-      const url = new URL(urlOf(input));
-      url.searchParams.set(name, this.#apiKey);
-      return send(url, { ...init, headers });
-    };
-  }
+  return Object.keys(auth).length > 0 ? auth : undefined;
 }
 
-/** Where a request goes. */
-export function urlOf(input: string | URL | Request): string {
-  return input instanceof Request ? input.url : String(input);
+/** Not read by the parser of options: that one shows what it cannot read. */
+function halvesOf(option: string, text: string): [name: string, secret: string] {
+  const at = text.indexOf(":");
+  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  throw new Problem("A2ACLI_ERR_USAGE", `${option} is a name and a secret with a colon between them.`);
 }

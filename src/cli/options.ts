@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import type { ClientBinding } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { Format } from "./output.ts";
 
@@ -8,15 +9,18 @@ export interface ClientOptions {
   output: Format;
   bearer?: string;
   apiKey?: string;
+  basic?: string;
+  oauthClient?: string;
+  oauthIssuer?: string;
+  extension?: string[];
   svcParam?: Record<string, string>;
-  transport?: Binding[];
+  transport?: ClientBinding[];
+  a2aVersion?: "1.0" | "0.3";
   timeout?: number;
   debug?: boolean;
 }
 
-export type Binding = "JSONRPC" | "HTTP+JSON";
-
-const BINDINGS: Record<string, Binding> = {
+const BINDINGS: Record<string, ClientBinding> = {
   jsonrpc: "JSONRPC",
   "http+json": "HTTP+JSON",
   rest: "HTTP+JSON",
@@ -35,6 +39,21 @@ export function addClientOptions(command: Command): Command {
     .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
     .addOption(new Option("--api-key <key>", "API key to authenticate with").env("A2ACLI_API_KEY"))
     .addOption(
+      new Option("--basic <name:password>", "name and password to authenticate with").env("A2ACLI_BASIC"),
+    )
+    .addOption(
+      new Option(
+        "--oauth-client <id:secret>",
+        "OAuth 2.0 client to get a token for, as the card says where",
+      ).env("A2ACLI_OAUTH_CLIENT"),
+    )
+    .addOption(
+      new Option("--oauth-issuer <url>", "the server that the client's secret is for").env(
+        "A2ACLI_OAUTH_ISSUER",
+      ),
+    )
+    .addOption(new Option("--extension <uri>", "an extension that you speak; repeatable").argParser(oneMore))
+    .addOption(
       new Option("--svc-param <k:v>", "add a service parameter (an HTTP header); repeatable").argParser(
         keyValue,
       ),
@@ -44,6 +63,9 @@ export function addClientOptions(command: Command): Command {
         "--transport <binding>",
         "preferred binding: jsonrpc or rest; repeatable, first is best",
       ).argParser(binding),
+    )
+    .addOption(
+      new Option("--a2a-version <version>", "speak this version of A2A only").choices(["1.0", "0.3"]),
     )
     .addOption(
       new Option("--timeout <duration>", "give up after this long, for example 30s or 5m")
@@ -96,7 +118,11 @@ function keyValue(text: string, previous: Record<string, string> = {}): Record<s
   return { ...previous, [text.slice(0, at).trim()]: text.slice(at + 1).trim() };
 }
 
-function binding(text: string, previous: Binding[] = []): Binding[] {
+function oneMore(text: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), text];
+}
+
+function binding(text: string, previous: ClientBinding[] = []): ClientBinding[] {
   const known = BINDINGS[text.toLowerCase()];
   if (!known) throw new InvalidArgumentError("Known are jsonrpc and rest.");
   return [...previous, known];

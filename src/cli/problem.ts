@@ -74,7 +74,12 @@ function fromA2A(
     return new Problem("A2ACLI_ERR_UNREACHABLE", message, hint, error);
   }
   if (reason === "UNAUTHENTICATED" && !hasCredentials) {
-    return new Problem("A2ACLI_ERR_CREDENTIALS_MISSING", message, "Pass --bearer or --api-key.", error);
+    return new Problem(
+      "A2ACLI_ERR_CREDENTIALS_MISSING",
+      message,
+      "Pass --bearer, --api-key, --basic or --oauth-client; the card says which.",
+      error,
+    );
   }
   if (reason === "UNAUTHENTICATED" || reason === "PERMISSION_DENIED") {
     return new Problem("A2ACLI_ERR_AUTH_FAILED", message, "Check the credentials that you pass.", error);

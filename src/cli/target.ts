@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { connect, type Remote } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { Credentials, urlOf } from "./credentials.ts";
+import { credentialsOf } from "./credentials.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 
@@ -41,8 +41,8 @@ export function takeAgent(
 /** Finds the agent's card and chooses how to talk to it. */
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
   const signal = signalOf(options, context);
-  const credentials = new Credentials(options);
-  const send = credentials.carriedBy(options.debug ? logged(fetch, context) : fetch);
+  const send = options.debug ? logged(fetch, context) : fetch;
+  const auth = credentialsOf(options);
   const file = await readCardFile(ref);
   const [binding] = options.transport ?? [];
   try {
@@ -52,8 +52,10 @@ export async function openTarget(ref: string, options: ClientOptions, context: C
         file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
       signal,
       ...(binding ? { binding } : {}),
+      ...(auth ? { auth } : {}),
+      ...(options.extension ? { extensions: options.extension } : {}),
+      ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
     });
-    credentials.useCard(remote.card);
     return { ref, remote, signal };
   } catch (error) {
     throw asCardProblem(error, ref);
@@ -116,4 +118,9 @@ function logged(send: typeof fetch, { streams }: Context): typeof fetch {
       throw error;
     }
   };
+}
+
+/** Where a request goes. */
+function urlOf(input: string | URL | Request): string {
+  return input instanceof Request ? input.url : String(input);
 }

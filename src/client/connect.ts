@@ -1,121 +1,80 @@
-import type {
-  AgentCard,
-  AgentInterface,
-  JsonObject,
-  ListTasksRequest,
-  ListTasksResponse,
-  SendMessageResponse,
-  StreamResponse,
-  Task,
-} from "../protocol/index.ts";
-import { chooseInterface, type ClientBinding, discover } from "./discover.ts";
-import { follow } from "./follow.ts";
-import type { Call, Http } from "./http.ts";
-import { type Input, type SendOptions, toRequest } from "./input.ts";
-import { JsonRpcTransport } from "./json-rpc-transport.ts";
+import { A2AError, type AgentCard } from "../protocol/index.ts";
+import type { ProtocolVersion } from "../wire/index.ts";
+import { createAuthorizer } from "./auth/authorizer.ts";
+import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
+import { CardHolder } from "./card-holder.ts";
+import { chooseInterface, versionOf } from "./choose-interface.ts";
+import { discover } from "./discover.ts";
+import type { Http } from "./http.ts";
 import type { Reconnect } from "./reconnect.ts";
-import { RestTransport } from "./rest-transport.ts";
-import type { Transport } from "./transport.ts";
+import { remote, type Remote } from "./remote.ts";
+import { type ClientBinding, transportFor } from "./transport-for.ts";
 
 export interface ConnectOptions {
   /** Default: the first one in the card's order. */
   readonly binding?: ClientBinding;
-  /** Sent with every request, for example `Authorization`; also where the card names another host than its own. */
+  /** Pins the version. Default: 1.0 with every agent that has it, 0.3 with those that have nothing else. */
+  readonly version?: ProtocolVersion;
+  /** True: 0.3 may also be spoken with an agent that has 1.0, where it has the binding only so. */
+  readonly allowOlder?: boolean;
+  /**
+   * Credentials, which go to the agent in the way that its card asks for, and nowhere else; or a function that gives
+   * the headers for a requirement of the card.
+   */
+  readonly auth?: ClientAuth | Authorize;
+  /** The URIs of the extensions that the caller speaks; asked for with every request. */
+  readonly extensions?: readonly string[];
+  /** Sent with every request as they are: for the card, too, and also where the card names another host than its own. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Aborts the search for the card. */
   readonly signal?: AbortSignal;
+  /** How streams that are cut go on. */
   readonly reconnect?: Reconnect;
+  /** How reads are repeated: cards, tasks, lists, configurations. What does something never is. */
+  readonly retry?: Reconnect;
   /** Larger answers are refused. Default 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Larger events of a stream are refused. Default 16 MiB. */
   readonly maxEventBytes?: number;
 }
 
-/** An agent somewhere else. All that it does rejects with an A2AError, or with what its signal was aborted with. */
-export interface Remote {
-  readonly card: AgentCard;
-  readonly cardUrl: string;
-  /** The interface of the card that is used. */
-  readonly via: AgentInterface;
-  /** Waits until the task has ended or waits for its user, unless `configuration.returnImmediately`. Never retried. */
-  send(input: Input, options?: SendOptions): Promise<SendMessageResponse>;
-  /** The same as it happens; resumes by itself after a cut. From an agent that does not stream: one event, the result. */
-  stream(input: Input, options?: SendOptions): AsyncIterable<StreamResponse>;
-  readonly task: RemoteTasks;
-}
-
-export interface RemoteTasks {
-  get(id: string, options?: Call & { readonly historyLength?: number }): Promise<Task>;
-  /** One page; `nextPageToken` is empty on the last. */
-  list(params?: Omit<ListTasksRequest, "tenant">, options?: Call): Promise<ListTasksResponse>;
-  /** The task as it is then: an agent may finish instead. */
-  cancel(id: string, options?: Call & { readonly metadata?: JsonObject }): Promise<Task>;
-  /** Follows a task from now on, or from behind an event id; resumes by itself after a cut. */
-  subscribe(id: string, options?: Call & { readonly after?: number | string }): AsyncIterable<StreamResponse>;
-}
-
-/** Finds an agent by the URL of its host, its card or itself, and speaks A2A 1.0 with it. */
+/** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Remote> {
+  const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
+  const now = Date.now;
   const http: Http = {
     fetch: options.fetch ?? fetch,
     headers: options.headers ?? {},
+    version,
+    extensions,
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
   };
-  const found = await discover(http, url, options.signal);
-  const via = chooseInterface(found, options.binding);
-  const transport =
-    via.protocolBinding === "JSONRPC"
-      ? new JsonRpcTransport(http, via.url)
-      : new RestTransport(http, via.url);
-  return remote({ ...found, via, transport, reconnect: options.reconnect ?? {} });
-}
-
-interface Connection {
-  readonly card: AgentCard;
-  readonly cardUrl: string;
-  readonly via: AgentInterface;
-  readonly transport: Transport;
-  readonly reconnect: Reconnect;
-}
-
-function remote({ card, cardUrl, via, transport, reconnect }: Connection): Remote {
-  // Exactly as the card has it, or not at all (A2A §8.3.2).
-  const tenant = via.tenant === undefined ? {} : { tenant: via.tenant };
-
-  const send: Remote["send"] = (input, options = {}) =>
-    transport.call("SendMessage", toRequest(input, options, via.tenant), options);
-
-  async function* sendOnce(
-    input: Input,
-    options: SendOptions,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
-    yield await send(input, options);
-  }
-
-  return {
-    card,
-    cardUrl,
-    via,
-    send,
-    stream: (input, options = {}) =>
-      card.capabilities.streaming === true
-        ? follow(transport, { send: toRequest(input, options, via.tenant) }, options, reconnect)
-        : sendOnce(input, options),
-    task: {
-      get: (id, { historyLength, ...call } = {}) =>
-        transport.call(
-          "GetTask",
-          { ...tenant, id, ...(historyLength === undefined ? {} : { historyLength }) },
-          call,
-        ),
-      list: (params = {}, call = {}) => transport.call("ListTasks", { ...tenant, ...params }, call),
-      cancel: (id, { metadata, ...call } = {}) =>
-        transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call),
-      subscribe: (id, { after, ...call } = {}) =>
-        follow(transport, { subscribe: { ...tenant, id }, after: after?.toString() }, call, reconnect),
-    },
+  const source = { http, retry, now };
+  const found = await discover(source, url, options.signal);
+  const via = chooseInterface(found.card, options);
+  requireExtensions(found.card, extensions);
+  const authorizer = auth && {
+    authorizer: createAuthorizer(found.card, { auth, origin: originOf(via.url), fetch: http.fetch, now }),
   };
+  const transport = await transportFor(via, { ...http, ...authorizer, version: versionOf(via) ?? version });
+  return remote({ cards: new CardHolder(source, found), via, transport, reconnect, retry });
+}
+
+/** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */
+function requireExtensions({ name, capabilities }: AgentCard, spoken: readonly string[]): void {
+  const missing = (capabilities.extensions ?? []).filter(
+    ({ uri, required }) => required && !spoken.includes(uri),
+  );
+  if (missing.length === 0) return;
+  const uris = missing.map(({ uri }) => uri);
+  const message = `${JSON.stringify(name)} requires extensions of whoever talks to it; if you speak them, give { extensions: ${JSON.stringify(uris)} }.`;
+  throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
+}
+
+/** Some write the address of a gRPC interface without a scheme. */
+function originOf(url: string): string {
+  return URL.canParse(url) && new URL(url).origin !== "null" ? new URL(url).origin : `https://${url}`;
 }

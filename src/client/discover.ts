@@ -1,13 +1,5 @@
-import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
-import { type Http, isObject, JSON_TYPES, parseJson, readText, request } from "./http.ts";
-
-export interface Discovered {
-  readonly card: AgentCard;
-  readonly cardUrl: string;
-  /** What the card offers, in words; of a card of an older protocol, too. */
-  readonly offers: string;
-}
+import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { type CardSource, fetchCard, type FoundCard } from "./fetch-card.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 /** Where cards were before A2A 0.3. */
@@ -17,12 +9,16 @@ const LEGACY = "/.well-known/agent.json";
  * Finds the card of an agent by the URL of its host, of its card or of the agent itself. A card at the root of the
  * host counts for a path below it only if it names that path, so that a misspelt path never finds another agent.
  */
-export async function discover(http: Http, given: string, signal?: AbortSignal): Promise<Discovered> {
+export async function discover(
+  source: CardSource,
+  given: string,
+  signal: AbortSignal | undefined,
+): Promise<FoundCard> {
   const url = parseUrl(given);
   const tries: string[] = [];
   let failure: A2AError | undefined;
   for (const candidate of candidates(url)) {
-    const found = await fetchCard(http, candidate, url, signal);
+    const found = await lookAt(source, candidate, url, signal);
     if (!(found instanceof A2AError)) return found;
     tries.push(`${candidate}: ${found.message}`);
     if (failure === undefined || failure.reason === "NOT_FOUND") failure = found;
@@ -51,47 +47,23 @@ function candidates(url: URL): string[] {
 }
 
 /** The card at a place, or why there is none. */
-async function fetchCard(
-  http: Http,
+async function lookAt(
+  source: CardSource,
   candidate: string,
   asked: URL,
   signal: AbortSignal | undefined,
-): Promise<Discovered | A2AError> {
+): Promise<FoundCard | A2AError> {
   try {
-    const response = await request(http, { method: "GET", url: candidate, accept: JSON_TYPES, signal });
-    const text = await readText(http, response, signal);
-    if (!response.ok) return new A2AError(REASONS[response.status] ?? "NOT_FOUND", `HTTP ${response.status}`);
-    const json = parseJson(text);
-    if (!isCard(json)) return new A2AError("INVALID_AGENT_RESPONSE", "not an agent card");
-    const card = v1.decodeCard(json);
-    const found = {
-      card: withAbsoluteUrls(card, candidate),
-      cardUrl: candidate,
-      offers: offersOf(card, json),
-    };
+    const found = await fetchCard(source, candidate, signal);
     if (isBelow(candidate, asked) || names(found.card, asked)) return found;
     return new A2AError(
       "NOT_FOUND",
-      `the card of ${JSON.stringify(card.name)}, which does not name ${asked.pathname}`,
+      `the card of ${JSON.stringify(found.card.name)}, which does not name ${asked.pathname}`,
     );
   } catch (error) {
     if (error instanceof A2AError) return error;
     throw error;
   }
-}
-
-const REASONS: Record<number, "UNAUTHENTICATED" | "PERMISSION_DENIED" | "UNAVAILABLE"> = {
-  401: "UNAUTHENTICATED",
-  403: "PERMISSION_DENIED",
-  503: "UNAVAILABLE",
-};
-
-function isCard(json: unknown): json is Record<string, unknown> {
-  return (
-    isObject(json) &&
-    typeof json["name"] === "string" &&
-    ("supportedInterfaces" in json || "supported_interfaces" in json || "url" in json)
-  );
 }
 
 /** Whether a card's place belongs to the path that was asked for. */
@@ -105,36 +77,4 @@ function names(card: AgentCard, asked: URL): boolean {
   return card.supportedInterfaces.some(({ url }) => {
     return URL.canParse(url) && new URL(url).pathname.replace(/\/+$/, "") === wanted;
   });
-}
-
-function withAbsoluteUrls(card: AgentCard, cardUrl: string): AgentCard {
-  const supportedInterfaces = card.supportedInterfaces.map((one) =>
-    one.url.startsWith("/") ? { ...one, url: new URL(one.url, cardUrl).href } : one,
-  );
-  return { ...card, supportedInterfaces };
-}
-
-function offersOf(card: AgentCard, json: Record<string, unknown>): string {
-  const offers = card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
-  if (offers.length > 0) return offers.join(", ");
-  if (!("url" in json)) return "nothing";
-  // A card of 0.3 or older has one interface, spread over its top level.
-  const { preferredTransport = "JSONRPC", protocolVersion = "0.2" } = json;
-  return `${String(preferredTransport)} ${String(protocolVersion)}`;
-}
-
-/** The bindings that this client speaks. */
-export type ClientBinding = "JSONRPC" | "HTTP+JSON";
-
-/** The first interface of the card that this client speaks, at protocol 1.0 (A2A §8.3.2); never a silent older version. */
-export function chooseInterface({ card, offers }: Discovered, binding?: ClientBinding): AgentInterface {
-  const bindings: readonly string[] = binding ? [binding] : ["JSONRPC", "HTTP+JSON"];
-  const chosen = card.supportedInterfaces.find(
-    ({ protocolBinding, protocolVersion }) =>
-      bindings.includes(protocolBinding) && /^1\.0(?:\.|$)/.test(protocolVersion),
-  );
-  if (chosen) return chosen;
-  const wanted = bindings.join(" or ");
-  const message = `${JSON.stringify(card.name)} does not offer ${wanted} at A2A 1.0; its card offers ${offers}.`;
-  throw new A2AError("VERSION_NOT_SUPPORTED", message);
 }

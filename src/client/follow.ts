@@ -1,7 +1,7 @@
 import { A2AError, isTerminal, type StreamResponse } from "../protocol/index.ts";
 import type { Call } from "./http.ts";
 import { type Beginning, Place } from "./place.ts";
-import { Backoff, type Reconnect } from "./reconnect.ts";
+import { Backoff, isPassing, type Reconnect } from "./reconnect.ts";
 import type { Received, Transport } from "./transport.ts";
 
 /**
@@ -27,13 +27,14 @@ export async function* follow(
       for await (const received of open(transport, beginning, place, call)) {
         if (place.advance(received)) backoff.progress();
         yield received.event;
+        if (received.isLast) return;
         // A subscription stays open behind a question; the stream that it stands in for would not.
         if (isResumed && place.isOver) return;
       }
       if (place.isComplete) return;
       cut = new A2AError("UNAVAILABLE", "the agent ended the stream before the task had ended");
     } catch (error) {
-      if (!isCut(error)) throw error;
+      if (!isPassing(error)) throw error;
       if (place.isOver) return;
       cut = error;
     }
@@ -73,13 +74,6 @@ async function* subscribe(
     if (!isTerminal(task.status.state)) throw error;
     yield { event: { task } };
   }
-}
-
-/** True for what another try may mend; all else is an answer. */
-function isCut(error: unknown): error is A2AError {
-  return (
-    error instanceof A2AError && (error.reason === "UNAVAILABLE" || error.reason === "RESOURCE_EXHAUSTED")
-  );
 }
 
 function lost({ taskId, lastEventId }: Place, cut: A2AError, tries: number): A2AError {

@@ -1,10 +1,17 @@
 import { A2AError } from "../protocol/index.ts";
-import { fromRestError } from "../wire/index.ts";
+import { fromRestError, type ProtocolVersion } from "../wire/index.ts";
+import type { Authorization, Authorizer } from "./auth/authorizer.ts";
 
 /** How requests are made: the same for all of a remote agent. */
 export interface Http {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
+  /** Named with every request (A2A §3.6.1); a server of 0.3 knows no such header and ignores it. */
+  readonly version: ProtocolVersion;
+  /** The extensions that are asked for with every request. */
+  readonly extensions: readonly string[];
+  /** Signs requests to the agent; there is none for those that look for its card. */
+  readonly authorizer?: Authorizer;
   /** The largest body of an answer that is not a stream. */
   readonly maxResponseBytes: number;
   /** The largest single event of a stream. */
@@ -14,6 +21,8 @@ export interface Http {
 export interface Call {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Told once the agent answers: which of the extensions that were asked for it has activated. */
+  readonly onActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
 export interface Outgoing extends Call {
@@ -25,40 +34,94 @@ export interface Outgoing extends Call {
 }
 
 export const JSON_TYPES = "application/a2a+json, application/json";
-const VERSION = "1.0";
+
+/** How each version names the header in which extensions are asked for and confirmed (A2A §3.2.6; 0.3 §3.2). */
+export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
+  "1.0": "a2a-extensions",
+  "0.3": "x-a2a-extensions",
+};
 
 /**
- * Sends one request. Rejects with UNAVAILABLE when nobody answers, and refuses redirects: credentials are for the
- * agent that they were given for, and not for whomever it points to.
+ * Sends one request to the agent, with all that belongs to each. Refused as unauthenticated, it is sent once more with
+ * credentials that were renewed: nothing was done with the first.
  */
 export async function request(http: Http, outgoing: Outgoing): Promise<Response> {
-  const { method, url, accept, contentType, body, signal } = outgoing;
-  const headers = new Headers({ ...http.headers, ...outgoing.headers });
-  headers.set("a2a-version", VERSION);
+  const { authorizer } = http;
+  if (!authorizer) return sendOnce(http, outgoing, undefined);
+  const authorization = await authorizer.authorize(outgoing.signal);
+  const response = await sendOnce(http, outgoing, authorization);
+  if (response.status !== 401 || !authorizer.renew(authorization)) return response;
+  await response.body?.cancel();
+  return sendOnce(http, outgoing, await authorizer.authorize(outgoing.signal));
+}
+
+async function sendOnce(
+  http: Http,
+  { method, url, accept, contentType, body, signal, headers: own, onActivated }: Outgoing,
+  authorization: Authorization | undefined,
+): Promise<Response> {
+  const headers = new Headers({ ...http.headers, ...authorization?.headers, ...own });
+  headers.set("a2a-version", http.version);
   headers.set("accept", accept);
   if (contentType !== undefined) headers.set("content-type", contentType);
+  const extensions = EXTENSIONS_HEADER[http.version];
+  if (http.extensions.length > 0) headers.set(extensions, http.extensions.join(", "));
+  const response = await exchange(http.fetch, withQuery(url, authorization), {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+    ...(signal ? { signal } : {}),
+  });
+  if (onActivated && response.ok) onActivated(listIn(response.headers.get(extensions)));
+  return response;
+}
+
+function withQuery(url: string, authorization: Authorization | undefined): string {
+  if (!authorization?.query) return url;
+  const asked = new URL(url);
+  for (const [name, value] of Object.entries(authorization.query)) asked.searchParams.set(name, value);
+  return asked.href;
+}
+
+function listIn(header: string | null): string[] {
+  return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
+}
+
+/**
+ * `fetch`, but it rejects with UNAVAILABLE when nobody answers, and refuses redirects: credentials are for whom they
+ * were given for, and not for whomever that one points to.
+ */
+export async function exchange(
+  send: typeof fetch,
+  url: string,
+  init: RequestInit & { readonly signal?: AbortSignal },
+): Promise<Response> {
   let response: Response;
   try {
-    response = await http.fetch(url, {
-      method,
-      headers,
-      redirect: "manual",
-      ...(body === undefined ? {} : { body }),
-      ...(signal ? { signal } : {}),
-    });
+    response = await send(url, { ...init, redirect: "manual" });
   } catch (cause) {
-    throw unavailable(cause, signal, `No answer from ${new URL(url).origin}`);
+    throw unavailable(cause, init.signal, `No answer from ${new URL(url).origin}`);
   }
-  if (response.type !== "opaqueredirect" && (response.status < 300 || response.status >= 400))
-    return response;
+  const { status, type } = response;
+  if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
   await response.body?.cancel();
   const target = response.headers.get("location") ?? "elsewhere";
-  const message = `${url} redirects to ${target}; connect to that address if you trust it.`;
+  const message = `${withoutQuery(url)} redirects to ${target}; connect to that address if you trust it.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
+/** A URL for people: an API key may be in its query. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
 /** The whole body; rejects with INVALID_AGENT_RESPONSE past the bound. */
-export async function readText(http: Http, response: Response, signal?: AbortSignal): Promise<string> {
+export async function readText(
+  http: Pick<Http, "maxResponseBytes">,
+  response: Response,
+  signal?: AbortSignal,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
@@ -123,7 +186,8 @@ export function isEventStream(response: Response): boolean {
 export function failureOf(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
-  const message = `${response.url} answered ${response.status} with ${type} that is not an A2A answer; is this the agent's URL?`;
+  const where = response.url ? withoutQuery(response.url) : "The agent";
+  const message = `${where} answered ${response.status} with ${type} that is not an A2A answer; is this the agent's URL?`;
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 

@@ -3,12 +3,14 @@
  * JSON-RPC and HTTP+JSON with any server. A stream that is cut goes on by itself from where it was; "cut" is never
  * taken for "ended".
  */
+export type { Authorize, ClientAuth, ClientCredentials, OAuthClient, Wanted } from "./auth/client-auth.ts";
 export { collect } from "./collect.ts";
-export type { ConnectOptions, Remote, RemoteTasks } from "./connect.ts";
+export type { ConnectOptions } from "./connect.ts";
 export { connect } from "./connect.ts";
-export type { ClientBinding } from "./discover.ts";
 export type { Call } from "./http.ts";
 export type { Input, SendOptions } from "./input.ts";
 export type { Reconnect } from "./reconnect.ts";
+export type { Remote, RemotePushConfigs, RemoteTasks } from "./remote.ts";
+export type { ClientBinding } from "./transport-for.ts";
 export type { CardTrust, CardVerifier, SignatureKey, VerifiedSignature } from "./verify-card.ts";
 export { createCardVerifier, verifyCard } from "./verify-card.ts";

@@ -1,5 +1,6 @@
-import type { OperationName, Operations, StreamResponse } from "../protocol/index.ts";
-import { fromJsonRpcError, parseSse, v1 } from "../wire/index.ts";
+import type { OperationName, Operations } from "../protocol/index.ts";
+import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../wire/index.ts";
+import type { JsonRpcClientDialect } from "./dialect.ts";
 import {
   type Call,
   chunks,
@@ -22,15 +23,19 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-/** A2A §9. */
+/** JSON-RPC over HTTP, in whatever version (A2A §9). */
 export class JsonRpcTransport implements Transport {
+  readonly version: ProtocolVersion;
   readonly #http: Http;
   readonly #url: string;
+  readonly #dialect: JsonRpcClientDialect;
   #lastId = 0;
 
-  constructor(http: Http, url: string) {
+  constructor(http: Http, url: string, dialect: JsonRpcClientDialect) {
     this.#http = http;
     this.#url = url;
+    this.#dialect = dialect;
+    this.version = dialect.version;
   }
 
   async call<O extends UnaryOperation>(
@@ -39,7 +44,7 @@ export class JsonRpcTransport implements Transport {
     call: Call,
   ): Promise<Operations[O]["result"]> {
     const response = await this.#post(operation, params, JSON_TYPES, call);
-    return v1.decodeResult(operation, await this.#result(response, call));
+    return this.#dialect.decodeResult(operation, await this.#result(response, call));
   }
 
   async *stream<O extends StreamOperation>(
@@ -48,25 +53,32 @@ export class JsonRpcTransport implements Transport {
     call: StreamCall,
   ): AsyncGenerator<Received, void, undefined> {
     const headers = streamHeaders(call);
-    const response = await this.#post(operation, params, `text/event-stream, ${JSON_TYPES}`, {
-      ...call,
-      headers,
-    });
-    const decode = (json: unknown): StreamResponse => v1.decodeResult(operation, json);
+    const accept = `text/event-stream, ${JSON_TYPES}`;
+    const response = await this.#post(operation, params, accept, { ...call, headers });
     if (!isEventStream(response)) {
       // What fails before the stream begins is answered without one (A2A §9.4.2).
-      yield { event: decode(await this.#result(response, call)) };
+      yield this.#received(operation, await this.#result(response, call));
       return;
     }
     for await (const { id, data } of parseSse(chunks(response, call.signal), this.#http)) {
-      const envelope = parseJson(data);
-      yield { id, event: decode(resultOf(envelope, response)) };
+      yield this.#received(operation, resultOf(parseJson(data), response), id);
     }
   }
 
-  #post(operation: OperationName, params: object, accept: string, call: Call): Promise<Response> {
+  #received(operation: StreamOperation, json: unknown, id?: string): Received {
+    const event = this.#dialect.decodeResult(operation, json);
+    return this.#dialect.isLast(json) ? { id, event, isLast: true } : { id, event };
+  }
+
+  async #post<O extends OperationName>(
+    operation: O,
+    given: Operations[O]["params"],
+    accept: string,
+    call: Call,
+  ): Promise<Response> {
+    const { method, params } = this.#dialect.toCall(operation, given);
     this.#lastId += 1;
-    const body = JSON.stringify({ jsonrpc: "2.0", id: this.#lastId, method: operation, params });
+    const body = JSON.stringify({ jsonrpc: "2.0", id: this.#lastId, method, params });
     const contentType = "application/json";
     return request(this.#http, { ...call, method: "POST", url: this.#url, accept, contentType, body });
   }

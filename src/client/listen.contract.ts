@@ -3,12 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import { encodeFrame } from "../wire/index.ts";
+import { connect, type ConnectOptions, type Remote } from "./index.ts";
 
 /** A request as a raw server got it. */
 export interface Seen {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+  /** The text as JSON, when it is some. */
   readonly body: {
     readonly method?: string;
     readonly id?: number;
@@ -26,7 +29,8 @@ export async function listen(answer: Answer): Promise<{ url: string; seen: Seen[
     incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
     incoming.on("end", () => {
       const { method = "", url = "", headers } = incoming;
-      const request: Seen = { method, url, headers, body: JSON.parse(text || "{}") as Seen["body"] };
+      const body = JSON.parse(text.startsWith("{") ? text : "{}") as Seen["body"];
+      const request: Seen = { method, url, headers, text, body };
       seen.push(request);
       answer(response, request);
     });
@@ -74,3 +78,25 @@ export function cardFor(url: string, about: object = {}): object {
     ...about,
   };
 }
+
+/** A connection to an agent that answers as told, and what it has seen; requests for its card aside. */
+export async function serve(
+  answer: Answer,
+  options: ConnectOptions = {},
+  about: object = {},
+): Promise<{ remote: Remote; seen: () => Seen[] }> {
+  let url = "";
+  const server = await listen((response, request) => {
+    if (request.url.includes("/.well-known/")) sendJson(response, cardFor(url, about));
+    else answer(response, request);
+  });
+  ({ url } = server);
+  const remote = await connect(url, options);
+  return { remote, seen: () => server.seen.filter((request) => !request.url.includes("/.well-known/")) };
+}
+
+/** Answers every JSON-RPC request with a result. */
+export const rpc =
+  (result: unknown): Answer =>
+  (response, { body }) =>
+    sendJson(response, { jsonrpc: "2.0", id: body.id, result });

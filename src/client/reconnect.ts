@@ -1,8 +1,8 @@
 import { A2AError } from "../protocol/index.ts";
 
-/** How a cut stream is picked up again. */
+/** How a cut stream is picked up again, or a read that failed is repeated. */
 export interface Reconnect {
-  /** Tries without progress before giving up. Default 10; 0 never reconnects. */
+  /** Tries without progress before giving up; 0 never tries again. Default 10 for streams, 3 for reads. */
   readonly tries?: number;
   /** The longest wait before the first try, doubled with each further one. Default 200. */
   readonly firstDelayMs?: number;
@@ -14,6 +14,8 @@ export interface Reconnect {
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
+const MAX_DELAY_MS = 10_000;
+
 /** Waits between tries: exponential with full jitter, so that the clients of a restarted server do not come at once. */
 export class Backoff {
   readonly #options: Required<Reconnect>;
@@ -22,7 +24,7 @@ export class Backoff {
   constructor({
     tries = 10,
     firstDelayMs = 200,
-    maxDelayMs = 10_000,
+    maxDelayMs = MAX_DELAY_MS,
     random = Math.random,
     sleep = pause,
   }: Reconnect) {
@@ -46,6 +48,34 @@ export class Backoff {
     this.#failures += 1;
     await sleep(Math.max(random() * ceiling, (cut.retryAfter ?? 0) * 1_000), signal);
     return true;
+  }
+}
+
+/** True for what another try may mend; all else is an answer. */
+export function isPassing(error: unknown): error is A2AError {
+  return (
+    error instanceof A2AError && (error.reason === "UNAVAILABLE" || error.reason === "RESOURCE_EXHAUSTED")
+  );
+}
+
+/**
+ * Repeats what only reads while the agent is out of reach or has too much to do. One that wants to be left alone for
+ * longer than the longest wait is: the error tells for how long.
+ */
+export async function retrying<T>(
+  { tries = 3, maxDelayMs = MAX_DELAY_MS, ...how }: Reconnect,
+  signal: AbortSignal | undefined,
+  read: () => Promise<T>,
+  mayMend: (error: A2AError) => boolean = () => true,
+): Promise<T> {
+  const backoff = new Backoff({ tries, maxDelayMs, ...how });
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isPassing(error) || !mayMend(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs) throw error;
+      if (!(await backoff.next(error, signal))) throw error;
+    }
   }
 }
 

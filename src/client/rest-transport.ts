@@ -1,12 +1,6 @@
-import {
-  A2AError,
-  type CancelTaskRequest,
-  type GetTaskRequest,
-  type ListTasksRequest,
-  type OperationName,
-  type Operations,
-} from "../protocol/index.ts";
-import { fromRestError, parseSse, v1 } from "../wire/index.ts";
+import type { A2AError, Operations } from "../protocol/index.ts";
+import { fromRestError, parseSse, type ProtocolVersion } from "../wire/index.ts";
+import type { RestCall, RestClientDialect } from "./dialect.ts";
 import {
   type Call,
   chunks,
@@ -30,61 +24,18 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-interface Route {
-  readonly method: "GET" | "POST" | "DELETE";
-  readonly path: string;
-  readonly query?: object;
-  readonly body?: object;
-}
-
-/** Where each operation goes (A2A §11.3), tenant aside. */
-const ROUTES: { readonly [O in OperationName]: (params: Operations[O]["params"]) => Route } = {
-  SendMessage: (body) => ({ method: "POST", path: "/message:send", body }),
-  SendStreamingMessage: (body) => ({ method: "POST", path: "/message:stream", body }),
-  GetTask: ({ id, ...query }: GetTaskRequest) => ({
-    method: "GET",
-    path: `/tasks/${encodeURIComponent(id)}`,
-    query,
-  }),
-  ListTasks: (query: ListTasksRequest) => ({ method: "GET", path: "/tasks", query }),
-  CancelTask: ({ id, ...body }: CancelTaskRequest) => ({
-    method: "POST",
-    path: `/tasks/${encodeURIComponent(id)}:cancel`,
-    body,
-  }),
-  SubscribeToTask: ({ id }) => ({
-    method: "POST",
-    path: `/tasks/${encodeURIComponent(id)}:subscribe`,
-    body: {},
-  }),
-  GetExtendedAgentCard: () => ({ method: "GET", path: "/extendedAgentCard" }),
-  CreateTaskPushNotificationConfig: ({ taskId, ...body }) => ({
-    method: "POST",
-    path: configsOf(taskId),
-    body,
-  }),
-  GetTaskPushNotificationConfig: ({ taskId, id }) => ({ method: "GET", path: configsOf(taskId, id) }),
-  ListTaskPushNotificationConfigs: ({ taskId, ...query }) => ({
-    method: "GET",
-    path: configsOf(taskId),
-    query,
-  }),
-  DeleteTaskPushNotificationConfig: ({ taskId, id }) => ({ method: "DELETE", path: configsOf(taskId, id) }),
-};
-
-function configsOf(taskId: string, id?: string): string {
-  const configs = `/tasks/${encodeURIComponent(taskId)}/pushNotificationConfigs`;
-  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
-}
-
-/** A2A §11. */
+/** HTTP+JSON, in whatever version (A2A §11). */
 export class RestTransport implements Transport {
+  readonly version: ProtocolVersion;
   readonly #http: Http;
   readonly #url: string;
+  readonly #dialect: RestClientDialect;
 
-  constructor(http: Http, url: string) {
+  constructor(http: Http, url: string, dialect: RestClientDialect) {
     this.#http = http;
     this.#url = url.replace(/\/+$/, "");
+    this.#dialect = dialect;
+    this.version = dialect.version;
   }
 
   async call<O extends UnaryOperation>(
@@ -92,8 +43,8 @@ export class RestTransport implements Transport {
     params: Operations[O]["params"],
     call: Call,
   ): Promise<Operations[O]["result"]> {
-    const response = await this.#send(ROUTES[operation](params), params.tenant, JSON_TYPES, call);
-    return v1.decodeResult(operation, await this.#result(response, call));
+    const response = await this.#send(this.#dialect.toRoute(operation, params), JSON_TYPES, call);
+    return this.#dialect.decodeResult(operation, await this.#result(response, call));
   }
 
   async *stream<O extends StreamOperation>(
@@ -101,13 +52,10 @@ export class RestTransport implements Transport {
     params: Operations[O]["params"],
     call: StreamCall,
   ): AsyncGenerator<Received, void, undefined> {
-    const route = ROUTES[operation](params);
-    const response = await this.#open(operation, route, params.tenant, {
-      ...call,
-      headers: streamHeaders(call),
-    });
+    const route = this.#dialect.toRoute(operation, params);
+    const response = await this.#open(operation, route, { ...call, headers: streamHeaders(call) });
     if (!isEventStream(response)) {
-      yield { event: v1.decodeResult(operation, await this.#result(response, call)) };
+      yield this.#received(operation, await this.#result(response, call));
       return;
     }
     for await (const { id, event, data } of parseSse(chunks(response, call.signal), this.#http)) {
@@ -116,41 +64,42 @@ export class RestTransport implements Transport {
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw withRetryAfter(fromRestError(statusIn(json), json), response);
       }
-      yield { id, event: v1.decodeResult(operation, json) };
+      yield this.#received(operation, json, id);
     }
   }
 
+  #received(operation: StreamOperation, json: unknown, id?: string): Received {
+    const event = this.#dialect.decodeResult(operation, json);
+    return this.#dialect.isLast(json) ? { id, event, isLast: true } : { id, event };
+  }
+
   /** The specification's text subscribes with POST and its proto with GET; servers have one, the other or both. */
-  async #open(
-    operation: StreamOperation,
-    route: Route,
-    tenant: string | undefined,
-    call: Call,
-  ): Promise<Response> {
+  async #open(operation: StreamOperation, route: RestCall, call: Call): Promise<Response> {
     const accept = `text/event-stream, ${JSON_TYPES}`;
-    const response = await this.#send(route, tenant, accept, call);
+    const response = await this.#send(route, accept, call);
     if (operation !== "SubscribeToTask" || (response.status !== 404 && response.status !== 405))
       return response;
     const error = await this.#failure(response, call);
     if (error.reason !== "NOT_FOUND" && error.reason !== "METHOD_NOT_ALLOWED") throw error;
-    return this.#send({ method: "GET", path: route.path }, tenant, accept, call);
+    return this.#send({ method: "GET", path: route.path }, accept, call);
   }
 
-  #send(route: Route, tenant: string | undefined, accept: string, call: Call): Promise<Response> {
-    const { method, path, query, body } = route;
-    // The tenant travels in the path; once is enough (A2A §8.3.2).
-    const place = tenant === undefined ? "" : `/${encodeURIComponent(tenant)}`;
-    const url = `${this.#url}${place}${path}${query ? search(query) : ""}`;
+  #send({ method, path, query, body }: RestCall, accept: string, call: Call): Promise<Response> {
+    const url = `${this.#url}${path}${query ? search(query) : ""}`;
     const outgoing: Outgoing = { ...call, method, url, accept };
     if (body === undefined) return request(this.#http, outgoing);
-    const text = JSON.stringify({ ...body, tenant: undefined });
-    return request(this.#http, { ...outgoing, contentType: "application/json", body: text });
+    return request(this.#http, {
+      ...outgoing,
+      contentType: "application/json",
+      body: JSON.stringify(body),
+    });
   }
 
   async #result(response: Response, call: Call): Promise<unknown> {
     if (!response.ok) throw await this.#failure(response, call);
     const text = await readText(this.#http, response, call.signal);
-    const json = parseJson(text);
+    // What has nothing to say may say nothing, as a deletion does.
+    const json = response.status === 204 ? null : parseJson(text);
     if (json === undefined) throw failureOf(response, json);
     return json;
   }
@@ -164,7 +113,7 @@ export class RestTransport implements Transport {
 function search(query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (name !== "tenant" && value !== undefined) parameters.set(name, String(value));
+    if (value !== undefined) parameters.set(name, String(value));
   }
   return parameters.size > 0 ? `?${parameters.toString()}` : "";
 }

@@ -1,4 +1,5 @@
 import type { OperationName, Operations, StreamResponse } from "../protocol/index.ts";
+import type { ProtocolVersion } from "../wire/index.ts";
 import type { Call } from "./http.ts";
 
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
@@ -13,10 +14,13 @@ export interface StreamCall extends Call {
 export interface Received {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
+  /** True when the server said with it that nothing follows (`final` of A2A 0.3). */
+  readonly isLast?: boolean;
 }
 
 /** One binding to one interface of an agent. Everything rejects with an A2AError, or with what the signal was aborted with. */
 export interface Transport {
+  readonly version: ProtocolVersion;
   call<O extends UnaryOperation>(
     operation: O,
     params: Operations[O]["params"],

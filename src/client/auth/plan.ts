@@ -1,0 +1,161 @@
+import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
+import type { ClientAuth, ClientCredentials, OAuthClient } from "./client-auth.ts";
+
+/** How one security scheme is satisfied. */
+export type Means =
+  | { readonly put: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
+  | { readonly put: "bearer"; readonly token: string | (() => string | Promise<string>) }
+  | {
+      readonly put: "token";
+      readonly client: OAuthClient;
+      readonly from: TokenPlace;
+      readonly scopes: readonly string[];
+    }
+  | { readonly put: "nothing" };
+
+/** Where the card says that tokens come from. */
+export type TokenPlace = { readonly tokenUrl: string } | { readonly metadataUrl: string };
+
+export type AuthCard = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
+
+/** One requirement: all of its schemes by name, with their scopes. */
+export type Requirement = ReadonlyMap<
+  string,
+  { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
+>;
+
+/** The alternatives of a card in its order. Schemes that no requirement names are alternatives, each by itself. */
+export function requirementsOf({ securitySchemes = {}, securityRequirements = [] }: AuthCard): Requirement[] {
+  const schemeOf = (name: string): SecurityScheme | undefined =>
+    Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined;
+  if (securityRequirements.length === 0) {
+    return Object.keys(securitySchemes).map(
+      (name) => new Map([[name, { scheme: schemeOf(name), scopes: [] }]]),
+    );
+  }
+  return securityRequirements.map(
+    ({ schemes }) =>
+      new Map(
+        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: schemeOf(name), scopes: list }]),
+      ),
+  );
+}
+
+/**
+ * How the first requirement that the credentials satisfy is satisfied (A2A §7.3: one of the requirements, with all of
+ * its schemes). A card that asks for nothing gets them in the usual way. Throws UNAUTHENTICATED with what to give.
+ */
+export function planOf(card: AuthCard, auth: ClientAuth): readonly Means[] {
+  checkTexts(auth);
+  const requirements = requirementsOf(card);
+  if (requirements.length === 0) return usual(auth);
+  for (const requirement of requirements) {
+    const means = [...requirement].map(([name, { scheme, scopes }]) => {
+      const own = auth.schemes && Object.hasOwn(auth.schemes, name) ? auth.schemes[name] : undefined;
+      return scheme && (meansFor(scheme, scopes, own) ?? meansFor(scheme, scopes, auth));
+    });
+    // One without schemes lets anybody in; who has credentials means to use them.
+    if (means.length > 0 && means.every((one) => one !== undefined)) return means;
+  }
+  if (requirements.some(({ size }) => size === 0)) return [];
+  const message = `${JSON.stringify(card.name)} asks for other credentials than were given; it takes ${describe(requirements)}.`;
+  throw new A2AError("UNAUTHENTICATED", message);
+}
+
+function meansFor(
+  scheme: SecurityScheme,
+  scopes: readonly string[],
+  given: ClientCredentials | undefined,
+): Means | undefined {
+  const { apiKey, bearer, basic, client, mutualTls } = given ?? {};
+  if ("apiKeySecurityScheme" in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return apiKey === undefined ? undefined : { put: location, name, value: apiKey };
+  }
+  if ("httpAuthSecurityScheme" in scheme) {
+    const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+    if (kind === "bearer" && bearer !== undefined) return { put: "bearer", token: bearer };
+    return kind === "basic" && basic ? basicMeans(basic) : undefined;
+  }
+  if ("mtlsSecurityScheme" in scheme) return mutualTls ? { put: "nothing" } : undefined;
+  const from = tokenPlaceOf(scheme);
+  if (client && from) return { put: "token", client, from, scopes: client.scopes ?? scopes };
+  return bearer === undefined ? undefined : { put: "bearer", token: bearer };
+}
+
+function tokenPlaceOf(scheme: SecurityScheme): TokenPlace | undefined {
+  if ("openIdConnectSecurityScheme" in scheme) {
+    return { metadataUrl: scheme.openIdConnectSecurityScheme.openIdConnectUrl };
+  }
+  if (!("oauth2SecurityScheme" in scheme)) return undefined;
+  const { flows, oauth2MetadataUrl } = scheme.oauth2SecurityScheme;
+  if ("clientCredentials" in flows) return { tokenUrl: flows.clientCredentials.tokenUrl };
+  return oauth2MetadataUrl ? { metadataUrl: oauth2MetadataUrl } : undefined;
+}
+
+function usual({ apiKey, bearer, basic }: ClientAuth): Means[] {
+  const means: Means[] = [];
+  if (apiKey !== undefined) means.push({ put: "header", name: "x-api-key", value: apiKey });
+  if (bearer !== undefined) means.push({ put: "bearer", token: bearer });
+  else if (basic) means.push(basicMeans(basic));
+  return means;
+}
+
+function basicMeans({ username, password }: { username: string; password: string }): Means {
+  return { put: "header", name: "authorization", value: `Basic ${base64(`${username}:${password}`)}` };
+}
+
+export function base64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+/** What no header can hold would fail later, with the secret in the message. */
+function checkTexts(auth: ClientAuth): void {
+  const own = Object.entries(auth.schemes ?? {}).map(([name, one]) => [`auth.schemes.${name}`, one] as const);
+  const all = [["auth", auth] as const, ...own];
+  const violations = all.flatMap(([where, { apiKey, bearer }]) =>
+    Object.entries({ apiKey, bearer }).flatMap(([name, value]) =>
+      typeof value === "string" && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
+        ? [
+            {
+              field: `${where}.${name}`,
+              description: "must be visible ASCII; a line break at its end is a common slip",
+            },
+          ]
+        : [],
+    ),
+  );
+  if (violations.length > 0) throw A2AError.invalidParams(violations);
+}
+
+/** The requirements of a card in words, with what to give for each. */
+export function describe(requirements: readonly Requirement[]): string {
+  return requirements
+    .map((requirement) =>
+      [...requirement]
+        .map(([name, { scheme }]) => `${JSON.stringify(name)} (${inWords(scheme)})`)
+        .join(" and "),
+    )
+    .join(", or ");
+}
+
+function inWords(scheme: SecurityScheme | undefined): string {
+  if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
+  if ("apiKeySecurityScheme" in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return `an API key as ${location} ${name}; give { auth: { apiKey } }`;
+  }
+  if ("httpAuthSecurityScheme" in scheme) {
+    const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+    if (kind === "bearer") return "a bearer token; give { auth: { bearer } }";
+    if (kind === "basic") return "a name and password; give { auth: { basic } }";
+    return `HTTP ${kind}; give { auth: a function } that knows it`;
+  }
+  if ("mtlsSecurityScheme" in scheme) {
+    return "a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }";
+  }
+  const kind = "oauth2SecurityScheme" in scheme ? "OAuth 2.0" : "OpenID Connect";
+  return tokenPlaceOf(scheme)
+    ? `${kind}; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours`
+    : `${kind} of a person; give { auth: { bearer } } with that person's token`;
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { TokenSource } from "./token-source.ts";
+
+describe("a token", () => {
+  it("is kept until it expires, or is refused", async () => {
+    let now = 0;
+    let count = 0;
+    const source = new TokenSource(
+      () => Promise.resolve({ value: `t${(count += 1)}`, expiresAt: now + 10 }),
+      () => now,
+    );
+    expect([await source.token(undefined), await source.token(undefined)]).toEqual(["t1", "t1"]);
+    now = 10;
+    expect(await source.token(undefined)).toBe("t2");
+    source.drop("t1");
+    expect(await source.token(undefined)).toBe("t2");
+    source.drop("t2");
+    expect(await source.token(undefined)).toBe("t3");
+  });
+
+  it("is got once for all who wait, and one who stops waiting stops nobody else", async () => {
+    const coming = Promise.withResolvers<{ value: string }>();
+    let count = 0;
+    const source = new TokenSource(
+      () => {
+        count += 1;
+        return coming.promise;
+      },
+      () => 0,
+    );
+    const impatient = new AbortController();
+    const given = source.token(impatient.signal);
+    const patient = source.token(undefined);
+    impatient.abort(new Error("enough"));
+    await expect(given).rejects.toThrow("enough");
+    coming.resolve({ value: "t" });
+    expect([await patient, await source.token(undefined), count]).toEqual(["t", "t", 1]);
+  });
+
+  it("that could not be got is asked for again", async () => {
+    let count = 0;
+    const source = new TokenSource(
+      async () => {
+        count += 1;
+        if (count === 1) throw new Error("down");
+        return Promise.resolve({ value: "t" });
+      },
+      () => 0,
+    );
+    await expect(source.token(undefined)).rejects.toThrow("down");
+    expect(await source.token(undefined)).toBe("t");
+  });
+});

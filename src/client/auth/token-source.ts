@@ -1,0 +1,50 @@
+/** A token, and until when it may be used; without an end, until it is refused. */
+export interface Token {
+  readonly value: string;
+  readonly expiresAt?: number;
+}
+
+/** Keeps a token until it expires, and gets the next one once for all who wait for it. */
+export class TokenSource {
+  readonly #get: () => Promise<Token>;
+  readonly #now: () => number;
+  #token: Token | undefined;
+  #coming: Promise<Token> | undefined;
+
+  constructor(get: () => Promise<Token>, now: () => number) {
+    this.#get = get;
+    this.#now = now;
+  }
+
+  /** The signal ends the waiting of this one caller, not the request that others may wait for, too. */
+  async token(signal: AbortSignal | undefined): Promise<string> {
+    const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
+    if (this.#now() < expiresAt) return value;
+    this.#coming ??= this.#renew();
+    return (await abortable(this.#coming, signal)).value;
+  }
+
+  /** To be told of a token that was refused; one that has come since stays. */
+  drop(refused: string | undefined): void {
+    if (this.#token?.value === refused) this.#token = undefined;
+  }
+
+  async #renew(): Promise<Token> {
+    try {
+      this.#token = await this.#get();
+      return this.#token;
+    } finally {
+      this.#coming = undefined;
+    }
+  }
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

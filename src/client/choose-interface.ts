@@ -1,0 +1,57 @@
+import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
+import type { ProtocolVersion } from "../wire/index.ts";
+import { CLIENT_BINDINGS, type ClientBinding } from "./transport-for.ts";
+
+export interface Choice {
+  readonly binding?: ClientBinding;
+  /** Only this one. */
+  readonly version?: ProtocolVersion;
+  /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
+  readonly allowOlder?: boolean;
+}
+
+/** Those that are spoken, the newest first. */
+const VERSIONS: readonly ProtocolVersion[] = ["1.0"];
+
+/**
+ * The interface of the card that is spoken to: the first, in the card's order, of the newest version that both sides
+ * have (A2A §8.3.2). An agent of 0.3 is spoken to in 0.3; one that has 1.0 too never silently is.
+ */
+export function chooseInterface(
+  card: AgentCard,
+  { binding, version, allowOlder }: Choice = {},
+): AgentInterface {
+  const offered = card.supportedInterfaces;
+  const isNew = offered.some((one) => versionOf(one) === "1.0");
+  const spoken = offered.filter(({ protocolBinding }) =>
+    binding === undefined ? isSpoken(protocolBinding) : protocolBinding === binding,
+  );
+  const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
+  for (const wanted of version === undefined ? VERSIONS : [version]) {
+    const chosen = spoken.find((one) => versionOf(one) === wanted);
+    if (!chosen) continue;
+    if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
+    const message = `${quoted(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${offersOf(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
+    throw new A2AError("VERSION_NOT_SUPPORTED", message);
+  }
+  const message = `${quoted(card)} does not offer ${bindings} at A2A ${version ?? VERSIONS.join(" or ")}; its card offers ${offersOf(card)}.`;
+  throw new A2AError("VERSION_NOT_SUPPORTED", message);
+}
+
+/** The version that an interface speaks, patches aside (A2A §3.6); undefined for one that is not spoken here. */
+export function versionOf({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
+  return VERSIONS.find((version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`));
+}
+
+function isSpoken(binding: string): boolean {
+  return CLIENT_BINDINGS.some((one) => one === binding);
+}
+
+function quoted({ name }: AgentCard): string {
+  return JSON.stringify(name);
+}
+
+function offersOf({ supportedInterfaces }: AgentCard): string {
+  const offers = supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
+  return offers.length > 0 ? offers.join(", ") : "nothing";
+}

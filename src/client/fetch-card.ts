@@ -1,0 +1,67 @@
+import { A2AError, type AgentCard, type ErrorReason } from "../protocol/index.ts";
+import { type Http, JSON_TYPES, parseJson, readText, request, withRetryAfter } from "./http.ts";
+import { readCard } from "./read-card.ts";
+import { type Reconnect, retrying } from "./reconnect.ts";
+
+/** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
+export interface FoundCard {
+  readonly card: AgentCard;
+  readonly url: string;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** Until when its server calls it fresh. */
+  readonly freshUntil: number;
+}
+
+export interface CardSource {
+  readonly http: Http;
+  readonly retry: Reconnect;
+  readonly now: () => number;
+}
+
+/** The card at a URL; with a copy at hand, that copy again unless it has changed. */
+export async function fetchCard(
+  { http, retry, now }: CardSource,
+  url: string,
+  signal: AbortSignal | undefined,
+  known?: FoundCard,
+): Promise<FoundCard> {
+  const headers: Record<string, string> = {};
+  if (known?.etag) headers["if-none-match"] = known.etag;
+  if (known?.lastModified) headers["if-modified-since"] = known.lastModified;
+  const ask = async (): Promise<Response> => {
+    const answer = await request(http, { method: "GET", url, accept: JSON_TYPES, headers, signal });
+    if (answer.ok || (known && answer.status === 304)) return answer;
+    await answer.body?.cancel();
+    const reason = REASONS[answer.status] ?? "NOT_FOUND";
+    throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}`), answer);
+  };
+  // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
+  const response = await retrying(retry, signal, ask, ({ cause }) => cause === undefined);
+  const freshUntil = freshness(response.headers, now());
+  if (known && !response.ok) return { ...known, freshUntil };
+  const text = await readText(http, response, signal);
+  return {
+    card: readCard(parseJson(text), url),
+    url,
+    etag: response.headers.get("etag"),
+    lastModified: response.headers.get("last-modified"),
+    freshUntil,
+  };
+}
+
+/** What an error status means where a card is looked for; whatever else may be there, no card is. */
+const REASONS: Readonly<Record<number, ErrorReason>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+};
+
+/** The end of `max-age`; without one, a card is asked about every time. */
+function freshness(headers: Headers, now: number): number {
+  const control = headers.get("cache-control") ?? "";
+  const maxAge = /\bmax-age=(\d+)/i.exec(control)?.[1];
+  if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(control)) return now;
+  return now + (Number(maxAge) - Number(headers.get("age") ?? 0)) * 1_000;
+}

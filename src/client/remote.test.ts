@@ -1,0 +1,242 @@
+import { describe, expect, it } from "vitest";
+import { connect, type Reconnect } from "./index.ts";
+import {
+  type Answer,
+  cardFor,
+  listen,
+  rpc,
+  type Seen,
+  sendEvents,
+  sendJson,
+  serve,
+} from "./listen.contract.ts";
+import { all } from "./remote.contract.ts";
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+
+/** Waits that take no time, and how long they would have been. */
+function patience(about: Reconnect = {}): { how: Reconnect; waits: number[] } {
+  const waits: number[] = [];
+  const sleep = (ms: number): Promise<void> => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
+  return { how: { random: () => 0.5, sleep, ...about }, waits };
+}
+
+/** Answers in turn, and with the last one for ever. */
+function inTurn(...answers: readonly Answer[]): Answer {
+  let turn = 0;
+  return (response, request) => {
+    answers[Math.min(turn, answers.length - 1)]?.(response, request);
+    turn += 1;
+  };
+}
+
+const busy =
+  (status: number, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, headers).end("busy");
+const hangUp: Answer = (response) => response.socket?.resetAndDestroy();
+
+describe("a read that fails in passing", () => {
+  it("is repeated, after as long as the agent asks for", async () => {
+    const { how, waits } = patience();
+    const answers = inTurn(busy(503), busy(429, { "retry-after": "2" }), hangUp, rpc(task));
+    const { remote, seen } = await serve(answers, { retry: how });
+    expect((await remote.task.get("t")).id).toBe("t");
+    expect(waits).toEqual([100, 2_000, 400]);
+    expect(seen()).toHaveLength(4);
+  });
+
+  it("is given up after some tries, or when the agent wants to be left alone for long", async () => {
+    const { how, waits } = patience();
+    const tired = await serve(busy(503), { retry: how });
+    await expect(tired.remote.task.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect([tired.seen().length, waits.length]).toEqual([4, 3]);
+    const closed = await serve(busy(429, { "retry-after": "3600" }), { retry: how });
+    await expect(closed.remote.task.get("t")).rejects.toMatchObject({
+      reason: "RESOURCE_EXHAUSTED",
+      retryAfter: 3600,
+    });
+    expect(closed.seen()).toHaveLength(1);
+  });
+
+  it("may be one of the card, but where nobody is, that is said at once", async () => {
+    const { how, waits } = patience();
+    let url = "";
+    const server = await listen(inTurn(busy(503), (response) => sendJson(response, cardFor(url))));
+    ({ url } = server);
+    expect((await connect(url, { retry: how })).card.name).toBe("Raw");
+    expect(waits).toHaveLength(1);
+    await expect(connect("http://127.0.0.1:1", { retry: how })).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+    });
+    expect(waits).toHaveLength(1);
+  });
+
+  it("is no message and no cancellation: those are sent once", async () => {
+    const { how, waits } = patience();
+    const { remote, seen } = await serve(busy(503), { retry: how });
+    await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    await expect(remote.task.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect([seen().length, waits]).toEqual([2, []]);
+  });
+});
+
+describe("extensions", () => {
+  const POLITE = "urn:x:polite";
+  const LOUD = "urn:x:loud";
+
+  it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    "are asked for with every request over %s, and what is active is told [J-01, J-02]",
+    async (binding) => {
+      const answer: Answer = (response, request) => {
+        response.setHeader("a2a-extensions", ` ${POLITE} ,`);
+        if (request.headers.accept?.startsWith("text/event-stream")) {
+          sendEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
+        } else sendJson(response, binding === "JSONRPC" ? { result: task } : task);
+      };
+      const { remote, seen } = await serve(answer, { binding, extensions: [POLITE, LOUD] });
+      const told: (readonly string[])[] = [];
+      const onActivated = (uris: readonly string[]): void => void told.push(uris);
+      await remote.task.get("t", { onActivated });
+      await all(remote.stream("x", { onActivated }));
+      expect(told).toEqual([[POLITE], [POLITE]]);
+      expect(seen().map(({ headers }) => headers["a2a-extensions"])).toEqual(
+        Array(2).fill(`${POLITE}, ${LOUD}`),
+      );
+    },
+  );
+
+  it("that the agent requires and the caller does not speak are a refusal at once [H-04]", async () => {
+    const capabilities = { extensions: [{ uri: POLITE, required: true }, { uri: LOUD }] };
+    await expect(serve(rpc(task), {}, { capabilities })).rejects.toMatchObject({
+      reason: "EXTENSION_SUPPORT_REQUIRED",
+      message: expect.stringContaining(`{ extensions: ["${POLITE}"] }`) as string,
+    });
+    const { remote } = await serve(rpc(task), { extensions: [POLITE] }, { capabilities });
+    expect((await remote.task.get("t")).id).toBe("t");
+  });
+});
+
+describe("the configurations of push notifications", () => {
+  const config = { id: "p", taskId: "t/1", url: "https://me.example/hook", token: "x" };
+  const about = { capabilities: { pushNotifications: true } };
+
+  it("are created, read, listed and deleted over JSON-RPC [I-01, I-03]", async () => {
+    const answers = inTurn(
+      rpc(config),
+      rpc(config),
+      rpc({ configs: [config], nextPageToken: "n" }),
+      rpc({}),
+      rpc(null),
+    );
+    const { remote, seen } = await serve(answers, {}, about);
+    const { push } = remote.task;
+    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await push.get("t/1", "p")).toEqual(config);
+    expect(await push.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
+    await push.delete("t/1", "p");
+    await push.delete("t/1", "p");
+    expect(seen().map(({ body }) => [body.method, body.params])).toEqual([
+      ["CreateTaskPushNotificationConfig", { taskId: "t/1", url: config.url, token: "x" }],
+      ["GetTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
+      ["ListTaskPushNotificationConfigs", { taskId: "t/1", pageSize: 1 }],
+      ["DeleteTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
+      ["DeleteTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
+    ]);
+  });
+
+  it("are created, read, listed and deleted over REST, whatever a deletion answers [I-01, I-03]", async () => {
+    const answers = inTurn(
+      (response) => sendJson(response, config, 201),
+      (response) => sendJson(response, config),
+      (response) => sendJson(response, {}),
+      (response) => response.writeHead(204).end(),
+      (response) => sendJson(response, {}),
+    );
+    const { remote, seen } = await serve(answers, { binding: "HTTP+JSON" }, about);
+    const { push } = remote.task;
+    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await push.get("t/1", "p")).toEqual(config);
+    expect(await push.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
+    await push.delete("t/1", "p");
+    await push.delete("t/1", "p");
+    expect(seen().map(({ method, url, text }) => [method, url, text])).toEqual([
+      ["POST", "/rest/tasks/t%2F1/pushNotificationConfigs", JSON.stringify({ url: config.url, token: "x" })],
+      ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
+      ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs?pageSize=1&pageToken=n", ""],
+      ["DELETE", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
+      ["DELETE", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
+    ]);
+  });
+
+  it("are not asked of an agent that does not push [H-01]", async () => {
+    const { remote, seen } = await serve(rpc(config));
+    await expect(remote.task.push.create("t", config)).rejects.toMatchObject({
+      reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    });
+    await expect(remote.task.push.list("t")).rejects.toThrow(`"Raw" does not offer pushNotifications`);
+    expect(seen()).toEqual([]);
+  });
+});
+
+describe("the card", () => {
+  /** A host whose card has a tag and says for how long it is fresh; `version` may change. */
+  async function host(control: string): Promise<{ url: string; seen: Seen[]; version: string }> {
+    const now = { version: "1", url: "", seen: [] as Seen[] };
+    const server = await listen((response, request) => {
+      if (!request.url.includes("/.well-known/")) {
+        const card = cardFor(now.url, {
+          name: "Extended",
+          version: now.version,
+          capabilities: { extendedAgentCard: true },
+        });
+        return sendJson(response, { result: card });
+      }
+      const etag = `"${now.version}"`;
+      response.setHeader("etag", etag).setHeader("cache-control", control);
+      if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
+      else
+        sendJson(
+          response,
+          cardFor(now.url, { version: now.version, capabilities: { extendedAgentCard: true } }),
+        );
+    });
+    return Object.assign(now, server);
+  }
+
+  it("is asked for again only when it is out of date, and sent only when it has changed [A-24]", async () => {
+    const lasting = await host("public, max-age=3600");
+    const fresh = await connect(lasting.url);
+    expect((await fresh.refreshCard()).version).toBe("1");
+    expect(lasting.seen).toHaveLength(1);
+
+    for (const control of ["no-cache, max-age=3600", "max-age=0", "public"]) {
+      const changing = await host(control);
+      const remote = await connect(changing.url);
+      await remote.refreshCard();
+      changing.version = "2";
+      expect((await remote.refreshCard()).version).toBe("2");
+      expect(remote.card.version).toBe("2");
+      expect(changing.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, `"1"`, `"1"`]);
+    }
+  });
+
+  it("is the extended one once that was asked for, until there is a new version [A-33]", async () => {
+    const changing = await host("max-age=0");
+    const remote = await connect(changing.url);
+    expect(remote.card.name).toBe("Raw");
+    expect((await remote.extendedCard()).name).toBe("Extended");
+    expect([remote.card.name, (await remote.refreshCard()).name]).toEqual(["Extended", "Extended"]);
+    changing.version = "2";
+    expect((await remote.refreshCard()).name).toBe("Raw");
+  });
+
+  it("has no extended one where it says so [H-03]", async () => {
+    const { remote, seen } = await serve(rpc({}));
+    await expect(remote.extendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+    expect(seen()).toEqual([]);
+  });
+});
