@@ -23,6 +23,7 @@ function runOf(text: string, signal: AbortSignal = new AbortController().signal)
     configuration: {},
     metadata: {},
     extensions: [],
+    referenced: () => Promise.resolve([]),
     signal,
   };
 }

@@ -38,7 +38,13 @@ export function command(line: string | readonly string[], options: CommandOption
   // Callers learn the name of the program, not its arguments.
   const name = shell ? "shell" : basename(program);
   return agent(
-    { name, description: shell ? "Runs a shell command" : `Runs ${name}`, ...description },
+    {
+      name,
+      description: shell ? "Runs a shell command" : `Runs ${name}`,
+      // Nothing else reaches a command that reads text.
+      ...(stdin === "message" ? {} : { defaultInputModes: ["text/plain"] }),
+      ...description,
+    },
     async function* (run): AsyncGenerator<Said, void> {
       run.signal.throwIfAborted();
       const child = spawn(program, args, {

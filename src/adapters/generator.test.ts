@@ -270,6 +270,7 @@ function fakeRun(said: string): Run {
     configuration: {},
     metadata: {},
     extensions: [],
+    referenced: () => Promise.resolve([]),
     signal: new AbortController().signal,
   };
 }

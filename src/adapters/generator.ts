@@ -1,7 +1,8 @@
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
-import { textOf, type Message } from "../protocol/index.ts";
+import { textOf, type Message, type Task } from "../protocol/index.ts";
 import type { Said } from "./say.ts";
 import { Speech } from "./speech.ts";
+import { tailored } from "./tailored.ts";
 
 /** What a generator is given for one turn: the run, with the two things that nearly every agent wants at hand. */
 export interface Turn extends Run {
@@ -39,7 +40,7 @@ export function agent(
   return {
     ...options,
     describe: () => described,
-    execute: (run) => new Speech(run, work(new GeneratorTurn(run))),
+    execute: (run) => tailored(new Speech(run, work(new GeneratorTurn(run))), run),
   };
 }
 
@@ -49,8 +50,6 @@ function describe(given: AgentDescription): AgentDescription {
   const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
-    defaultInputModes: ["text/plain"],
-    defaultOutputModes: ["text/plain"],
     skills: [{ id, name, description, tags: [id] }],
     ...given,
   };
@@ -96,5 +95,8 @@ class GeneratorTurn implements Turn {
   }
   get signal(): AbortSignal {
     return this.#run.signal;
+  }
+  referenced(): Promise<Task[]> {
+    return this.#run.referenced();
   }
 }

@@ -202,7 +202,7 @@ describe("a card", () => {
         streaming: true,
         extensions: [{ uri: "https://google.github.io/adk-docs/a2a/a2a-extension/" }],
       },
-      defaultInputModes: ["text/plain", "application/json"],
+      defaultInputModes: ["text/plain", "application/json", "*/*"],
     });
   });
 });

@@ -80,7 +80,8 @@ export async function describeAdk(
       streaming: true,
       extensions: [{ uri: ADK_EXTENSION, description: "Speaks the A2A dialect of ADK's bridges." }],
     },
-    defaultInputModes: ["text/plain", "application/json"],
+    // Files of every kind reach the model; which of them it understands, only the model knows.
+    defaultInputModes: ["text/plain", "application/json", "*/*"],
     defaultOutputModes: ["text/plain", "application/json"],
     skills: await buildAgentSkills(agent, options),
   };

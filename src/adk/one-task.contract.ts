@@ -56,6 +56,7 @@ export class OneTask {
       configuration: {},
       metadata: {},
       extensions: [],
+      referenced: () => Promise.resolve([]),
       signal: new AbortController().signal,
       ...more,
     };

@@ -47,6 +47,11 @@ export interface Run {
   readonly extensions: readonly string[];
   /** Aborts when the task is cancelled or the server closes. */
   readonly signal: AbortSignal;
+  /**
+   * The tasks that the message refers to (`referenceTaskIds`), in its order, as they are now: copies, at most 50. Those
+   * that do not exist are left out, and so are those of other callers and other agents.
+   */
+  referenced(): Promise<Task[]>;
 }
 
 /** What a card says of an agent, without what only its server knows (where it is served, and how one authenticates). */

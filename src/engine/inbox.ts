@@ -2,8 +2,10 @@ import {
   A2AError,
   isInterrupted,
   isTerminal,
+  snapshot,
   type Message,
   type SendMessageRequest,
+  type Task,
 } from "../protocol/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
@@ -191,14 +193,29 @@ export class Inbox {
       throw error;
     }
     const { tenant, principal } = scope;
-    const turn = new Turn(request, message, { tenant, principal }, service);
+    const turn = new Turn(request, message, { tenant, principal }, service, () =>
+      this.#referenced(scope, message),
+    );
     turn.onEnd(() => {
       all.leave();
       own.leave();
     });
     return turn;
   }
+
+  async #referenced(scope: Scope, { referenceTaskIds = [] }: Message): Promise<Task[]> {
+    const { store, runners } = this.#context;
+    const tasks: Task[] = [];
+    for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_REFERENCES)) {
+      const task = runners.live(scope, id)?.live.snapshot() ?? (await store.load(scope, id))?.task;
+      if (task) tasks.push(snapshot(task));
+    }
+    return tasks;
+  }
 }
+
+/** Each is a look into the store, and a client may name as many as fit into a request. */
+const MAX_REFERENCES = 50;
 
 /** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */
 async function hearFirst(begin: () => Speech): Promise<Speech> {

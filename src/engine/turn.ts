@@ -22,6 +22,8 @@ export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly service: ServiceParameters;
+  /** The tasks that the message refers to, as far as they are the caller's. */
+  readonly referenced: () => Promise<Task[]>;
   /** The caller's message as it stands in the task. */
   readonly message: Message;
   /** Resolves with the message's seq once that is durable: from here on nothing is lost. */
@@ -48,11 +50,13 @@ export class Turn {
     message: Message,
     caller: Caller,
     service: ServiceParameters = {},
+    referenced: () => Promise<Task[]> = () => Promise.resolve([]),
   ) {
     this.request = request;
     this.message = message;
     this.caller = caller;
     this.service = service;
+    this.referenced = referenced;
   }
 
   /** The agent is done, or cut off. */
@@ -120,5 +124,9 @@ class TurnRun implements Run {
 
   get signal(): AbortSignal {
     return this.#turn.signal;
+  }
+
+  referenced(): Promise<Task[]> {
+    return this.#turn.referenced();
   }
 }

@@ -5,6 +5,7 @@ import { checkOffered } from "./capabilities.ts";
 import { activateExtensions } from "./extensions.ts";
 import type { HttpRequest } from "./exchange.ts";
 import type { EventStreams, Told } from "./event-stream.ts";
+import { checkInputModes } from "./input-modes.ts";
 import { perform, type Outcome } from "./operations.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -92,8 +93,11 @@ function begin(
   const extensions = activateExtensions(described.capabilities?.extensions, request, version);
   const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
   const decoded = codec.decodeParams(operation, params);
-  if ("message" in decoded && decoded.configuration?.taskPushNotificationConfig)
-    checkOffered("CreateTaskPushNotificationConfig", described);
+  if ("message" in decoded) {
+    if (decoded.configuration?.taskPushNotificationConfig)
+      checkOffered("CreateTaskPushNotificationConfig", described);
+    if (agent.inputModes === "enforce") checkInputModes(decoded.message, described);
+  }
   const performed = perform(operation, agent, decoded, caller, { version, extensions, after });
   return extensions.length === 0
     ? performed

@@ -3,6 +3,7 @@ import type { Agent, AgentDescription } from "../engine/index.ts";
 import type { AgentCard, AgentSkill } from "../protocol/index.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
+import { DEFAULT_MODES } from "./input-modes.ts";
 
 /** How long a card may be kept without asking again, in seconds. */
 const MAX_AGE = 300;
@@ -125,8 +126,8 @@ function toCard(description: AgentDescription, url: string): AgentCard {
     ],
     version: version ?? "1.0.0",
     capabilities: { ...capabilities },
-    defaultInputModes: defaultInputModes ?? ["text/plain"],
-    defaultOutputModes: defaultOutputModes ?? ["text/plain"],
+    defaultInputModes: defaultInputModes ?? [...DEFAULT_MODES],
+    defaultOutputModes: defaultOutputModes ?? [...DEFAULT_MODES],
     skills: skills?.length ? skills : [wholeSkill(name, text)],
     ...rest,
   };

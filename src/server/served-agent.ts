@@ -6,6 +6,13 @@ export interface ServedAgent {
   readonly id: string;
   readonly engine: Engine;
   readonly card: CardStand;
+  /** What becomes of message parts of media types that the agent does not declare. */
+  readonly inputModes: "enforce" | "ignore";
+}
+
+/** How an agent is served. */
+export interface ServeOptions extends Omit<CardOptions, "path"> {
+  readonly inputModes?: "enforce" | "ignore" | undefined;
 }
 
 /** The path under which an agent is served. */
@@ -17,9 +24,9 @@ export function serve(
   id: string,
   agent: Agent,
   engine: Engine,
-  card: Omit<CardOptions, "path"> = {},
+  { inputModes = "enforce", ...card }: ServeOptions = {},
 ): ServedAgent {
-  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }) };
+  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }), inputModes };
 }
 
 /** The agents by their ids. A single agent without an id is called `agent`. What is no agent is refused at once. */

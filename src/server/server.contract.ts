@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task } from "../protocol/index.ts";
 import { cardContract } from "./card.contract.ts";
 import { extensionsContract } from "./extensions.contract.ts";
+import { inputModesContract } from "./input-modes.contract.ts";
 import { jsonRpcContract } from "./json-rpc.contract.ts";
 import { restContract } from "./rest.contract.ts";
 import {
@@ -28,6 +29,7 @@ export function serverContract(name: string, open: Open): void {
     jsonRpcContract(visit);
     restContract(visit);
     extensionsContract(open);
+    inputModesContract(open);
 
     it("keeps the agents' tasks apart [E13]", async () => {
       const { id } = await taskFrom("echo x");

@@ -47,6 +47,11 @@ export interface ServerOptions {
    */
   readonly publicUrl?: string;
   /**
+   * Whether a message part of a media type that the agent does not declare (`defaultInputModes`, `inputModes` of its
+   * skills) is refused, as A2A §3.1.1 has it (default), or left to the agent. An agent that declares none gets everything.
+   */
+  readonly inputModes?: "enforce" | "ignore";
+  /**
    * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. How
    * clients come to know the public keys is up to you.
    */
@@ -190,7 +195,7 @@ class AgentServer implements Server {
   }
 
   #serve(agents: [string, Agent][]): Map<string, ServedAgent> {
-    const { observer, limits, merge, deduplicate, cancelGraceMs, signing } = this.#options;
+    const { observer, limits, merge, deduplicate, cancelGraceMs, signing, inputModes } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
@@ -204,7 +209,7 @@ class AgentServer implements Server {
     return new Map(
       agents.map(([id, agent]) => [
         id,
-        serve(id, agent, new Engine({ ...shared, agent, agentId: id }), { signing }),
+        serve(id, agent, new Engine({ ...shared, agent, agentId: id }), { signing, inputModes }),
       ]),
     );
   }

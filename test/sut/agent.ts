@@ -48,7 +48,6 @@ export const sutAgent: Agent = {
     description: "Plays the scenarios of the A2A TCK.",
     version: "1.0.0",
     capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
-    defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain"],
     skills: [{ id: "tck", name: "TCK", description: "Plays scenarios by messageId.", tags: ["tck"] }],
   }),

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { accepts, covers, mediaTypeOf } from "./index.ts";
+
+describe("a media type", () => {
+  it.each([
+    ["image/png", ["text/plain", "image/png"], true],
+    ["image/png", ["image/*"], true],
+    ["image/png", ["*/*"], true],
+    ["Image/PNG; q=1", ["image/png;level=2"], true],
+    ["image/png", ["text/*", "application/json"], false],
+    ["image/png", ["image"], false],
+    ["imagery/x", ["image/*"], false],
+    ["image/png", [], false],
+    ["text/markdown", ["text"], true],
+    ["application/json", ["data"], true],
+    ["application/pdf", ["file"], true],
+  ])("%s is covered by %j: %s", (type, modes, expected) => {
+    expect(covers(modes, type)).toBe(expected);
+  });
+
+  it("is that of the part, else what its kind has", () => {
+    expect(mediaTypeOf({ text: "a" })).toBe("text/plain");
+    expect(mediaTypeOf({ text: "a", mediaType: "text/html" })).toBe("text/html");
+    expect(mediaTypeOf({ data: null })).toBe("application/json");
+    expect(mediaTypeOf({ raw: "" })).toBeUndefined();
+    expect(mediaTypeOf({ url: "https://a.example/x.png" })).toBeUndefined();
+  });
+
+  it("is accepted by who names it, and by who names none [F-12]", () => {
+    expect(accepts({}, "image/png")).toBe(true);
+    expect(accepts({ acceptedOutputModes: [] }, "image/png")).toBe(true);
+    expect(accepts({ acceptedOutputModes: ["text/plain"] }, "image/png")).toBe(false);
+  });
+});

@@ -1,0 +1,75 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Agent } from "../engine/index.ts";
+import type { ServerOptions } from "./index.ts";
+import { JSON_BODY, message, parrot, type Door, type Open, type RpcAnswer } from "./server.fixture.ts";
+
+const png = { raw: "AQI=", mediaType: "image/png" };
+const pdf = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
+
+/** What an agent is sent of the media types that it does not take, through whatever door. */
+export function inputModesContract(open: Open): void {
+  describe("media types", () => {
+    let door: Door | undefined;
+    afterEach(() => door?.close());
+
+    /** The error code of SendMessage with those parts, to an agent that describes itself so. */
+    const sender = async (
+      described: Partial<Awaited<ReturnType<Agent["describe"]>>>,
+      options: ServerOptions = {},
+    ): Promise<(method: string, parts: object[]) => Promise<RpcAnswer>> => {
+      const agent: Agent = {
+        ...parrot,
+        describe: async () => ({ ...(await parrot.describe()), ...described }),
+      };
+      ({ door } = await open({ parrot: agent }, { store: "memory", ...options }));
+      const own = door;
+      return async (method, parts) => {
+        const params = { message: message("", { parts }) };
+        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+        const answer = await own.send("/", { method: "POST", headers: JSON_BODY, body });
+        return (await answer.json()) as RpcAnswer;
+      };
+    };
+
+    it("that the agent does not declare are refused before any stream, and named with their parts [F-09]", async () => {
+      const send = await sender({ defaultInputModes: ["text/plain", "image/*"] });
+      for (const method of ["SendMessage", "SendStreamingMessage"]) {
+        const { error } = await send(method, [{ text: "echo" }, pdf, png, { data: 1 }]);
+        expect(error?.code).toBe(-32005);
+        expect(error?.message).toBe(
+          'message.parts[1] is "application/pdf"; this agent takes text/plain, image/* (and 1 more).',
+        );
+        const violations = error?.data?.flatMap(({ fieldViolations = [] }) => fieldViolations) ?? [];
+        expect(violations.map(({ field }) => field)).toEqual(["message.parts[1]", "message.parts[3]"]);
+      }
+      const sent = await door?.send("/message:send", {
+        method: "POST",
+        headers: JSON_BODY,
+        body: JSON.stringify({ message: message("", { parts: [pdf] }) }),
+      });
+      expect([sent?.status, await sent?.text()]).toEqual([
+        400,
+        expect.stringContaining("CONTENT_TYPE_NOT_SUPPORTED"),
+      ]);
+      expect((await send("ListTasks", [])).result).toMatchObject({ totalSize: 0 });
+    });
+
+    it("that the agent or one of its skills declares are taken, and files of no known type [F-09, A-11]", async () => {
+      const skill = { id: "see", name: "See", description: "Sees.", tags: ["t"], inputModes: ["image/png"] };
+      const send = await sender({ skills: [skill] });
+      const { result } = await send("SendMessage", [{ text: "echo" }, png, { raw: "AQI=" }]);
+      expect(result?.task?.status.state).toBe("TASK_STATE_COMPLETED");
+      expect((await send("SendMessage", [pdf])).error?.code).toBe(-32005);
+    });
+
+    it("are all taken by an agent that declares none [F-09]", async () => {
+      const send = await sender({});
+      expect((await send("SendMessage", [{ text: "echo" }, pdf, { data: 1 }])).error).toBeUndefined();
+    });
+
+    it("are left to the agent when the server is told so [F-09]", async () => {
+      const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModes: "ignore" });
+      expect((await send("SendMessage", [{ text: "echo" }, pdf])).error).toBeUndefined();
+    });
+  });
+}
