@@ -34,7 +34,7 @@ export type Work = (run: Turn) => AsyncIterable<Said, void, undefined>;
 export function agent(
   description: AgentDescription,
   work: Work,
-  options: Pick<Agent, "opensWith" | "whileWorking"> = {},
+  options: Pick<Agent, "opensWith" | "whileWorking" | "describeExtended"> = {},
 ): Agent {
   const described = describe(description);
   return {

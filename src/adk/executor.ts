@@ -16,6 +16,8 @@ export interface AdkAgentOptions
   runConfig?: Partial<RunConfig>;
   /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
   observer?: Pick<Observer, "onError">;
+  /** What the extended card says instead of the public one, to callers who are authenticated. */
+  describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
 /** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
@@ -24,6 +26,7 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
   const openSession = sessionOpener();
   return {
     describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
+    ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     execute: (run) => ({
       [Symbol.asyncIterator]: () => new RunStream(() => begin(run, runner, openSession, options), run.signal),
     }),

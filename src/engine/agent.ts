@@ -67,6 +67,13 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
 export interface Agent {
   /** Called for the card and cached by the server. */
   describe(): AgentDescription | Promise<AgentDescription>;
+  /**
+   * What the extended card says instead of the public one, to a caller who is authenticated; it may differ from caller to
+   * caller. Undefined: nothing more for this one. A server with authentication declares the extended card then.
+   */
+  describeExtended?(
+    caller: Caller,
+  ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
    * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a

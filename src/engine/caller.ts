@@ -4,15 +4,19 @@ export interface Caller {
   readonly tenant: string;
   /** A stable name of the authenticated user; "" when nobody is authenticated. */
   readonly principal: string;
+  /** What the credentials permit, where they say so; for agents to look at. Owns nothing, and is not kept. */
+  readonly scopes?: readonly string[];
+  /** What a token says of the caller, where it was a JWT. Not kept either. */
+  readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 /** Whose tasks: the owner and the agent. What every store operation is confined to. */
-export interface Scope extends Caller {
+export interface Scope extends Pick<Caller, "tenant" | "principal"> {
   /** Id of the agent within its server. */
   readonly agent: string;
 }
 
 /** A string that is the same for the same caller and for nobody else. */
-export function callerKey({ tenant, principal }: Caller): string {
+export function callerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;
 }

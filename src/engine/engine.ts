@@ -204,7 +204,7 @@ export class Engine {
 
   #accept(request: SendMessageRequest, caller: Caller, service: ServiceParameters): Promise<Accepted> {
     if (this.#closing) throw closing();
-    return this.#inbox.accept(this.#scope(caller), request, service);
+    return this.#inbox.accept(this.#scope(caller), { request, caller, service });
   }
 
   /** The task as it is, once the message is durable. */

@@ -9,7 +9,7 @@ import {
 } from "../protocol/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
-import type { Scope } from "./caller.ts";
+import type { Caller, Scope } from "./caller.ts";
 import type { NewId } from "./new-id.ts";
 import { Desks, type Desk } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
@@ -43,6 +43,7 @@ export interface InboxContext {
 interface Letter {
   readonly scope: Scope;
   readonly request: SendMessageRequest;
+  readonly caller: Caller;
   readonly service: ServiceParameters;
   readonly desk: Desk<InFlight>;
 }
@@ -65,8 +66,12 @@ export class Inbox {
     this.#desks = new Desks(context.limits);
   }
 
-  async accept(scope: Scope, request: SendMessageRequest, service: ServiceParameters): Promise<Accepted> {
-    const letter = { scope, request, service, desk: this.#desks.of(scope) };
+  /** `scope`: that of the caller. */
+  async accept(
+    scope: Scope,
+    { request, caller, service }: Pick<Letter, "request" | "caller" | "service">,
+  ): Promise<Accepted> {
+    const letter = { scope, request, caller, service, desk: this.#desks.of(scope) };
     if (!this.#context.deduplicate) return await this.#route(letter);
     const { inFlight } = letter.desk;
     const { message } = letter.request;
@@ -182,7 +187,7 @@ export class Inbox {
   }
 
   /** A turn that holds its place among the agents at work until it ends. */
-  #turn({ scope, request, service, desk }: Letter, message: Message): Turn {
+  #turn({ scope, request, caller, service, desk }: Letter, message: Message): Turn {
     const all = this.#runs;
     const own = desk.runs;
     all.enter();
@@ -192,10 +197,7 @@ export class Inbox {
       all.leave();
       throw error;
     }
-    const { tenant, principal } = scope;
-    const turn = new Turn(request, message, { tenant, principal }, service, () =>
-      this.#referenced(scope, message),
-    );
+    const turn = new Turn(request, message, caller, service, () => this.#referenced(scope, message));
     turn.onEnd(() => {
       all.leave();
       own.leave();

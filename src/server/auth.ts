@@ -1,29 +1,32 @@
 import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import type { HttpRequest } from "./exchange.ts";
+import { refusal, type Authentication } from "./auth/authentication.ts";
+import type { Authenticate, Credentials } from "./auth/scheme.ts";
 
-/** What an `authenticate` function sees of a request. */
-export type Credentials = Pick<HttpRequest, "method" | "path" | "header">;
-
-/** Says who asks; undefined refuses the request with 401. Never called for the public card. */
-export type Authenticate = (request: Credentials) => Caller | undefined | Promise<Caller | undefined>;
+export type { Authentication } from "./auth/authentication.ts";
+export type { Authenticate, Credentials } from "./auth/scheme.ts";
 
 /** Everybody, where nobody is authenticated. */
 export const ANYBODY: Caller = { tenant: "", principal: "" };
 
-export async function callerOf(request: HttpRequest, authenticate: Authenticate): Promise<Caller> {
-  const { method, path } = request;
+export async function callerOf(request: Credentials, authenticate: Authenticate): Promise<Caller> {
+  const { method, path, query } = request;
   // A plain object, so that what it is given may be taken apart.
-  const caller = await authenticate({ method, path, header: (name) => request.header(name.toLowerCase()) });
-  if (!caller)
-    throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send valid credentials.");
+  const caller = await authenticate({
+    method,
+    path,
+    query,
+    header: (name) => request.header(name.toLowerCase()),
+    certificate: () => request.certificate?.(),
+  });
+  if (!caller) throw refusal();
   return caller;
 }
 
 /** Refuses an address that others can reach when nobody is authenticated: safe unless asked otherwise in words. */
 export function checkBind(
   host: string,
-  options: { authenticate?: Authenticate; allowUnauthenticated?: boolean },
+  options: { authenticate?: Authentication; allowUnauthenticated?: boolean },
 ): void {
   if (isLoopback(host) || options.authenticate || options.allowUnauthenticated) return;
   throw new Error(

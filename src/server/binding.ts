@@ -1,6 +1,7 @@
 import type { AgentDescription, Caller } from "../engine/index.ts";
 import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
 import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../wire/index.ts";
+import { AuthRefusal, refusal } from "./auth/authentication.ts";
 import { checkOffered } from "./capabilities.ts";
 import { activateExtensions } from "./extensions.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -21,7 +22,7 @@ export interface BindingContext {
 }
 
 /** What is read of a request beside its body. */
-export type Asked = Pick<HttpRequest, "header" | "query">;
+export type Asked = Pick<HttpRequest, "header" | "query" | "origin">;
 
 /** A request that has been let in: for which agent, and from whom. */
 export interface Admitted<R extends Asked = HttpRequest> {
@@ -98,7 +99,7 @@ function begin(
       checkOffered("CreateTaskPushNotificationConfig", described);
     if (agent.inputModes === "enforce") checkInputModes(decoded.message, described);
   }
-  const performed = perform(operation, agent, decoded, caller, { version, extensions, after });
+  const performed = perform(operation, agent, decoded, caller, { version, extensions, after }, request);
   return extensions.length === 0
     ? performed
     : performed.then((outcome) => ({ ...outcome, activated: extensions }));
@@ -119,10 +120,19 @@ function resumePoint(lastEventId: string | undefined): number | undefined {
   throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }
 
+/** What an answer says of its keeping: the extended card is for one caller only (A2A §13.3). */
+export function cacheHeaders(operation: OperationName): Record<string, string> | undefined {
+  return operation === "GetExtendedAgentCard"
+    ? { "cache-control": "private", vary: "Authorization" }
+    : undefined;
+}
+
 /** Headers that a refusal carries beside its body. */
-export function refusalHeaders({ reason, retryAfter }: A2AError): Record<string, string> {
+export function refusalHeaders(error: A2AError): Record<string, string> {
+  const { reason, retryAfter } = error;
   const headers: Record<string, string> = {};
-  if (reason === "UNAUTHENTICATED") headers["www-authenticate"] = 'Bearer realm="a2a"';
+  if (error instanceof AuthRefusal) headers["www-authenticate"] = error.challenge;
+  else if (reason === "UNAUTHENTICATED") headers["www-authenticate"] = refusal().challenge;
   if (retryAfter !== undefined) headers["retry-after"] = String(Math.ceil(retryAfter));
   return headers;
 }

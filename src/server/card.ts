@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Agent, AgentDescription } from "../engine/index.ts";
-import type { AgentCard, AgentSkill } from "../protocol/index.ts";
+import type { Agent, AgentDescription, Caller } from "../engine/index.ts";
+import { A2AError, type AgentCard, type AgentSkill } from "../protocol/index.ts";
+import { refusal, type Gate } from "./auth/authentication.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { DEFAULT_MODES } from "./input-modes.ts";
@@ -23,6 +24,12 @@ interface PrintedCard {
 export interface CardOptions {
   /** Where the agent is served below the origin, for example `/a2a/weather`. */
   readonly path: string;
+  /** What URLs begin with, where that is not as each request says. */
+  readonly publicUrl?: string | undefined;
+  /** Who may come in; undefined: everybody. */
+  readonly gate?: Gate | undefined;
+  /** The tenant that every request is to name. */
+  readonly tenant?: string | undefined;
   readonly signing?: CardSigning | readonly CardSigning[] | undefined;
 }
 
@@ -59,13 +66,41 @@ export class CardStand {
 
   async #ask(): Promise<AgentDescription> {
     const given = await this.#agent.describe();
-    this.#described = { ...given, capabilities: { streaming: true, ...given.capabilities } };
+    const { gate } = this.#options;
+    // All or nothing: requirements that name schemes of somebody else would be of no use.
+    const isDeclared = given.securitySchemes !== undefined || given.securityRequirements !== undefined;
+    const extended = this.#agent.describeExtended && gate ? { extendedAgentCard: true } : {};
+    this.#described = {
+      ...(isDeclared ? {} : gate?.declared),
+      ...given,
+      capabilities: { streaming: true, ...extended, ...given.capabilities },
+    };
     return this.#described;
   }
 
   async card(origin: string): Promise<AgentCard> {
+    return this.#complete(await this.description(), origin, this.#options.tenant);
+  }
+
+  /** The card for a caller (A2A §3.1.11), with what only those are told who are somebody. */
+  async extended(caller: Caller, origin: string): Promise<AgentCard> {
+    const { gate, publicUrl = origin } = this.#options;
+    if (!this.#agent.describeExtended) throw notConfigured();
+    if (caller.principal === "") throw gate?.refusal() ?? refusal();
+    const description = await this.description();
+    const more = await this.#agent.describeExtended(caller);
+    if (!more) throw notConfigured();
+    const capabilities = { ...description.capabilities, ...more.capabilities };
+    return await this.#complete({ ...description, ...more, capabilities }, publicUrl, caller.tenant);
+  }
+
+  async #complete(
+    description: AgentDescription,
+    origin: string,
+    tenant: string | undefined,
+  ): Promise<AgentCard> {
     const { path, signing } = this.#options;
-    const card = toCard(await this.description(), origin + path);
+    const card = toCard(description, origin + path, tenant);
     return signing ? await signCard(card, signing) : card;
   }
 
@@ -95,6 +130,11 @@ export class CardStand {
   }
 }
 
+function notConfigured(): A2AError {
+  const text = "There is no extended card for you; the public card says all.";
+  return new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text);
+}
+
 /** True when the client's copy is this one. `If-None-Match` decides alone when it is there. */
 function isFresh(request: HttpRequest, etag: string, modified: number): boolean {
   const tags = request.header("if-none-match");
@@ -106,7 +146,7 @@ function isFresh(request: HttpRequest, etag: string, modified: number): boolean 
 }
 
 /** A whole card from what the agent says of itself; `url` is its endpoint for both HTTP bindings. */
-function toCard(description: AgentDescription, url: string): AgentCard {
+function toCard(description: AgentDescription, url: string, tenant: string | undefined): AgentCard {
   const {
     name,
     description: text,
@@ -117,12 +157,13 @@ function toCard(description: AgentDescription, url: string): AgentCard {
     skills,
     ...rest
   } = description;
+  const within = tenant ? { tenant } : {};
   return {
     name,
     description: text,
     supportedInterfaces: [
-      { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
-      { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+      { url, protocolBinding: "JSONRPC", protocolVersion: "1.0", ...within },
+      { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0", ...within },
     ],
     version: version ?? "1.0.0",
     capabilities: { ...capabilities },

@@ -11,6 +11,15 @@ export interface HttpRequest {
   header(name: string): string | undefined;
   /** The whole body as text; rejects with PAYLOAD_TOO_LARGE past `maxBytes` and with PARSE_ERROR when it is not UTF-8. */
   text(maxBytes: number): Promise<string>;
+  /** The certificate that the client has proven to have, where a host knows. */
+  certificate?(): ClientCertificate | undefined;
+}
+
+/** What `node:crypto`'s `X509Certificate` has of a client. */
+export interface ClientCertificate {
+  readonly subject: string;
+  readonly subjectAltName?: string | undefined;
+  readonly fingerprint256: string;
 }
 
 /** Where a streamed body goes. */

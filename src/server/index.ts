@@ -5,7 +5,8 @@
  */
 export { createServer } from "./server.ts";
 export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
-export type { Authenticate, Credentials } from "./auth.ts";
+export type { Authenticate, Authentication, Credentials } from "./auth.ts";
 export type { CardSigning } from "./card-signing.ts";
 export { signCard } from "./card-signing.ts";
+export type { Tenants } from "./tenants.ts";
 export type { StoreChoice } from "./open-store.ts";

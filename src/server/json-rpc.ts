@@ -11,6 +11,7 @@ import {
   type ProtocolVersion,
 } from "../wire/index.ts";
 import {
+  cacheHeaders,
   carryOut,
   checkContentType,
   refusalHeaders,
@@ -37,7 +38,7 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     const operation = dialect.operationOf(method);
     if (!operation) throw unknownMethod(method, version);
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
-    const headers = extensionHeaders(outcome.activated, version);
+    const headers = { ...extensionHeaders(outcome.activated, version), ...cacheHeaders(operation) };
     if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id, dialect), headers);
     return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { TLSSocket } from "node:tls";
 import { A2AError } from "../protocol/index.ts";
 import { decodeBody, tooLarge } from "./body.ts";
-import type { HttpReply, HttpRequest, Sink } from "./exchange.ts";
+import type { ClientCertificate, HttpReply, HttpRequest, Sink } from "./exchange.ts";
 
 /** A Node request without the cost of a `Request`. */
 export class NodeRequest implements HttpRequest {
@@ -39,6 +40,12 @@ export class NodeRequest implements HttpRequest {
 
   text(maxBytes: number): Promise<string> {
     return readText(this.#incoming, maxBytes);
+  }
+
+  /** Only one that TLS has verified. */
+  certificate(): ClientCertificate | undefined {
+    const { socket } = this.#incoming;
+    return socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
   }
 }
 

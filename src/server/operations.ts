@@ -1,5 +1,6 @@
 import type { Caller, ServiceParameters, Subscription } from "../engine/index.ts";
 import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
+import type { Asked } from "./binding.ts";
 import { pushNotSupported } from "./capabilities.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -13,14 +14,10 @@ type Call<O extends OperationName> = (
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
+  asked: Asked,
 ) => Promise<Outcome<O>>;
 
 const refusePush = (): Promise<never> => Promise.reject(pushNotSupported());
-
-const notConfigured = (): Promise<never> => {
-  const text = "This agent's card offers an extended card, but none is configured; read the public one.";
-  return Promise.reject(new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text));
-};
 
 /** Every operation that is served (A2A §3.1), the same for all bindings and versions. */
 const CALLS: { readonly [O in OperationName]: Call<O> } = {
@@ -36,7 +33,9 @@ const CALLS: { readonly [O in OperationName]: Call<O> } = {
   SubscribeToTask: async ({ engine }, params, caller, service) => ({
     stream: await engine.subscribe(params, caller, service),
   }),
-  GetExtendedAgentCard: notConfigured,
+  GetExtendedAgentCard: async ({ card }, _params, caller, _service, asked) => ({
+    result: await card.extended(caller, asked.origin),
+  }),
   CreateTaskPushNotificationConfig: refusePush,
   GetTaskPushNotificationConfig: refusePush,
   ListTaskPushNotificationConfigs: refusePush,
@@ -50,8 +49,11 @@ export function perform<O extends OperationName>(
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
+  asked: Asked,
 ): Promise<Outcome<O>> {
-  return CALLS[operation](agent, params, inTenant(caller, params.tenant), service);
+  const within = inTenant(caller, params.tenant);
+  const call = (): Promise<Outcome<O>> => CALLS[operation](agent, params, within, service, asked);
+  return agent.checkTenant ? agent.checkTenant(within).then(call) : call();
 }
 
 /** The caller in the tenant that the request names. Whom authentication has put into a tenant gets into no other (E13). */

@@ -1,6 +1,7 @@
 import { A2AError } from "../protocol/index.ts";
 import { encodeFrame, v1, type ProtocolVersion, type RestDialect, type SpecRevision } from "../wire/index.ts";
 import {
+  cacheHeaders,
   carryOut,
   checkContentType,
   refusalHeaders,
@@ -38,7 +39,8 @@ export async function answerRest(
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
     const active = extensionHeaders(outcome.activated, version);
     if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(dialect, revision), active);
-    const headers = { "content-type": mediaType(request, dialect, revision), ...active };
+    const type = mediaType(request, dialect, revision);
+    const headers = { "content-type": type, ...active, ...cacheHeaders(operation) };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (error) {
     return refuseRest(request, revision, context.told("HTTP+JSON", error), dialect);

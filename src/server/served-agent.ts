@@ -1,5 +1,6 @@
 import type { Agent, Engine } from "../engine/index.ts";
 import { CardStand, type CardOptions } from "./card.ts";
+import type { CheckTenant } from "./tenants.ts";
 
 /** An agent on this server: its engine, and its card. */
 export interface ServedAgent {
@@ -8,11 +9,14 @@ export interface ServedAgent {
   readonly card: CardStand;
   /** What becomes of message parts of media types that the agent does not declare. */
   readonly inputModes: "enforce" | "ignore";
+  /** Undefined: any tenant is served. */
+  readonly checkTenant: CheckTenant | undefined;
 }
 
 /** How an agent is served. */
 export interface ServeOptions extends Omit<CardOptions, "path"> {
   readonly inputModes?: "enforce" | "ignore" | undefined;
+  readonly checkTenant?: CheckTenant | undefined;
 }
 
 /** The path under which an agent is served. */
@@ -24,9 +28,9 @@ export function serve(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModes = "enforce", ...card }: ServeOptions = {},
+  { inputModes = "enforce", checkTenant, ...card }: ServeOptions = {},
 ): ServedAgent {
-  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }), inputModes };
+  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }), inputModes, checkTenant };
 }
 
 /** The agents by their ids. A single agent without an id is called `agent`. What is no agent is refused at once. */

@@ -17,7 +17,8 @@ import {
 } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { SpecRevision } from "../wire/index.ts";
-import { checkBind, HostNames, isLoopback, type Authenticate } from "./auth.ts";
+import { checkBind, HostNames, isLoopback, type Authentication } from "./auth.ts";
+import { Gate } from "./auth/authentication.ts";
 import { checkSigning, type CardSigning } from "./card-signing.ts";
 import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
@@ -26,7 +27,8 @@ import { NodeRequest, sendNode } from "./node.ts";
 import { chooseStore, type StoreChoice } from "./open-store.ts";
 import { refuseRest } from "./rest.ts";
 import { route, type RouterContext } from "./router.ts";
-import { byId, pathOf, serve, type ServedAgent } from "./served-agent.ts";
+import { checkerOf, onlyTenant, type Tenants } from "./tenants.ts";
+import { byId, pathOf, serve, type ServedAgent, type ServeOptions } from "./served-agent.ts";
 
 /** Bounds of a server; each has a default that suits one process. */
 export interface ServerLimits extends Partial<EngineLimits> {
@@ -56,8 +58,13 @@ export interface ServerOptions {
    * clients come to know the public keys is up to you.
    */
   readonly signing?: CardSigning | readonly CardSigning[];
-  /** Says who asks. Without it everybody is the same caller, and only loopback is listened on. */
-  readonly authenticate?: Authenticate;
+  /**
+   * Says who asks: a function, or one or several of what `colloquy/auth` makes, which the agents' cards then declare.
+   * Without it everybody is the same caller, and only loopback is listened on.
+   */
+  readonly authenticate?: Authentication;
+  /** The tenants that are served; others are NOT_FOUND. Default: any, each by itself. */
+  readonly tenants?: Tenants;
   /** Listen beyond loopback without authentication. Default false. */
   readonly allowUnauthenticated?: boolean;
   readonly limits?: ServerLimits;
@@ -133,12 +140,17 @@ class AgentServer implements Server {
     this.store = chooseStore(options.store);
     const observer = safely(options.observer ?? {});
     const told: Told = (where, error) => {
-      if (!(error instanceof A2AError)) observer.onError?.({ where, error });
+      if (!(error instanceof A2AError) || isOurs(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
     this.#streams = new EventStreams(options.heartbeatMs ?? 15_000, told);
     const hostNames = new HostNames(options.publicUrl);
-    const served = this.#serve(agents);
+    const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
+    const publicUrl = options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl);
+    const { signing, inputModes, tenants } = options;
+    const checkTenant = tenants && checkerOf(tenants);
+    const tenant = onlyTenant(tenants);
+    const served = this.#serve(agents, { gate, publicUrl, tenant, checkTenant, signing, inputModes });
     this.#context = {
       agents: served,
       byDefault: served.values().next().value,
@@ -147,8 +159,8 @@ class AgentServer implements Server {
       versions: ["1.0"],
       missingVersion: options.missingVersion ?? "0.3",
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
-      authenticate: options.authenticate,
-      publicUrl: options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl),
+      authenticate: gate && ((credentials) => gate.admit(credentials)),
+      publicUrl,
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
@@ -194,8 +206,8 @@ class AgentServer implements Server {
     if (this.#opening) await this.#opening.then(() => this.store.close());
   }
 
-  #serve(agents: [string, Agent][]): Map<string, ServedAgent> {
-    const { observer, limits, merge, deduplicate, cancelGraceMs, signing, inputModes } = this.#options;
+  #serve(agents: [string, Agent][], how: ServeOptions): Map<string, ServedAgent> {
+    const { observer, limits, merge, deduplicate, cancelGraceMs } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
@@ -207,10 +219,7 @@ class AgentServer implements Server {
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
     return new Map(
-      agents.map(([id, agent]) => [
-        id,
-        serve(id, agent, new Engine({ ...shared, agent, agentId: id }), { signing, inputModes }),
-      ]),
+      agents.map(([id, agent]) => [id, serve(id, agent, new Engine({ ...shared, agent, agentId: id }), how)]),
     );
   }
 
@@ -253,6 +262,11 @@ class AgentServer implements Server {
     });
     return { url, host, port, agents };
   }
+}
+
+/** A failure of the server's that an error tells callers less about than its cause tells us. */
+function isOurs({ reason, cause }: A2AError): boolean {
+  return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
 }
 
 /** The URL that paths are appended to. */

@@ -1,0 +1,77 @@
+import { agent } from "../../adapters/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import type { AgentCard } from "../../protocol/index.ts";
+import { createServer, type Server, type ServerOptions } from "../index.ts";
+
+/** Says who asks. */
+export const mirror: Agent = agent(
+  { name: "mirror", description: "Says who asks" },
+  async function* ({ caller }) {
+    yield JSON.stringify(caller);
+  },
+);
+
+/** A server on a real socket, and what one asks it. */
+export class Guarded implements AsyncDisposable {
+  readonly #server: Server;
+  url = "";
+  readonly errors: unknown[] = [];
+
+  constructor(
+    authenticate: ServerOptions["authenticate"],
+    options: ServerOptions = {},
+    served: Agent = mirror,
+  ) {
+    this.#server = createServer(served, {
+      store: "memory",
+      observer: { onError: ({ error }) => this.errors.push(error) },
+      ...(authenticate === undefined ? {} : { authenticate }),
+      ...options,
+    });
+  }
+
+  static async open(...given: ConstructorParameters<typeof Guarded>): Promise<Guarded> {
+    const guarded = new Guarded(...given);
+    ({ url: guarded.url } = await guarded.#server.listen());
+    return guarded;
+  }
+
+  async card(): Promise<AgentCard> {
+    return (await (await fetch(`${this.url}/.well-known/agent-card.json`)).json()) as AgentCard;
+  }
+
+  /** ListTasks over REST. */
+  list(headers: Record<string, string> = {}, query = ""): Promise<Response> {
+    return fetch(`${this.url}/tasks${query}`, { headers: { "a2a-version": "1.0", ...headers } });
+  }
+
+  async status(headers?: Record<string, string>, query?: string): Promise<number> {
+    return (await this.list(headers, query)).status;
+  }
+
+  rpc(method: string, params: object, headers: Record<string, string> = {}): Promise<Response> {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const all = { "a2a-version": "1.0", "content-type": "application/json", ...headers };
+    return fetch(this.url, { method: "POST", headers: all, body });
+  }
+
+  /** Whom the agent takes the caller for. */
+  async whoami(headers: Record<string, string> = {}, tenant?: string): Promise<Record<string, unknown>> {
+    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
+    const response = await this.rpc("SendMessage", { message, ...(tenant ? { tenant } : {}) }, headers);
+    const { result } = (await response.json()) as {
+      result?: { task: { artifacts: { parts: { text: string }[] }[] } };
+    };
+    return JSON.parse(result?.task.artifacts[0]?.parts[0]?.text ?? "{}") as Record<string, unknown>;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.close({ graceMs: 50 });
+  }
+}
+
+export const withBearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+export const withBasic = (user: string, password: string): Record<string, string> => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`,
+});

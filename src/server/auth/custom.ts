@@ -1,0 +1,30 @@
+import type { SecurityScheme } from "../../protocol/index.ts";
+import { bearerChallenge, checkScopes, withScopes, type Authenticate, type AuthScheme } from "./scheme.ts";
+
+export interface CustomOptions {
+  /** In the card's `securitySchemes`. */
+  readonly name: string;
+  /** How the card declares it. */
+  readonly declared: SecurityScheme;
+  /** Says who asks; undefined when the request has none of these credentials, or wrong ones. */
+  readonly authenticate: Authenticate;
+  /** Scopes that every request needs; the caller has them. */
+  readonly scopes?: readonly string[];
+  /** For `WWW-Authenticate`. Default: that of a bearer token. */
+  readonly challenge?: string;
+}
+
+/** A function of your own, declared by the card. */
+export function custom({ name, declared, authenticate, challenge, ...options }: CustomOptions): AuthScheme {
+  const scopes = checkScopes(options.scopes);
+  return {
+    name,
+    declared,
+    scopes,
+    challenge: challenge === undefined ? bearerChallenge(scopes) : () => challenge,
+    find: async (credentials) => {
+      const caller = await authenticate(credentials);
+      return caller && withScopes(caller, scopes);
+    },
+  };
+}

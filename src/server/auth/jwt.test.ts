@@ -1,0 +1,174 @@
+import { createHmac } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createSigner, generateSigningKey, publicKeys, signJwt, type JwtClaims } from "../../keys/index.ts";
+import { Issuer } from "../../keys/issuer.fixture.ts";
+import { Guarded, withBearer } from "./auth.fixture.ts";
+import { bearer, jwt, oauth2, openIdConnect } from "./index.ts";
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+describe("tokens of an OpenID provider", () => {
+  let issuer: Issuer;
+  let time: number;
+  const now = (): number => time;
+  const seconds = (): number => Math.floor(Date.now() / 1000);
+
+  beforeEach(async () => {
+    issuer = await Issuer.open();
+    time = Date.now();
+  });
+  afterEach(() => issuer[Symbol.asyncDispose]());
+
+  it("let in whom they are about, found by discovery, by URL, or with keys at hand [M-01]", async () => {
+    const common = { issuer: issuer.url, audience: "agents" };
+    const keys = publicKeys([issuer.signer]);
+    const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
+    for (const scheme of [
+      jwt(common),
+      jwt({ ...common, jwksUrl: issuer.jwksUrl }),
+      jwt({ ...common, keys }),
+      oauth2({ ...common, flows }),
+      openIdConnect(common),
+    ]) {
+      await using server = await Guarded.open(scheme);
+      const headers = withBearer(await issuer.token({ scope: "a b", email: "ada@example.com" }));
+      expect(await server.whoami(headers)).toMatchObject({
+        tenant: "",
+        principal: `${issuer.url}|ada`,
+        scopes: ["a", "b"],
+        claims: { sub: "ada", email: "ada@example.com" },
+      });
+    }
+  });
+
+  it("that do not hold are refused, all in the same words [M-01]", async () => {
+    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents" }));
+    const said = async (token: string): Promise<unknown[]> => {
+      const response = await server.list(withBearer(token));
+      return [response.status, response.headers.get("www-authenticate"), await response.text()];
+    };
+    const words = await (await server.list()).text();
+    const refused = [401, `Bearer realm="a2a", error="invalid_token"`, words];
+    const eve = await createSigner({ privateKey: await generateSigningKey(), kid: issuer.signer.kid });
+    const claims = { iss: issuer.url, aud: "agents", sub: "eve", exp: seconds() + 60 };
+    const head = `${encode({ alg: "HS256", kid: issuer.signer.kid })}.${encode(claims)}`;
+    const hmac = createHmac("sha256", JSON.stringify(issuer.signer.publicKey))
+      .update(head)
+      .digest("base64url");
+    const wrong: (string | Record<string, unknown>)[] = [
+      { exp: seconds() - 60 },
+      { exp: undefined },
+      { nbf: seconds() + 60 },
+      { aud: "others" },
+      { aud: undefined },
+      { iss: `${issuer.url}/` },
+      { iss: undefined },
+      { sub: undefined },
+      { sub: "" },
+      `${encode({ alg: "none" })}.${encode(claims)}.`,
+      `${head}.${hmac}`,
+      await signJwt(claims, eve),
+      "no.jwt",
+      "...",
+      "e30.e30.e30",
+    ];
+    for (const each of wrong) {
+      expect(await said(typeof each === "string" ? each : await issuer.token(each as JwtClaims))).toEqual(
+        refused,
+      );
+    }
+    expect((await said(await issuer.token()))[0]).toBe(200);
+  });
+
+  it("go on when the provider exchanges its keys, and made-up names of keys cost it nothing", async () => {
+    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents", now }));
+    expect(await server.status(withBearer(await issuer.token()))).toBe(200);
+    await issuer.rotate({ retire: true });
+    time += 31_000;
+    const asked = issuer.asked.length;
+    expect(await server.status(withBearer(await issuer.token()))).toBe(200);
+    await using stranger = await Issuer.open();
+    for (let at = 0; at < 10; at++) {
+      expect(await server.status(withBearer(await stranger.token({ iss: issuer.url })))).toBe(401);
+    }
+    expect(issuer.asked.length - asked).toBe(2);
+  });
+
+  it("can not be checked while the provider is gone: 503, and only the log knows where it is", async () => {
+    issuer.says.set("/keys", { status: 500, body: "" });
+    await using server = await Guarded.open(jwt({ jwksUrl: issuer.jwksUrl, audience: "agents" }));
+    const response = await server.list(withBearer(await issuer.token()));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect(await response.text()).not.toContain(issuer.url);
+    expect(server.errors).toMatchObject([
+      { cause: { message: expect.stringContaining(issuer.jwksUrl) as string } },
+    ]);
+  });
+
+  it("need the scopes that are asked for, as text or as a list [M-02]", async () => {
+    await using server = await Guarded.open(
+      jwt({ issuer: issuer.url, audience: "agents", scopes: ["use", "more"] }),
+    );
+    const status = async (claims: JwtClaims): Promise<number> =>
+      server.status(withBearer(await issuer.token(claims)));
+    expect(await status({ scope: "more x use" })).toBe(200);
+    expect(await status({ scp: ["use", "more", 7] })).toBe(200);
+    for (const claims of [
+      {},
+      { scope: "use" },
+      { scope: "user more" },
+      { scope: 7 },
+      { scope: "", scp: "use more" },
+    ]) {
+      expect(await status(claims)).toBe(403);
+    }
+    const { headers } = await server.list(withBearer(await issuer.token()));
+    expect(headers.get("www-authenticate")).toBe(
+      `Bearer realm="a2a", error="insufficient_scope", scope="use more"`,
+    );
+  });
+
+  it("may say the tenant; then one that says none gets nowhere [K-02]", async () => {
+    const tenant = ({ org }: JwtClaims): string | undefined => (typeof org === "string" ? org : undefined);
+    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents", tenant }));
+    const headers = withBearer(await issuer.token({ org: "acme" }));
+    expect(await server.whoami(headers)).toMatchObject({ tenant: "acme" });
+    expect(await server.whoami(headers, "acme")).toMatchObject({ tenant: "acme" });
+    expect((await server.rpc("ListTasks", { tenant: "globex" }, headers)).status).toBe(403);
+    expect(await server.status(withBearer(await issuer.token()))).toBe(401);
+  });
+
+  it("of two issuers do not own each other's tasks, whatever they call their users [M-04]", async () => {
+    await using other = await Issuer.open();
+    const scheme = (from: Issuer, name: string): ReturnType<typeof jwt> =>
+      jwt({ issuer: from.url, audience: "agents", name });
+    await using server = await Guarded.open([scheme(issuer, "one"), scheme(other, "other")]);
+    const [one, two] = [withBearer(await issuer.token()), withBearer(await other.token())];
+    await server.whoami(one);
+    const count = async (headers: Record<string, string>): Promise<number> =>
+      ((await (await server.list(headers)).json()) as { totalSize: number }).totalSize;
+    expect([await count(one), await count(two)]).toEqual([1, 0]);
+  });
+
+  it("stand beside tokens of other kinds", async () => {
+    const token = "static-token-of-a-machine";
+    const ways = [
+      jwt({ issuer: issuer.url, audience: "agents", name: "jwt" }),
+      bearer({ tokens: { [token]: "machine" } }),
+    ];
+    await using server = await Guarded.open(ways);
+    expect(await server.whoami(withBearer(token))).toMatchObject({ principal: "machine" });
+    expect(await server.whoami(withBearer(await issuer.token()))).toMatchObject({
+      principal: `${issuer.url}|ada`,
+    });
+    expect(await server.status(withBearer(await issuer.token({ aud: "x" })))).toBe(401);
+  });
+
+  it("need an audience and somebody whose they are, in a safe place", () => {
+    expect(() => jwt({ issuer: issuer.url } as never)).toThrow(`"audience"`);
+    expect(() => jwt({ issuer: issuer.url, audience: [] })).toThrow(`"audience"`);
+    expect(() => jwt({ audience: "agents" })).toThrow(`"issuer", "jwksUrl" or "keys"`);
+    expect(() => jwt({ audience: "agents", issuer: "http://id.example.com" })).toThrow("https");
+    expect(() => jwt({ audience: "agents", keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow("is not public");
+  });
+});
