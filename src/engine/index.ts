@@ -33,3 +33,4 @@ export type {
   UnfinishedTask,
 } from "./store.ts";
 export type { Subscription } from "./subscription.ts";
+export type { DeadLetter, PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/store.ts";

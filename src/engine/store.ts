@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { Scope } from "./caller.ts";
+import type { PushStore, WebhookRegistration } from "./push/store.ts";
 
 /** Events to add to one task's log, all or nothing. */
 export interface Append {
@@ -14,6 +15,8 @@ export interface Append {
   readonly status: { readonly state: TaskState; readonly timestamp: string };
   /** The caller's messages among the events: each id may come only once from this scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
+  /** Webhooks that are registered with the events, all of which they are to be sent. */
+  readonly webhooks?: readonly WebhookRegistration[];
   /** The task at the last seq of `events`, when a snapshot is due; only given to stores that ask for `snapshots`. */
   readonly snapshot?: Task;
 }
@@ -83,4 +86,6 @@ export interface TaskStore {
   findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /** Every task in state SUBMITTED or WORKING, of all scopes: after a start, those are orphans. */
   unfinished(): Promise<UnfinishedTask[]>;
+  /** A store without it serves tasks that send no push notifications. */
+  readonly push?: PushStore;
 }

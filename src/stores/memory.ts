@@ -5,11 +5,13 @@ import type {
   ListCursor,
   ListPage,
   ListQuery,
+  PushStore,
   Scope,
   TaskStore,
   UnfinishedTask,
 } from "../engine/index.ts";
 import { isTerminal, snapshot, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
+import { MemoryPush } from "./memory-push.ts";
 import { replay } from "./replay.ts";
 import { scopeKey } from "./scope-key.ts";
 
@@ -51,6 +53,11 @@ export class MemoryStore implements TaskStore {
   readonly name = "memory";
   readonly snapshots = false;
   readonly #owners = new Map<string, Owned>();
+  readonly #push = new MemoryPush((scope, taskId) => {
+    const log = this.#find(scope, taskId);
+    return log && { seq: log.events.length, state: log.state };
+  });
+  readonly push: PushStore = this.#push;
   readonly #maxFinished: number;
   /** A ring: the slot of `#oldest` is the next to be taken. */
   readonly #finished: TaskLog[] = [];
@@ -126,7 +133,16 @@ export class MemoryStore implements TaskStore {
     return this.#owned(scope)?.logs.get(taskId);
   }
 
-  #append({ scope, taskId, contextId, after, events, status, messages }: Append): AppendRefusal | undefined {
+  #append({
+    scope,
+    taskId,
+    contextId,
+    after,
+    events,
+    status,
+    messages,
+    webhooks,
+  }: Append): AppendRefusal | undefined {
     const owner = this.#ownerOf(scope);
     const known = owner.logs.get(taskId);
     if ((known?.events.length ?? 0) !== after) return "conflict";
@@ -150,6 +166,7 @@ export class MemoryStore implements TaskStore {
     for (const { messageId, seq } of messages) owner.messages.add(messageId, { taskId, seq });
     log.state = status.state;
     log.timestamp = status.timestamp;
+    if (webhooks) for (const webhook of webhooks) this.#push.register(scope, taskId, after, webhook);
     if (isTerminal(status.state)) this.#finish(log);
     return undefined;
   }
@@ -178,6 +195,7 @@ export class MemoryStore implements TaskStore {
 
   #forget({ owner, taskId, messageIds }: TaskLog): void {
     owner.logs.delete(taskId);
+    this.#push.forget(owner.scope, taskId);
     for (const messageId of messageIds) owner.messages.delete(messageId);
     if (owner.logs.size > 0) return;
     this.#owners.delete(owner.key);

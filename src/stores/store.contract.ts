@@ -15,6 +15,7 @@ import {
   question,
   status,
 } from "./logs.contract.ts";
+import { pushContract } from "./push.contract.ts";
 
 const EVERYTHING = { events: 1000, maxBytes: 1_000_000 };
 
@@ -57,6 +58,8 @@ export function storeContract(name: string, make: () => TaskStore): void {
     });
 
     afterEach(() => store.close());
+
+    pushContract(() => store);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {

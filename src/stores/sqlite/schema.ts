@@ -1,9 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 
-/** Raised with every change of the tables. */
-const VERSION = 1;
-
 /**
  * Scopes and tasks have small integer keys, so that the rows and indexes that grow stay narrow. An append is one row
  * of `log`: its events as JSON lines, under the seq of the last one. Snapshots have a table of their own: beside the
@@ -48,10 +45,35 @@ const TABLES = `
     seq INTEGER NOT NULL,
     PRIMARY KEY (scope, message_id)
   ) WITHOUT ROWID;
-  PRAGMA user_version = ${VERSION};
 `;
 
-/** Creates the tables in an empty database; refuses one that a newer Colloquy wrote. */
+/**
+ * Webhooks. `owing` is 1 until the webhook has been sent everything that it will ever be sent, or is dead: what is done,
+ * which will be nearly all, costs a start nothing. AUTOINCREMENT: the key of one that was removed is never given again.
+ */
+const PUSH_TABLES = `
+  CREATE TABLE push (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    task INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    config TEXT NOT NULL,
+    version TEXT NOT NULL,
+    delivered INTEGER NOT NULL,
+    owing INTEGER NOT NULL,
+    failing_since INTEGER,
+    dead_at INTEGER,
+    dead_reason TEXT,
+    UNIQUE (task, id)
+  );
+  CREATE INDEX push_owing ON push (key) WHERE owing = 1;
+  CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
+`;
+
+/** What each version added to the one before. */
+const STEPS = [TABLES, PUSH_TABLES];
+const VERSION = STEPS.length;
+
+/** Creates the tables in an empty database, adds those that an older one lacks; refuses one that a newer Colloquy wrote. */
 export function prepareSchema(db: DatabaseSync, path: string): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
   if (version > VERSION) {
@@ -60,5 +82,7 @@ export function prepareSchema(db: DatabaseSync, path: string): void {
       `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${VERSION}); upgrade Colloquy or choose another file.`,
     );
   }
-  if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} COMMIT;`);
+  if (version === VERSION) return;
+  const missing = STEPS.slice(version).join("");
+  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${VERSION}; COMMIT;`);
 }

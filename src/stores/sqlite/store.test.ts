@@ -8,6 +8,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { alice, append, birth, chunk, folded, question, status } from "../logs.contract.ts";
+import { registration } from "../push.contract.ts";
 import { commitOne, storeContract } from "../store.contract.ts";
 import { SqliteStore } from "./store.ts";
 
@@ -71,6 +72,19 @@ describe("SqliteStore", () => {
     expect(await store.load(alice, "u")).toEqual({ task: folded([birth("u")]), seq: 1 });
   });
 
+  it("has after a reopening the webhooks that it had, and never gives their keys again [I-02]", async () => {
+    await commitOne(
+      store,
+      append("t", 0, [birth("t")], { webhooks: [registration("a"), registration("b")] }),
+    );
+    const before = await store.push.list(alice, "t");
+    await store.push.remove(alice, "t", "b");
+    await reopen();
+    expect(await store.push.due(0, 10)).toEqual(before?.slice(0, 1));
+    const again = await store.push.put(alice, "t", registration("b"));
+    expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
+  });
+
   it("loads from the newest snapshot, without the events before it", async () => {
     const log = [birth("t"), chunk("t", "a"), chunk("t", "b")];
     const task = { ...folded(log), metadata: { from: "snapshot" } };
@@ -121,6 +135,20 @@ describe("SqliteStore", () => {
       first.kill("SIGKILL");
       await once(first, "exit");
       await store.open();
+    });
+
+    it("adds the tables that a file of the first version lacks, and keeps what it has", async () => {
+      const log = [birth("t", { message: question("m1") }), chunk("t", "a")];
+      await commitOne(store, append("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
+      // What version 2 added, taken away again.
+      store.transaction((db) => db.exec("DROP TABLE push; PRAGMA user_version = 1;"));
+      await reopen();
+      expect(await store.load(alice, "t")).toEqual({ task: folded(log), seq: 2 });
+      expect(await store.findMessage(alice, "m1")).toEqual({ taskId: "t", seq: 1 });
+      expect(await store.push.put(alice, "t", registration("w"))).toMatchObject({ delivered: 2 });
+      await reopen();
+      expect(await store.push.list(alice, "t")).toMatchObject([registration("w")]);
+      expect(store.database().prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
     });
 
     it("is refused for a file that a newer version wrote", async () => {

@@ -4,6 +4,7 @@ import type {
   AppendRefusal,
   ListPage,
   ListQuery,
+  PushStore,
   Scope,
   TaskStore,
   UnfinishedTask,
@@ -11,6 +12,7 @@ import type {
 import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
 import { isSqliteError, unavailable } from "./error.ts";
 import { openFile, type SqliteFile } from "./file.ts";
+import { PushTable } from "./push.ts";
 import { Reader } from "./reader.ts";
 import { Scopes } from "./scopes.ts";
 import { Writer } from "./writer.ts";
@@ -20,6 +22,7 @@ interface Open {
   readonly scopes: Scopes;
   readonly reader: Reader;
   readonly writer: Writer;
+  readonly push: PushTable;
 }
 
 /**
@@ -30,6 +33,15 @@ interface Open {
 export class SqliteStore implements TaskStore {
   readonly name: string;
   readonly snapshots = true;
+  readonly push: PushStore = {
+    put: async (scope, taskId, registration) => this.#write((push) => push.put(scope, taskId, registration)),
+    get: async (scope, taskId, id) => this.#ask(({ push }) => push.get(scope, taskId, id)),
+    list: async (scope, taskId) => this.#ask(({ push }) => push.list(scope, taskId)),
+    remove: async (scope, taskId, id) => this.#write((push) => push.remove(scope, taskId, id)),
+    due: async (after, limit) => this.#ask(({ push }) => push.due(after, limit)),
+    advance: async (progress) => this.#write((push) => push.advance(progress)),
+    dead: async (limit) => this.#ask(({ push }) => push.dead(limit)),
+  };
   readonly #path: string;
   #open: Open | undefined;
 
@@ -43,7 +55,9 @@ export class SqliteStore implements TaskStore {
     const file = await openFile(this.#path);
     try {
       const scopes = new Scopes(file.db);
-      this.#open = { file, scopes, reader: new Reader(file.db, scopes), writer: new Writer(file.db, scopes) };
+      const push = new PushTable(file.db, scopes);
+      const writer = new Writer(file.db, scopes, push);
+      this.#open = { file, scopes, reader: new Reader(file.db, scopes), writer, push };
     } catch (error) {
       file.close();
       throw unavailable(error);
@@ -58,7 +72,7 @@ export class SqliteStore implements TaskStore {
 
   /**
    * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `transaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot` and `message`.
+   * `transaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message` and `push`.
    */
   database(): DatabaseSync {
     return this.#opened().file.db;
@@ -89,7 +103,7 @@ export class SqliteStore implements TaskStore {
   }
 
   async load(scope: Scope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
-    return this.#ask((reader) => reader.load(scope, taskId));
+    return this.#ask(({ reader }) => reader.load(scope, taskId));
   }
 
   async read(
@@ -98,28 +112,33 @@ export class SqliteStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    return this.#ask((reader) => reader.read(scope, taskId, after, limit));
+    return this.#ask(({ reader }) => reader.read(scope, taskId, after, limit));
   }
 
   async list(scope: Scope, query: ListQuery): Promise<ListPage> {
-    return this.#ask((reader) => reader.list(scope, query));
+    return this.#ask(({ reader }) => reader.list(scope, query));
   }
 
   async findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
-    return this.#ask((reader) => reader.findMessage(scope, messageId));
+    return this.#ask(({ reader }) => reader.findMessage(scope, messageId));
   }
 
   async unfinished(): Promise<UnfinishedTask[]> {
-    return this.#ask((reader) => reader.unfinished());
+    return this.#ask(({ reader }) => reader.unfinished());
   }
 
-  #ask<T>(question: (reader: Reader) => T): T {
-    const { reader } = this.#opened();
+  #ask<T>(question: (open: Open) => T): T {
+    const open = this.#opened();
     try {
-      return question(reader);
+      return question(open);
     } catch (error) {
       throw unavailable(error);
     }
+  }
+
+  #write<T>(change: (push: PushTable) => T): T {
+    const { push } = this.#opened();
+    return this.transaction(() => change(push));
   }
 
   #opened(): Open {

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Append, AppendRefusal } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
+import type { PushTable } from "./push.ts";
 import type { Scopes } from "./scopes.ts";
 
 /** Emptied when it is full: what is needed again costs one lookup. */
@@ -9,6 +10,7 @@ const MAX_CACHED = 10_000;
 /** Writes appends with the fewest statements that do it. Call it only within a transaction. */
 export class Writer {
   readonly #scopes: Scopes;
+  readonly #push: PushTable;
   /** Keys of tasks that are at work, by scope and id: they are appended to again soon. */
   readonly #keys = new Map<string, number>();
   /** Given out here, so that a message can be written before its task: nobody else writes to the file. */
@@ -21,8 +23,9 @@ export class Writer {
   readonly #removeMessage: StatementSync;
   readonly #putSnapshot: StatementSync;
 
-  constructor(db: DatabaseSync, scopes: Scopes) {
+  constructor(db: DatabaseSync, scopes: Scopes, push: PushTable) {
     this.#scopes = scopes;
+    this.#push = push;
     const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
     this.#nextKey = (last?.["key"] as number) + 1;
     this.#findTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
@@ -47,7 +50,7 @@ export class Writer {
 
   /** Writes all of an append, or refuses it and leaves nothing of it. */
   append(append: Append): AppendRefusal | undefined {
-    const { after, events, snapshot } = append;
+    const { after, events, snapshot, status, webhooks = [] } = append;
     const scope = this.#scopes.findOrAdd(append.scope);
     const key = after === 0 ? this.#nextKey : this.#keyOf(scope, append.taskId);
     if (key === undefined) return "conflict";
@@ -61,6 +64,7 @@ export class Writer {
     }
     this.#addEvents.run(key, seq, events.map(({ json }) => json).join("\n"));
     if (snapshot) this.#putSnapshot.run(key, seq, JSON.stringify(snapshot));
+    for (const webhook of webhooks) this.#push.register({ key, seq, state: status.state }, after, webhook);
     this.#remember(key, scope, append);
     return undefined;
   }
