@@ -1,0 +1,148 @@
+import {
+  A2AError,
+  type CreateTaskPushNotificationConfigRequest,
+  type DeleteTaskPushNotificationConfigRequest,
+  type Empty,
+  type FieldViolation,
+  type GetTaskPushNotificationConfigRequest,
+  type ListTaskPushNotificationConfigsRequest,
+  type ListTaskPushNotificationConfigsResponse,
+  type SendMessageRequest,
+  type TaskPushNotificationConfig,
+} from "../../protocol/index.ts";
+import type { Caller, Scope } from "../caller.ts";
+import { tooMany } from "../limits.ts";
+import type { NewId } from "../new-id.ts";
+import type { ServiceParameters } from "../service.ts";
+import type { PushStore, Webhook, WebhookRegistration } from "./store.ts";
+
+/** Says what is wrong with a webhook that is to be registered: nothing, or where and what. */
+export type CheckWebhook = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
+
+export interface WebhooksContext {
+  readonly agentId: string;
+  readonly store: PushStore;
+  readonly check: CheckWebhook;
+  readonly newId: NewId;
+  /** Answer configurations without their token and credentials. */
+  readonly redact: boolean;
+  /** A webhook was registered for a task that may be live, or the place of one was taken, or one is gone. */
+  readonly onChange: (scope: Scope, taskId: string) => void;
+}
+
+/** Also what one page of a list has at most. */
+const MAX_PER_TASK = 100;
+const DEFAULT_PAGE = 50;
+/** In 0.3 and in 1.0 alike the version that an absent one stands for here: the engine's own. */
+const OWN_VERSION = "1.0";
+
+/** The operations on push notification configurations (A2A §3.1.7–3.1.10), for the tasks of one agent. */
+export class Webhooks {
+  readonly #context: WebhooksContext;
+
+  constructor(context: WebhooksContext) {
+    this.#context = context;
+  }
+
+  /** Registers a webhook for what happens from now on; one with a known id takes that one's place. */
+  async create(
+    request: CreateTaskPushNotificationConfigRequest,
+    caller: Caller,
+    { version = OWN_VERSION }: ServiceParameters = {},
+  ): Promise<TaskPushNotificationConfig> {
+    const { store, newId, onChange } = this.#context;
+    const { taskId } = request;
+    const scope = this.#scope(caller);
+    await this.#check(request);
+    await this.#checkRoom(scope, taskId, request.id);
+    const config = { ...request, id: request.id || newId() };
+    const webhook = await store.put(scope, taskId, { config, version });
+    if (!webhook) throw A2AError.taskNotFound(taskId);
+    onChange(scope, taskId);
+    return this.#toConfig(webhook);
+  }
+
+  async get(
+    { taskId, id }: GetTaskPushNotificationConfigRequest,
+    caller: Caller,
+  ): Promise<TaskPushNotificationConfig> {
+    const webhook = await this.#context.store.get(this.#scope(caller), taskId, id);
+    if (webhook) return this.#toConfig(webhook);
+    // Says the same of a task that is somebody else's, or nobody's.
+    const text = `Task ${taskId} with a push notification config ${id} was not found; list the task's configs to see which there are.`;
+    throw new A2AError("TASK_NOT_FOUND", text, { metadata: { taskId } });
+  }
+
+  async list(
+    { taskId, pageSize = DEFAULT_PAGE, pageToken }: ListTaskPushNotificationConfigsRequest,
+    caller: Caller,
+  ): Promise<ListTaskPushNotificationConfigsResponse> {
+    const all = await this.#context.store.list(this.#scope(caller), taskId);
+    if (!all) throw A2AError.taskNotFound(taskId);
+    const after = pageToken ? decodeToken(pageToken) : 0;
+    const behind = all.filter(({ key }) => key > after);
+    const page = behind.slice(0, pageSize);
+    const last = page.at(-1);
+    const configs = page.map((webhook) => this.#toConfig(webhook));
+    return last && behind.length > page.length ? { configs, nextPageToken: String(last.key) } : { configs };
+  }
+
+  async delete({ taskId, id }: DeleteTaskPushNotificationConfigRequest, caller: Caller): Promise<Empty> {
+    const scope = this.#scope(caller);
+    if (!(await this.#context.store.remove(scope, taskId, id))) throw A2AError.taskNotFound(taskId);
+    this.#context.onChange(scope, taskId);
+    return {};
+  }
+
+  /** Refuses a message with a webhook that can not be registered; `registrationWith` is what comes with the others. */
+  async admit({ message, configuration }: SendMessageRequest, scope: Scope): Promise<void> {
+    const config = configuration?.taskPushNotificationConfig;
+    if (!config) return;
+    await this.#check(config, "configuration.taskPushNotificationConfig.");
+    if (message.taskId) await this.#checkRoom(scope, message.taskId, config.id || message.taskId);
+  }
+
+  async #check(config: TaskPushNotificationConfig, path = ""): Promise<void> {
+    const violations = await this.#context.check(config);
+    if (violations.length === 0) return;
+    throw A2AError.invalidParams(
+      violations.map(({ field, description }) => ({ field: path + field, description })),
+    );
+  }
+
+  async #checkRoom(scope: Scope, taskId: string, id: string | undefined): Promise<void> {
+    const all = await this.#context.store.list(scope, taskId);
+    if (!all || all.length < MAX_PER_TASK || all.some(({ config }) => config.id === id)) return;
+    throw tooMany(`push notification configs for task ${taskId}`, MAX_PER_TASK);
+  }
+
+  #toConfig({ config }: Webhook): TaskPushNotificationConfig {
+    if (!this.#context.redact) return config;
+    const { token: _token, authentication, ...open } = config;
+    return authentication ? { ...open, authentication: { scheme: authentication.scheme } } : open;
+  }
+
+  #scope({ tenant, principal }: Caller): Scope {
+    return { agent: this.#context.agentId, tenant, principal };
+  }
+}
+
+/**
+ * The webhook that a message brings along. Without an id it is the task's own: a client that sends it with every message
+ * means one webhook, not one more each time.
+ */
+export function registrationWith(
+  { configuration }: SendMessageRequest,
+  taskId: string,
+  { version = OWN_VERSION }: ServiceParameters,
+): WebhookRegistration | undefined {
+  const config = configuration?.taskPushNotificationConfig;
+  return config && { config: { ...config, id: config.id || taskId, taskId }, version };
+}
+
+/** A page's token is the key of its last webhook. */
+function decodeToken(token: string): number {
+  if (/^\d{1,15}$/.test(token)) return Number(token);
+  const description = "is not a token of this server; leave it out to begin with the first page";
+  throw A2AError.invalidParams([{ field: "pageToken", description }]);
+}
