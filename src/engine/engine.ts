@@ -23,6 +23,8 @@ import { Inbox, type Accepted } from "./inbox.ts";
 import { engineLimits, Places, type EngineLimits } from "./limits.ts";
 import { listTasks } from "./listing.ts";
 import { safely, type Observer } from "./observer.ts";
+import type { Outbox } from "./push/outbox.ts";
+import { pushNotSupported, Webhooks, type CheckWebhook } from "./push/webhooks.ts";
 import { failOrphans } from "./recovery.ts";
 import { closing, type Runner } from "./runner.ts";
 import { Runners } from "./runners.ts";
@@ -36,6 +38,15 @@ import {
   type SubscriptionSpan,
 } from "./subscription.ts";
 
+/** What an engine needs to send push notifications; its store must have `push`. */
+export interface EnginePush {
+  /** Several engines that share a store share one. Opened and closed by whoever made it. */
+  readonly outbox: Outbox;
+  readonly check: CheckWebhook;
+  /** Answer configurations without their token and credentials. Default false: their owner reads them. */
+  readonly redact?: boolean;
+}
+
 export interface EngineOptions {
   readonly agent: Agent;
   /** Name of the agent within its server; tasks in the store belong to it. */
@@ -43,6 +54,8 @@ export interface EngineOptions {
   /** Must be open. Several engines may share one, and then share `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
+  /** Without it there are no push notifications. */
+  readonly push?: EnginePush | undefined;
   readonly observer?: Observer;
   readonly clock?: Clock;
   readonly newId?: NewId;
@@ -57,6 +70,8 @@ export interface EngineOptions {
 
 /** The operations of one agent (A2A §3.1), for callers that are known and requests that are well-formed. */
 export class Engine {
+  /** The operations on push notification configurations; undefined where there are none. */
+  readonly webhooks: Webhooks | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
   readonly #runners: Runners;
@@ -80,7 +95,9 @@ export class Engine {
       merge: options.merge ?? true,
       deduplicate: options.deduplicate ?? true,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
+      outbox: options.push?.outbox,
     });
+    this.webhooks = options.push && this.#webhooks(options.push, newId);
     const deduplicate = options.deduplicate ?? true;
     this.#inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits, deduplicate });
   }
@@ -204,7 +221,21 @@ export class Engine {
 
   #accept(request: SendMessageRequest, caller: Caller, service: ServiceParameters): Promise<Accepted> {
     if (this.#closing) throw closing();
-    return this.#inbox.accept(this.#scope(caller), { request, caller, service });
+    const scope = this.#scope(caller);
+    const asked = { request, caller, service };
+    if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.accept(scope, asked);
+    if (!this.webhooks) throw pushNotSupported();
+    return this.webhooks.admit(request, scope).then(() => this.#inbox.accept(scope, asked));
+  }
+
+  #webhooks({ outbox, check, redact = false }: EnginePush, newId: NewId): Webhooks | undefined {
+    const { push } = this.#store;
+    const onChange = (scope: Scope, taskId: string, id: string): void => {
+      const runner = this.#runners.live(scope, taskId);
+      if (runner) runner.live.watched = true;
+      outbox.changed(scope, taskId, id);
+    };
+    return push && new Webhooks({ agentId: this.#agentId, store: push, check, newId, redact, onChange });
   }
 
   /** The task as it is, once the message is durable. */

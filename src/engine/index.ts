@@ -17,10 +17,10 @@ export type { NewId } from "./new-id.ts";
 export { randomId } from "./new-id.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions } from "./engine.ts";
+export type { EngineOptions, EnginePush } from "./engine.ts";
 export type { EngineLimits } from "./limits.ts";
 export { Places } from "./limits.ts";
-export type { Observer } from "./observer.ts";
+export type { Observer, PushSeen } from "./observer.ts";
 export { safely } from "./observer.ts";
 export type { ServiceParameters } from "./service.ts";
 export type {
@@ -33,4 +33,10 @@ export type {
   UnfinishedTask,
 } from "./store.ts";
 export type { Subscription } from "./subscription.ts";
+export type { Deliver, Delivered, Notification } from "./push/deliver.ts";
+export { Outbox } from "./push/outbox.ts";
+export type { OutboxOptions } from "./push/outbox.ts";
+export type { RetryPolicy } from "./push/retry.ts";
+export type { CheckWebhook, Webhooks } from "./push/webhooks.ts";
+export { pushNotSupported } from "./push/webhooks.ts";
 export type { DeadLetter, PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/store.ts";

@@ -17,6 +17,8 @@ import type { Scope } from "./caller.ts";
 import { timestampOf, type Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
 import type { Observer } from "./observer.ts";
+import type { Watched } from "./push/outbox.ts";
+import type { WebhookRegistration } from "./push/store.ts";
 import { Pending } from "./pending.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { Append, AppendRefusal, TaskStore } from "./store.ts";
@@ -32,6 +34,8 @@ export interface LogContext {
   readonly merge: boolean;
   /** Have the store remember the ids of messages. */
   readonly deduplicate: boolean;
+  /** Left word with when a task that may have webhooks has new events. */
+  readonly outbox?: { wake(task: Watched): void } | undefined;
 }
 
 /** The runner, as its task speaks to it. */
@@ -51,17 +55,21 @@ interface AcceptedMessage {
   readonly messageId: string;
   readonly seq: number;
   readonly accepted: Deferred<number>;
+  /** Registered with the message. */
+  readonly webhook: WebhookRegistration | undefined;
 }
 
 /**
  * A task that is being written or read: its log's growing end. An event is judged when it comes in, waits for the next
  * commit, and is folded and seen by readers only once it is durable (E1).
  */
-export class LiveTask implements Writer {
+export class LiveTask implements Writer, Watched {
   readonly scope: Scope;
   readonly taskId: string;
   readonly contextId: string;
   readonly tail: Tail = new Tail();
+  /** It may have webhooks. */
+  watched: boolean;
   readonly #context: LogContext;
   readonly #listener: LiveTaskListener;
   readonly #pending: Pending;
@@ -93,6 +101,7 @@ export class LiveTask implements Writer {
     this.contextId = ids.contextId;
     this.#pending = new Pending(context.merge);
     this.#snapshots = new SnapshotSchedule(context.store.snapshots);
+    this.watched = stored !== undefined;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
     this.#state = stored?.task.status.state;
@@ -159,12 +168,22 @@ export class LiveTask implements Writer {
     return undefined;
   }
 
-  /** Takes in an event that carries a caller's message; `accepted` is told its seq once that is durable. */
-  acceptMessage(event: TaskEvent, messageId: string, accepted: Deferred<number>): Refusal | undefined {
+  /**
+   * Takes in an event that carries a caller's message, and the webhook that came with it; `accepted` is told its seq once
+   * both are durable.
+   */
+  acceptMessage(
+    event: TaskEvent,
+    messageId: string,
+    accepted: Deferred<number>,
+    webhook?: WebhookRegistration,
+  ): Refusal | undefined {
     const seq = this.#seq + (this.#underWay?.append.events.length ?? 0) + this.#pending.length + 1;
     const refusal = this.accept(event);
-    if (!refusal) this.#messages.push({ messageId, seq, accepted });
-    return refusal;
+    if (refusal) return refusal;
+    this.#messages.push({ messageId, seq, accepted, webhook });
+    this.watched ||= webhook !== undefined;
+    return undefined;
   }
 
   /** Undefined when a writer may go on, else resolves when it may. */
@@ -180,6 +199,7 @@ export class LiveTask implements Writer {
     const messages = this.#messages;
     this.#messages = [];
     this.#urgent = false;
+    const webhooks = this.watched ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: Append = {
       scope: this.scope,
       taskId: this.taskId,
@@ -188,6 +208,7 @@ export class LiveTask implements Writer {
       events,
       status: { state: this.#state, timestamp: this.#timestamp },
       messages: this.#context.deduplicate ? messages.map(({ messageId, seq }) => ({ messageId, seq })) : [],
+      ...(webhooks.length > 0 ? { webhooks } : {}),
     };
     // Before anything is serialised, which can fail: who waits for the messages must be told.
     this.#underWay = { append, messages };
@@ -256,6 +277,7 @@ export class LiveTask implements Writer {
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
+    if (this.watched) this.#context.outbox?.wake(this);
     const changed = this.#changed;
     this.#changed = undefined;
     changed?.resolve();

@@ -10,8 +10,24 @@ export interface Observer {
   onEvent?(seen: { scope: Scope; taskId: string; event: LogEvent }): void;
   /** An agent began or ended a turn; `error` is what it threw. */
   onRun?(seen: { scope: Scope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
+  /**
+   * A push notification arrived, failed and is tried again, or was given up for good with its webhook. `reason` has no
+   * secrets.
+   */
+  onPush?(seen: PushSeen): void;
   /** Something failed that no caller is told about, or is told less about. */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
+}
+
+/** What became of an event's delivery to a webhook. */
+export interface PushSeen {
+  readonly scope: Scope;
+  readonly taskId: string;
+  readonly configId: string;
+  readonly seq: number;
+  readonly outcome: "delivered" | "failed" | "dead";
+  readonly reason?: string;
+  readonly retryInMs?: number;
 }
 
 /** An observer whose listeners cannot throw. */
@@ -20,6 +36,7 @@ export function safely(observer: Observer): Observer {
   // Absent listeners stay absent: the hot path asks for them before it builds what they would be told.
   if (observer.onEvent) safe.onEvent = guard(observer.onEvent.bind(observer));
   if (observer.onRun) safe.onRun = guard(observer.onRun.bind(observer));
+  if (observer.onPush) safe.onPush = guard(observer.onPush.bind(observer));
   if (observer.onError) safe.onError = guard(observer.onError.bind(observer));
   return safe;
 }

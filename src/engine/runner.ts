@@ -16,6 +16,7 @@ import type { Agent } from "./agent.ts";
 import type { Scope } from "./caller.ts";
 import type { NewId } from "./new-id.ts";
 import { LiveTask, type LiveTaskListener, type LogContext } from "./live-task.ts";
+import { registrationWith } from "./push/webhooks.ts";
 import type { Speech, Turn } from "./turn.ts";
 
 /** What all runners of an engine share. */
@@ -94,7 +95,9 @@ export class Runner implements LiveTaskListener {
     const found = this.find(turn.message);
     turn.found = { task: found, seq: live.seq + 1 };
     const event: TaskEvent = live.state === undefined ? { task: found } : { message: turn.message };
-    const refusal = live.acceptMessage(event, turn.message.messageId, turn.accepted);
+    const { message, accepted, request, service } = turn;
+    const webhook = registrationWith(request, live.taskId, service);
+    const refusal = live.acceptMessage(event, message.messageId, accepted, webhook);
     if (refusal) {
       turn.fail(refusesMessages(live.taskId, live.state));
       this.rest();

@@ -1,4 +1,4 @@
-import type { AgentDescription } from "../engine/index.ts";
+import { pushNotSupported, type AgentDescription } from "../engine/index.ts";
 import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
 
 /** Refuses an operation that the card does not offer (A2A §3.3.4), before its parameters are looked at. */
@@ -21,11 +21,3 @@ const PUSH: ReadonlySet<OperationName> = new Set([
   "ListTaskPushNotificationConfigs",
   "DeleteTaskPushNotificationConfig",
 ]);
-
-/** The refusal of push notifications, which the card does not offer. */
-export function pushNotSupported(): A2AError {
-  return new A2AError(
-    "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    "This agent sends no push notifications (its card says so); use SubscribeToTask or GetTask.",
-  );
-}

@@ -1,7 +1,12 @@
-import type { Caller, ServiceParameters, Subscription } from "../engine/index.ts";
+import {
+  pushNotSupported,
+  type Caller,
+  type ServiceParameters,
+  type Subscription,
+  type Webhooks,
+} from "../engine/index.ts";
 import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
 import type { Asked } from "./binding.ts";
-import { pushNotSupported } from "./capabilities.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** What an operation answers: its result, or a stream of events. */
@@ -17,7 +22,11 @@ type Call<O extends OperationName> = (
   asked: Asked,
 ) => Promise<Outcome<O>>;
 
-const refusePush = (): Promise<never> => Promise.reject(pushNotSupported());
+/** What keeps the agent's webhooks. */
+function webhooksOf({ engine }: ServedAgent): Webhooks {
+  if (!engine.webhooks) throw pushNotSupported();
+  return engine.webhooks;
+}
 
 /** Every operation that is served (A2A §3.1), the same for all bindings and versions. */
 const CALLS: { readonly [O in OperationName]: Call<O> } = {
@@ -36,10 +45,18 @@ const CALLS: { readonly [O in OperationName]: Call<O> } = {
   GetExtendedAgentCard: async ({ card }, _params, caller, _service, asked) => ({
     result: await card.extended(caller, asked.origin),
   }),
-  CreateTaskPushNotificationConfig: refusePush,
-  GetTaskPushNotificationConfig: refusePush,
-  ListTaskPushNotificationConfigs: refusePush,
-  DeleteTaskPushNotificationConfig: refusePush,
+  CreateTaskPushNotificationConfig: async (agent, params, caller, service) => ({
+    result: await webhooksOf(agent).create(params, caller, service),
+  }),
+  GetTaskPushNotificationConfig: async (agent, params, caller) => ({
+    result: await webhooksOf(agent).get(params, caller),
+  }),
+  ListTaskPushNotificationConfigs: async (agent, params, caller) => ({
+    result: await webhooksOf(agent).list(params, caller),
+  }),
+  DeleteTaskPushNotificationConfig: async (agent, params, caller) => ({
+    result: await webhooksOf(agent).delete(params, caller),
+  }),
 };
 
 /** Performs an operation for a caller; `params` must have been decoded for that operation. */

@@ -9,16 +9,17 @@ export interface Notification {
   readonly task?: Task;
 }
 
-/** `reason`: for the operator, without secrets. `hopeless`: trying again can not help. */
-export type Delivered =
-  | { readonly ok: true }
-  | {
-      readonly ok: false;
-      readonly reason: string;
-      /** How long the receiver asks to be left alone, in milliseconds. */
-      readonly retryAfterMs?: number;
-      readonly hopeless?: boolean;
-    };
+export type Delivered = { readonly ok: true } | Failed;
+
+export interface Failed {
+  readonly ok: false;
+  /** For the operator; without secrets. */
+  readonly reason: string;
+  /** How long the receiver asks to be left alone, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** Trying again can not help. */
+  readonly hopeless?: boolean;
+}
 
 /** Brings a notification to its receiver: one attempt, bounded in time, given up when `signal` aborts. */
 export type Deliver = (notification: Notification, signal: AbortSignal) => Promise<Delivered>;

@@ -1,6 +1,6 @@
 import { isTerminal, type LogEvent } from "../../protocol/index.ts";
 import type { TaskStore } from "../store.ts";
-import type { Deliver, Delivered } from "./deliver.ts";
+import type { Deliver, Delivered, Failed } from "./deliver.ts";
 import { Replica } from "./replica.ts";
 import type { Webhook } from "./store.ts";
 
@@ -14,7 +14,7 @@ const WHOLE_TASK = "0.3";
 export type LineState = "idle" | "ready" | "working" | "waiting";
 
 /** How a go ended: caught up with the log, more to come, the task's end delivered, or stopped by a failure. */
-export type GoEnd = "caught up" | "more" | "finished" | "gone" | (Delivered & { readonly ok: false });
+export type GoEnd = "caught up" | "more" | "finished" | "gone" | Failed;
 
 /** One webhook that is being served: the events behind its place in the log, one after the other. */
 export class Line {

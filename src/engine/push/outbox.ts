@@ -3,7 +3,7 @@ import { callerKey, type Scope } from "../caller.ts";
 import { systemClock, type Clock } from "../clock.ts";
 import { safely, type Observer } from "../observer.ts";
 import type { TaskStore } from "../store.ts";
-import type { Deliver } from "./deliver.ts";
+import type { Deliver, Failed } from "./deliver.ts";
 import { Lanes } from "./lanes.ts";
 import { Line, type GoEnd } from "./line.ts";
 import { Progress } from "./progress.ts";
@@ -341,7 +341,7 @@ export class Outbox {
     this.#drop(line);
   }
 
-  #failed(line: Line, { reason, retryAfterMs, hopeless }: GoEnd & { ok: false }): void {
+  #failed(line: Line, { reason, retryAfterMs, hopeless }: Failed): void {
     const now = this.#clock.now();
     const first = line.failingSince === undefined;
     line.failingSince ??= now;

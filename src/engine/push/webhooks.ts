@@ -11,7 +11,6 @@ import {
   type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
 import type { Caller, Scope } from "../caller.ts";
-import { tooMany } from "../limits.ts";
 import type { NewId } from "../new-id.ts";
 import type { ServiceParameters } from "../service.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./store.ts";
@@ -26,14 +25,14 @@ export interface WebhooksContext {
   readonly newId: NewId;
   /** Answer configurations without their token and credentials. */
   readonly redact: boolean;
-  /** A webhook was registered for a task that may be live, or the place of one was taken, or one is gone. */
-  readonly onChange: (scope: Scope, taskId: string) => void;
+  /** The webhook of that id was registered, replaced or removed. */
+  readonly onChange: (scope: Scope, taskId: string, id: string) => void;
 }
 
 /** Also what one page of a list has at most. */
 const MAX_PER_TASK = 100;
 const DEFAULT_PAGE = 50;
-/** In 0.3 and in 1.0 alike the version that an absent one stands for here: the engine's own. */
+/** Whoever asks an engine without naming a version speaks as the engine does. */
 const OWN_VERSION = "1.0";
 
 /** The operations on push notification configurations (A2A §3.1.7–3.1.10), for the tasks of one agent. */
@@ -58,7 +57,7 @@ export class Webhooks {
     const config = { ...request, id: request.id || newId() };
     const webhook = await store.put(scope, taskId, { config, version });
     if (!webhook) throw A2AError.taskNotFound(taskId);
-    onChange(scope, taskId);
+    onChange(scope, taskId, config.id);
     return this.#toConfig(webhook);
   }
 
@@ -90,7 +89,7 @@ export class Webhooks {
   async delete({ taskId, id }: DeleteTaskPushNotificationConfigRequest, caller: Caller): Promise<Empty> {
     const scope = this.#scope(caller);
     if (!(await this.#context.store.remove(scope, taskId, id))) throw A2AError.taskNotFound(taskId);
-    this.#context.onChange(scope, taskId);
+    this.#context.onChange(scope, taskId, id);
     return {};
   }
 
@@ -113,7 +112,8 @@ export class Webhooks {
   async #checkRoom(scope: Scope, taskId: string, id: string | undefined): Promise<void> {
     const all = await this.#context.store.list(scope, taskId);
     if (!all || all.length < MAX_PER_TASK || all.some(({ config }) => config.id === id)) return;
-    throw tooMany(`push notification configs for task ${taskId}`, MAX_PER_TASK);
+    const text = `Task ${taskId} has ${MAX_PER_TASK} push notification configs already; delete one first.`;
+    throw new A2AError("RESOURCE_EXHAUSTED", text, { metadata: { taskId } });
   }
 
   #toConfig({ config }: Webhook): TaskPushNotificationConfig {
@@ -125,6 +125,14 @@ export class Webhooks {
   #scope({ tenant, principal }: Caller): Scope {
     return { agent: this.#context.agentId, tenant, principal };
   }
+}
+
+/** The refusal of push notifications where there are none. */
+export function pushNotSupported(): A2AError {
+  return new A2AError(
+    "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    "This agent sends no push notifications (its card says so); use SubscribeToTask or GetTask.",
+  );
 }
 
 /**
