@@ -27,7 +27,7 @@ export function cardContract(visit: Visit): void {
       expect(card).toMatchObject({ name: "silent", version: "1.0.0", capabilities: { streaming: false } });
       for (const list of [card.skills, card.defaultInputModes, card.defaultOutputModes])
         expect(list).toHaveLength(1);
-      expect(card.capabilities).not.toHaveProperty("pushNotifications");
+      expect(card.capabilities.pushNotifications).toBe(false);
       expect(card.capabilities).not.toHaveProperty("extendedAgentCard");
     });
 

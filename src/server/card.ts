@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Agent, AgentDescription, Caller } from "../engine/index.ts";
-import { A2AError, type AgentCard, type AgentSkill } from "../protocol/index.ts";
+import { A2AError, type AgentCapabilities, type AgentCard, type AgentSkill } from "../protocol/index.ts";
 import { refusal, type Gate } from "./auth/authentication.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
@@ -30,6 +30,8 @@ export interface CardOptions {
   readonly gate?: Gate | undefined;
   /** The tenant that every request is to name. */
   readonly tenant?: string | undefined;
+  /** Whether push notifications are sent; an agent may say that of its own it sends none. */
+  readonly pushNotifications?: boolean;
   readonly signing?: CardSigning | readonly CardSigning[] | undefined;
 }
 
@@ -70,10 +72,18 @@ export class CardStand {
     // All or nothing: requirements that name schemes of somebody else would be of no use.
     const isDeclared = given.securitySchemes !== undefined || given.securityRequirements !== undefined;
     const extended = this.#agent.describeExtended && gate ? { extendedAgentCard: true } : {};
+    const capabilities: AgentCapabilities = {
+      streaming: true,
+      pushNotifications: true,
+      ...extended,
+      ...given.capabilities,
+    };
+    // What the server does not send, no agent can offer.
+    if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
     this.#described = {
       ...(isDeclared ? {} : gate?.declared),
       ...given,
-      capabilities: { streaming: true, ...extended, ...given.capabilities },
+      capabilities,
     };
     return this.#described;
   }

@@ -9,4 +9,7 @@ export type { Authenticate, Authentication, Credentials } from "./auth.ts";
 export type { CardSigning } from "./card-signing.ts";
 export { signCard } from "./card-signing.ts";
 export type { Tenants } from "./tenants.ts";
+export type { GuardOptions, Resolve } from "./push/guard.ts";
+export type { PushOptions } from "./push/push.ts";
+export type { PushSigning } from "./push/signature.ts";
 export type { StoreChoice } from "./open-store.ts";

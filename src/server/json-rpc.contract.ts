@@ -129,14 +129,15 @@ export function jsonRpcContract(visit: Visit): void {
       const code = async (method: string, params: object, path = "/"): Promise<number | undefined> =>
         (await rpc(method, params, {}, path)).error?.code;
       expect(await code("GetExtendedAgentCard", {})).toBe(-32004);
-      expect(await code("CreateTaskPushNotificationConfig", { taskId: "nope" })).toBe(-32003);
-      expect(await code("GetTaskPushNotificationConfig", {})).toBe(-32003);
-      expect(await code("ListTaskPushNotificationConfigs", {})).toBe(-32003);
-      expect(await code("DeleteTaskPushNotificationConfig", {})).toBe(-32003);
+      const silent = "/a2a/silent";
+      expect(await code("CreateTaskPushNotificationConfig", { taskId: "nope" }, silent)).toBe(-32003);
+      expect(await code("GetTaskPushNotificationConfig", {}, silent)).toBe(-32003);
+      expect(await code("ListTaskPushNotificationConfigs", {}, silent)).toBe(-32003);
+      expect(await code("DeleteTaskPushNotificationConfig", {}, silent)).toBe(-32003);
       const configuration = { taskPushNotificationConfig: { url: "http://example.com" } };
-      expect(await code("SendMessage", { message: message("echo x"), configuration })).toBe(-32003);
-      expect(await code("SendStreamingMessage", { message: message("echo x") }, "/a2a/silent")).toBe(-32004);
-      expect(await code("SubscribeToTask", { id: "nope" }, "/a2a/silent")).toBe(-32004);
+      expect(await code("SendMessage", { message: message("echo x"), configuration }, silent)).toBe(-32003);
+      expect(await code("SendStreamingMessage", { message: message("echo x") }, silent)).toBe(-32004);
+      expect(await code("SubscribeToTask", { id: "nope" }, silent)).toBe(-32004);
     });
   });
 }

@@ -92,7 +92,7 @@ export function restContract(visit: Visit): void {
       expect(((await told(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
       const wrong = await visit.door.send("/message:send", { headers: V1 });
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
-      expect(((await told("/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
+      expect(((await told("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
       );
     });

@@ -8,6 +8,7 @@ import { answerRest, notAllowed, refuseRest } from "./rest.ts";
 import { pathOf, type ServedAgent } from "./served-agent.ts";
 
 const CARD = "/.well-known/agent-card.json";
+const KEYS = "/.well-known/jwks.json";
 const READ = ["GET", "HEAD"];
 
 /** What the router needs beside the bindings. */
@@ -19,6 +20,8 @@ export interface RouterContext extends BindingContext {
   readonly authenticate: Authenticate | undefined;
   /** What the URLs in cards begin with; undefined takes the request's origin. */
   readonly publicUrl: string | undefined;
+  /** The public keys of what the server signs. */
+  readonly keys: { keys(): Promise<object> } | undefined;
   /** Refuses requests that may not be answered at all. */
   readonly admit: (request: HttpRequest) => void;
 }
@@ -36,6 +39,7 @@ export async function route(request: HttpRequest, context: RouterContext): Promi
 function dispatch(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
   const { path, method } = request;
   if (path === "/a2a" || path === "/a2a/") return catalogue(request, context);
+  if (path === KEYS && context.keys) return publicKeys(request, context, context.keys);
   const { agent, rest } = locate(path, context);
   if (!agent) {
     const text = `There is no agent at ${path}; GET /a2a lists the agents of this server.`;
@@ -102,6 +106,16 @@ async function catalogue(request: HttpRequest, context: RouterContext): Promise<
     }),
   );
   return json(200, JSON.stringify({ agents }));
+}
+
+/** Public, like the card: whoever is sent something that this server signed may verify it. */
+async function publicKeys(
+  request: HttpRequest,
+  { revision }: RouterContext,
+  keys: NonNullable<RouterContext["keys"]>,
+): Promise<HttpReply> {
+  if (!READ.includes(request.method)) return notAllowed(request, revision, READ);
+  return json(200, JSON.stringify(await keys.keys()), { "cache-control": "public, max-age=300" });
 }
 
 function baseOf(request: HttpRequest, { publicUrl }: RouterContext): string {

@@ -71,7 +71,7 @@ export type Open = (
   options?: ServerOptions,
 ) => Promise<{ door: Door; server: Server }>;
 
-/** A door to a server with two agents, `parrot` and `silent` (which does not stream), and what one does at it. */
+/** A door to a server with two agents, `parrot` and `silent` (which neither streams nor sends push notifications), and what one does at it. */
 export class Visit {
   door!: Door;
 
@@ -80,8 +80,8 @@ export class Visit {
       ...parrot,
       describe: () => ({
         name: "silent",
-        description: "Does not stream.",
-        capabilities: { streaming: false },
+        description: "Does not stream, and sends nothing.",
+        capabilities: { streaming: false, pushNotifications: false },
       }),
     };
     ({ door: this.door } = await open({ parrot, silent }, { store: "memory" }));

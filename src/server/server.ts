@@ -22,6 +22,7 @@ import { Gate } from "./auth/authentication.ts";
 import { checkSigning, type CardSigning } from "./card-signing.ts";
 import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
+import { createPush, type Push, type PushOptions } from "./push/push.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { NodeRequest, sendNode } from "./node.ts";
 import { chooseStore, type StoreChoice } from "./open-store.ts";
@@ -65,6 +66,11 @@ export interface ServerOptions {
   readonly authenticate?: Authentication;
   /** The tenants that are served; others are NOT_FOUND. Default: any, each by itself. */
   readonly tenants?: Tenants;
+  /**
+   * How push notifications are sent; false sends none. Default: to webhooks on the public internet only, retried for a
+   * day, unsigned.
+   */
+  readonly push?: PushOptions | false;
   /** Listen beyond loopback without authentication. Default false. */
   readonly allowUnauthenticated?: boolean;
   readonly limits?: ServerLimits;
@@ -130,6 +136,7 @@ class AgentServer implements Server {
   readonly #options: ServerOptions;
   readonly #context: RouterContext;
   readonly #streams: EventStreams;
+  readonly #push: Push | undefined;
   #opening: Promise<void> | undefined;
   #isOpen = false;
   #http: HttpServer | undefined;
@@ -138,6 +145,7 @@ class AgentServer implements Server {
   constructor(agents: [string, Agent][], options: ServerOptions) {
     this.#options = options;
     this.store = chooseStore(options.store);
+    this.#push = createPush(options.push ?? {}, this.store, options.observer);
     const observer = safely(options.observer ?? {});
     const told: Told = (where, error) => {
       if (!(error instanceof A2AError) || isOurs(error)) observer.onError?.({ where, error });
@@ -150,7 +158,9 @@ class AgentServer implements Server {
     const { signing, inputModes, tenants } = options;
     const checkTenant = tenants && checkerOf(tenants);
     const tenant = onlyTenant(tenants);
-    const served = this.#serve(agents, { gate, publicUrl, tenant, checkTenant, signing, inputModes });
+    const pushNotifications = this.#push !== undefined;
+    const how = { gate, publicUrl, tenant, checkTenant, signing, inputModes, pushNotifications };
+    const served = this.#serve(agents, how);
     this.#context = {
       agents: served,
       byDefault: served.values().next().value,
@@ -161,6 +171,7 @@ class AgentServer implements Server {
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: gate && ((credentials) => gate.admit(credentials)),
       publicUrl,
+      keys: this.#push?.signer,
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
@@ -180,6 +191,7 @@ class AgentServer implements Server {
   async listen({ port = 0, host = "127.0.0.1" }: ListenOptions = {}): Promise<Address> {
     checkBind(host, this.#options);
     if (this.#options.signing) await checkSigning(this.#options.signing);
+    await this.#push?.signer?.keys();
     await this.#open();
     this.#loopback = isLoopback(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
@@ -197,11 +209,13 @@ class AgentServer implements Server {
     const awake = setInterval(() => {}, 2 ** 30);
     const closed = new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve()));
     await Promise.all([...this.#context.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    const sent = this.#push?.close(graceMs);
     this.#streams.close();
     http?.closeIdleConnections();
     const cut = setTimeout(() => http?.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(cut);
+    await sent;
     clearInterval(awake);
     if (this.#opening) await this.#opening.then(() => this.store.close());
   }
@@ -212,6 +226,7 @@ class AgentServer implements Server {
     const shared = {
       store: this.store,
       committer,
+      push: this.#push,
       ...(observer ? { observer } : {}),
       ...(limits ? { limits } : {}),
       ...(merge === undefined ? {} : { merge }),
@@ -235,6 +250,7 @@ class AgentServer implements Server {
   async #openStore(): Promise<void> {
     await this.store.open();
     for (const { engine } of this.#context.agents.values()) await engine.open();
+    this.#push?.outbox.open();
     this.#isOpen = true;
   }
 

@@ -73,7 +73,12 @@ export class MemoryPush implements PushStore {
       if (!siblings || !known) continue;
       const { scope, taskId, config, version } = known;
       siblings.set(config.id, {
-        ...{ key, scope, taskId, config, version, delivered: Math.max(known.delivered, delivered) },
+        key,
+        scope,
+        taskId,
+        config,
+        version,
+        delivered: Math.max(known.delivered, delivered),
         ...(failingSince === undefined ? {} : { failingSince }),
         ...(dead ? { dead } : {}),
       });

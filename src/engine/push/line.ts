@@ -46,12 +46,7 @@ export class Line {
   }
 
   /** Delivers a page of the log; `onDelivered` is told of each event that has arrived. */
-  async go(
-    store: TaskStore,
-    deliver: Deliver,
-    signal: AbortSignal,
-    onDelivered: () => void,
-  ): Promise<GoEnd> {
+  async go(store: TaskStore, deliver: Deliver, signal: AbortSignal, onDelivered: () => void): Promise<GoEnd> {
     const { scope, taskId } = this.webhook;
     this.grown = false;
     const events = await store.read(scope, taskId, this.#seq, PAGE);

@@ -351,7 +351,13 @@ export class Outbox {
     const seen = { scope, taskId, configId: config.id, seq: line.seq + 1, reason };
     if (hopeless || now - line.failingSince >= this.#retry.giveUpAfterMs) {
       const dead: DeadLetter = { at: now, reason };
-      this.#progress.note({ key, delivered: line.seq, finished: false, failingSince: line.failingSince, dead });
+      this.#progress.note({
+        key,
+        delivered: line.seq,
+        finished: false,
+        failingSince: line.failingSince,
+        dead,
+      });
       this.#observer.onPush?.({ ...seen, outcome: "dead" });
       this.#drop(line);
       return;

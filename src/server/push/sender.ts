@@ -1,0 +1,164 @@
+import type { LookupAddress, LookupOptions } from "node:dns";
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { isIPv6, type LookupFunction } from "node:net";
+import type { Deliver, Delivered, Failed, Notification } from "../../engine/index.ts";
+import { NotAllowed, type Guard } from "./guard.ts";
+import { encodeNotification } from "./payload.ts";
+import type { Sign } from "./signature.ts";
+
+export interface SenderOptions {
+  readonly guard: Guard;
+  /** How long an attempt may take until it is answered, in milliseconds (A2A §4.3.3: 10 to 30 s). */
+  readonly timeoutMs: number;
+  readonly sign?: Sign | undefined;
+}
+
+/** An answer is worth its status; of its body no more is read than keeps the connection usable. */
+const MAX_ANSWER = 64 * 1024;
+const POOL = { keepAlive: true, maxSockets: 32, maxTotalSockets: 512, maxFreeSockets: 64, timeout: 30_000 };
+
+/** Posts notifications to webhooks (A2A §4.3.3): one attempt each, to addresses that the guard lets through. */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #http = new HttpAgent(POOL);
+  readonly #https = new HttpsAgent(POOL);
+  readonly #lookup: LookupFunction;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#lookup = lookupBy(options.guard);
+  }
+
+  readonly deliver: Deliver = async (notification, signal) => {
+    const { guard, timeoutMs, sign } = this.#options;
+    const { config } = notification.webhook;
+    // Node does not ask for the address of a host that is one, and rules may have changed since the registration.
+    const wrong = guard.checkUrl(config.url);
+    if (wrong !== undefined) return { ok: false, hopeless: true, reason: new NotAllowed(wrong).message };
+    const { body, headers } = encodeNotification(notification);
+    const signature = sign ? await sign(body, notification) : {};
+    const post = { body, headers: { ...signature, ...headers, ...secretsOf(notification) } };
+    const whole = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const outcome = await this.#post(new URL(config.url), post, whole);
+    // A connection that was kept may be closed just when it is used again; that is nobody's failure.
+    return outcome === "stale"
+      ? ((await this.#post(new URL(config.url), post, whole)) as Delivered)
+      : outcome;
+  };
+
+  /** Ends the connections that are kept. */
+  close(): void {
+    this.#http.destroy();
+    this.#https.destroy();
+  }
+
+  #post(
+    url: URL,
+    { body, headers }: { body: string; headers: Record<string, string> },
+    signal: AbortSignal,
+  ): Promise<Delivered | "stale"> {
+    const [request, agent] =
+      url.protocol === "https:" ? [httpsRequest, this.#https] : [httpRequest, this.#http];
+    const length = String(Buffer.byteLength(body));
+    return new Promise((resolve) => {
+      const posted: ClientRequest = request(url, {
+        method: "POST",
+        agent,
+        signal,
+        lookup: this.#lookup,
+        headers: { ...headers, "content-length": length },
+      });
+      posted.on("response", (answer) => {
+        resolve(outcomeOf(answer));
+        drain(answer);
+      });
+      posted.on("error", (error: NodeJS.ErrnoException) => {
+        const stale = posted.reusedSocket && error.code === "ECONNRESET";
+        resolve(stale ? "stale" : failureOf(error, signal));
+      });
+      posted.end(body);
+    });
+  }
+}
+
+/**
+ * Name resolution for connections that asks the guard: a connection is made to an address that was judged, and to no
+ * other.
+ */
+function lookupBy(guard: Guard): LookupFunction {
+  return (hostname, options, callback) => void lookUp(guard, hostname, options, callback);
+}
+
+async function lookUp(
+  guard: Guard,
+  hostname: string,
+  { all, family }: LookupOptions,
+  callback: Parameters<LookupFunction>[2],
+): Promise<void> {
+  let found: LookupAddress[];
+  try {
+    const addresses = await guard.addressesOf(hostname);
+    found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  } catch (error) {
+    callback(error as NodeJS.ErrnoException, "");
+    return;
+  }
+  const wanted = found.filter((one) => !family || family === one.family || family === `IPv${one.family}`);
+  const [first] = wanted;
+  if (!first) callback(new Error(`${hostname} has no address of that kind`), "");
+  else if (all) callback(null, wanted);
+  else callback(null, first.address, first.family);
+}
+
+/** What the owner of the webhook gave for its receiver to know us by. */
+function secretsOf({ webhook: { config } }: Notification): Record<string, string> {
+  const { token, authentication } = config;
+  const { scheme = "", credentials } = authentication ?? {};
+  return {
+    ...(token ? { "x-a2a-notification-token": token } : {}),
+    ...(credentials ? { authorization: `${scheme} ${credentials}` } : {}),
+  };
+}
+
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Delivered {
+  if (statusCode >= 200 && statusCode < 300) return { ok: true };
+  const retryAfterMs = retryAfter(headers["retry-after"], Date.now());
+  const moved = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
+  return {
+    ok: false,
+    reason: `The receiver answered HTTP ${statusCode}${moved}.`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    // Gone: its way to say that nobody wants to hear of it any more.
+    ...(statusCode === 410 ? { hopeless: true } : {}),
+  };
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3), in milliseconds from `now`. */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const ms = Date.parse(value) - now;
+  return ms > 0 ? ms : undefined;
+}
+
+function failureOf(error: NodeJS.ErrnoException, signal: AbortSignal): Failed {
+  if (error instanceof NotAllowed) return { ok: false, hopeless: true, reason: error.message };
+  if (signal.aborted) return { ok: false, reason: "The receiver did not answer in time." };
+  return { ok: false, reason: `The receiver can not be reached: ${error.code ?? error.message}.` };
+}
+
+function drain(answer: IncomingMessage): void {
+  let bytes = 0;
+  answer.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER) answer.destroy();
+  });
+  // Cut short, by us or by the receiver: its status was all we wanted.
+  answer.on("error", () => {});
+}
