@@ -32,7 +32,7 @@ export class Guarded implements AsyncDisposable {
 
   static async open(...given: ConstructorParameters<typeof Guarded>): Promise<Guarded> {
     const guarded = new Guarded(...given);
-    ({ url: guarded.url } = await guarded.#server.listen());
+    guarded.url = `http://127.0.0.1:${(await guarded.#server.listen()).port}`;
     return guarded;
   }
 

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { agent, inputRequired } from "../adapters/index.ts";
+import type { Agent } from "../engine/index.ts";
+import type { OperationName } from "../protocol/index.ts";
+
+/** Everything that a caller is told, as it stood on the wire. */
+export interface Told {
+  readonly status: number | string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One binding in one version, seen from outside: performs an operation with a bearer token. */
+export interface Wire {
+  readonly name: string;
+  /** `params` as 1.0 has them in JSON. Of a stream only the beginning is told. */
+  ask(url: string, operation: OperationName, params: Params, token: string): Promise<Told>;
+}
+
+export type Params = Readonly<Record<string, unknown>> & { readonly tenant?: string };
+
+/** Who asks, by their tokens. */
+export const TOKENS = {
+  "token-of-ada-0123456789": { principal: "ada" },
+  "token-of-bob-0123456789": { principal: "bob" },
+  "token-of-ada-of-globex-0": { principal: "ada", tenant: "globex" },
+} as const;
+const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(TOKENS) as [string, string, string];
+
+/** Asks a question and waits; says which tasks it was referred to. */
+export const curious: Agent = agent(
+  { name: "curious", description: "Asks back", capabilities: { pushNotifications: true } },
+  async function* (run) {
+    yield `Referred to ${JSON.stringify((await run.referenced()).map(({ id }) => id))}.`;
+    yield inputRequired("And then?");
+  },
+  { describeExtended: ({ principal }) => ({ description: `Asks ${principal} back` }) },
+);
+
+let count = 0;
+const message = (more: object = {}): Params => ({
+  message: { messageId: `own-${++count}`, role: "ROLE_USER", parts: [{ text: "Hello" }], ...more },
+});
+
+/** How each operation names a task. What is not about a task names a context, or nothing. */
+const ABOUT: Record<OperationName, (taskId: string, contextId: string) => Params> = {
+  SendMessage: (taskId) => message({ taskId }),
+  SendStreamingMessage: (taskId) => message({ taskId }),
+  GetTask: (id) => ({ id, historyLength: 1 }),
+  ListTasks: (_, contextId) => ({ contextId }),
+  CancelTask: (id) => ({ id }),
+  SubscribeToTask: (id) => ({ id }),
+  GetExtendedAgentCard: () => ({}),
+  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: "https://example.com/hook" }),
+  GetTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
+  ListTaskPushNotificationConfigs: (taskId) => ({ taskId }),
+  DeleteTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
+};
+const OPERATIONS = Object.keys(ABOUT) as OperationName[];
+
+/** What every binding must keep to itself. `url`: of a server of `curious` that knows `TOKENS`. */
+export function ownershipContract(wire: Wire, url: () => string): void {
+  /** A task of Ada's, waiting for her. */
+  const taskOfAda = async (more: Params = {}): Promise<{ id: string; contextId: string }> => {
+    const { body } = await wire.ask(url(), "SendMessage", { ...message(), ...more }, ADA);
+    const [, id = "", contextId = ""] = /"id":"([^"]+)","contextId":"([^"]+)"/.exec(body) ?? [];
+    expect(id).not.toBe("");
+    return { id, contextId };
+  };
+  /** What is told of a task, with every name of it taken out. */
+  const told = async (
+    operation: OperationName,
+    { id, contextId }: { id: string; contextId: string },
+    token: string,
+    more: Params = {},
+  ): Promise<Told> => {
+    const params = { ...ABOUT[operation](id, contextId), ...more };
+    return masked(await wire.ask(url(), operation, params, token), id, contextId);
+  };
+
+  describe(`ownership, over ${wire.name}`, () => {
+    it.each(OPERATIONS)(
+      "%s tells nobody of somebody else's task [E13, M-02, M-03, M-04, K-02]",
+      async (operation) => {
+        const own = await taskOfAda();
+        await told("CreateTaskPushNotificationConfig", own, ADA);
+        const unknown = { id: other(own.id), contextId: other(own.contextId) };
+        for (const stranger of [BOB, ADA_OF_GLOBEX]) {
+          const expected = await told(operation, unknown, stranger);
+          expect(await told(operation, own, stranger)).toEqual(expected);
+        }
+        // The same person in another tenant is somebody else too.
+        const elsewhere = { tenant: "acme" };
+        expect(await told(operation, own, ADA, elsewhere)).toEqual(
+          await told(operation, unknown, ADA, elsewhere),
+        );
+      },
+    );
+
+    it.each([
+      "SendMessage",
+      "SendStreamingMessage",
+      "GetTask",
+      "ListTasks",
+      "CancelTask",
+      "SubscribeToTask",
+    ] as const)("%s answers whose task it is, and nobody else [M-03]", async (operation) => {
+      const own = await taskOfAda();
+      const stranger = await told(operation, own, BOB);
+      expect(await told(operation, own, ADA)).not.toEqual(stranger);
+    });
+
+    it("lets nobody into another tenant than the one of his credentials, whether there is anything or not [M-02, K-02]", async () => {
+      const there = await taskOfAda({ tenant: "acme" });
+      const unknown = { id: other(there.id), contextId: other(there.contextId) };
+      for (const operation of OPERATIONS) {
+        const expected = await told(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
+        expect(await told(operation, there, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
+        expect(expected.body + JSON.stringify(expected.headers)).toContain("PERMISSION_DENIED");
+      }
+    });
+
+    it("lists only what is one's own, also without a filter [M-03]", async () => {
+      const own = await taskOfAda();
+      const list = async (token: string): Promise<string> =>
+        (await wire.ask(url(), "ListTasks", {}, token)).body;
+      expect(await list(ADA)).toContain(own.id);
+      for (const stranger of [BOB, ADA_OF_GLOBEX]) expect(await list(stranger)).not.toContain(own.id);
+    });
+
+    it("takes a context, a reference and a message id of somebody else's for ones that nobody has used [F-08, F-16, M-04]", async () => {
+      const own = await taskOfAda({ ...message({ messageId: "of-ada" }) });
+      const send = async (names: { id: string; contextId: string }, messageId: string): Promise<Told> => {
+        const given = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
+        const answer = await wire.ask(url(), "SendMessage", message(given), BOB);
+        const text = JSON.stringify(answer.body);
+        expect(text).toContain("Referred to [].");
+        // What is made for every message is another each time.
+        const body = answer.body
+          .replaceAll(names.contextId, "CONTEXT")
+          .replaceAll(names.id, "TASK")
+          .replaceAll(messageId, "MESSAGE")
+          .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
+          .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
+        return { ...answer, headers: masked(answer, "", "").headers, body };
+      };
+      const unknown = { id: other(own.id), contextId: other(own.contextId) };
+      expect(await send(own, "of-ada")).toEqual(await send(unknown, "of-bob"));
+      // Ada's conversation is as it was.
+      const { body } = await wire.ask(url(), "ListTasks", { contextId: own.contextId }, ADA);
+      expect(body).toContain(`"totalSize":1`);
+    });
+  });
+}
+
+/** Another id that looks the same. */
+function other(id: string): string {
+  const last = id.at(-1) === "0" ? "1" : "0";
+  return id.slice(0, -1) + last;
+}
+
+/** Only the date may differ, and what names the task. */
+function masked({ status, headers, body }: Told, id: string, contextId: string): Told {
+  const without = (text: string): string =>
+    [id, contextId].reduce(
+      (masking, name) => (name === "" ? masking : masking.replaceAll(name, "NAME")),
+      text,
+    );
+  const { date: _, ...rest } = headers;
+  return {
+    status,
+    headers: Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, without(value)])),
+    body: without(body),
+  };
+}
