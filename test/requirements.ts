@@ -44,11 +44,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["A-22", "O", "8.6.1", "the card is served with Last-Modified"],
   ["A-23", "D", "13.3", "a negotiated card varies by A2A-Version", "later"],
   ["A-24", "S", "8.6.2", "the client asks again conditionally when its card has expired"],
-  ["A-30", "M", "3.1.11", "the extended card requires authentication", "later"],
+  ["A-30", "M", "3.1.11", "the extended card requires authentication"],
   ["A-31", "M", "3.3.4", "no extended card declared: UnsupportedOperation"],
-  ["A-32", "M", "13.3", "the extended card is given by permission", "later"],
+  ["A-32", "M", "13.3", "the extended card is given by permission"],
   ["A-33", "S", "3.1.11", "the extended card replaces the public one for the session"],
-  ["A-34", "D", "3.1.11", "an unauthenticated request for the extended card is answered 401", "later"],
+  ["A-34", "D", "3.1.11", "an unauthenticated request for the extended card is answered 401"],
   ["A-40", "O", "8.4", "cards may be signed"],
   ["A-41", "M", "8.4.1", "default values in the signed payload follow the rule of their field"],
   ["A-42", "M", "8.4.1", "the signed payload is canonical by RFC 8785"],
@@ -110,7 +110,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "unknown routes are 404 and wrong methods 405, both in JSON; ids are percent-decoded",
   ],
   ["D-10", "D", "11.7", "what fails in a stream is an SSE event with a google.rpc.Status"],
-  ["D-11", "D", "11.3", "a tenant in the path must equal the one in the body", "later"],
+  ["D-11", "D", "11.3", "a tenant in the path must equal the one in the body"],
 
   // gRPC
   ["E-01", "M", "10.1", "the service is lf.a2a.v1.A2AService", "later"],
@@ -243,7 +243,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["J-04", "M", "4.6", "extensions are inactive by default"],
   ["J-05", "S", "4.6.2", "messages and artifacts list the extensions that contributed"],
   ["K-01", "M", "8.3.2", "the client echoes the tenant of the interface"],
-  ["K-02", "D", "13.1", "tenants are isolated", "later"],
+  ["K-02", "D", "13.1", "tenants are isolated"],
 
   // Errors
   ["1.L", "M", "5.4", "every error has its JSON-RPC code, HTTP status, gRPC status and reason"],

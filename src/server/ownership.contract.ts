@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { agent, inputRequired } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { OperationName } from "../protocol/index.ts";
+import { bearer } from "./auth/index.ts";
+import type { ServerOptions } from "./index.ts";
 
 /** Everything that a caller is told, as it stood on the wire. */
 export interface Told {
@@ -27,15 +29,25 @@ export const TOKENS = {
 } as const;
 const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(TOKENS) as [string, string, string];
 
+/** Of a server that the contract is tried on, with `curious` as its agent. */
+export const OPTIONS: ServerOptions = {
+  store: "memory",
+  authenticate: bearer({ tokens: TOKENS }),
+  push: { allowPrivate: true },
+};
+
 /** Asks a question and waits; says which tasks it was referred to. */
 export const curious: Agent = agent(
-  { name: "curious", description: "Asks back", capabilities: { pushNotifications: true } },
+  { name: "curious", description: "Asks back" },
   async function* (run) {
     yield `Referred to ${JSON.stringify((await run.referenced()).map(({ id }) => id))}.`;
     yield inputRequired("And then?");
   },
   { describeExtended: ({ principal }) => ({ description: `Asks ${principal} back` }) },
 );
+
+/** Nobody listens there. */
+const HOOK = "http://127.0.0.1:9/hook";
 
 let count = 0;
 const message = (more: object = {}): Params => ({
@@ -51,14 +63,14 @@ const ABOUT: Record<OperationName, (taskId: string, contextId: string) => Params
   CancelTask: (id) => ({ id }),
   SubscribeToTask: (id) => ({ id }),
   GetExtendedAgentCard: () => ({}),
-  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: "https://example.com/hook" }),
+  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: HOOK }),
   GetTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
   ListTaskPushNotificationConfigs: (taskId) => ({ taskId }),
   DeleteTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
 };
 const OPERATIONS = Object.keys(ABOUT) as OperationName[];
 
-/** What every binding must keep to itself. `url`: of a server of `curious` that knows `TOKENS`. */
+/** What every binding must keep to itself. `url`: of a server of `curious` with `OPTIONS`. */
 export function ownershipContract(wire: Wire, url: () => string): void {
   /** A task of Ada's, waiting for her. */
   const taskOfAda = async (more: Params = {}): Promise<{ id: string; contextId: string }> => {
@@ -97,15 +109,9 @@ export function ownershipContract(wire: Wire, url: () => string): void {
       },
     );
 
-    it.each([
-      "SendMessage",
-      "SendStreamingMessage",
-      "GetTask",
-      "ListTasks",
-      "CancelTask",
-      "SubscribeToTask",
-    ] as const)("%s answers whose task it is, and nobody else [M-03]", async (operation) => {
+    it.each(OPERATIONS)("%s answers whose task it is, and differently [M-03]", async (operation) => {
       const own = await taskOfAda();
+      await told("CreateTaskPushNotificationConfig", own, ADA);
       const stranger = await told(operation, own, BOB);
       expect(await told(operation, own, ADA)).not.toEqual(stranger);
     });

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll } from "vitest";
 import type { OperationName } from "../protocol/index.ts";
-import { bearer } from "./auth/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
   curious,
   ownershipContract,
-  TOKENS,
+  OPTIONS,
   type Params,
   type Told,
   type Wire,
@@ -15,7 +14,7 @@ let server: Server;
 let url: string;
 
 beforeAll(async () => {
-  server = createServer(curious, { store: "memory", authenticate: bearer({ tokens: TOKENS }) });
+  server = createServer(curious, OPTIONS);
   ({ url } = await server.listen());
 });
 afterAll(() => server.close({ graceMs: 50 }));

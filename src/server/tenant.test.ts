@@ -86,7 +86,7 @@ describe("tenants", () => {
     expect(asked).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
   });
 
-  it("are named by the card when there is but one, else only to whom they are of [K-01, A-09]", async () => {
+  it("are named by the card when there is but one, else only to whom they are of [A-09]", async () => {
     await open({ tenants: ["red"] });
     expect(await interfacesOf("/.well-known/agent-card.json")).toEqual(["red", "red"]);
     await server.close();
