@@ -236,6 +236,13 @@ describe("what a generator is given", () => {
 });
 
 describe("what an agent says of itself", () => {
+  it("is refused at once when it can not be a card [A-11]", () => {
+    const skill = { id: "s", name: "S", description: "d", tags: [] };
+    expect(() => agent({ name: "", description: "", skills: [skill, skill] }, async function* () {})).toThrow(
+      'describes itself wrongly: name must not be empty; skills[1].id "s" is there twice.',
+    );
+  });
+
   it("has a skill even when none is named", () => {
     expect(agent(about, async function* () {}).describe()).toMatchObject({
       name: "Test Agent",

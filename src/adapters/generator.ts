@@ -1,5 +1,5 @@
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
-import { textOf, type Message, type Task } from "../protocol/index.ts";
+import { checkDescription, textOf, type Message, type Task } from "../protocol/index.ts";
 import type { Said } from "./say.ts";
 import { Speech } from "./speech.ts";
 import { tailored } from "./tailored.ts";
@@ -37,6 +37,7 @@ export function agent(
   options: Pick<Agent, "opensWith" | "whileWorking" | "describeExtended"> = {},
 ): Agent {
   const described = describe(description);
+  checkDescription(described);
   return {
     ...options,
     describe: () => described,

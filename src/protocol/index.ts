@@ -22,6 +22,8 @@
 export type { JsonObject, JsonValue } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainText, text, textOf, toBase64 } from "./message.ts";
+export type { CardContent } from "./card-violations.ts";
+export { cardViolations, checkDescription, refuseCard } from "./card-violations.ts";
 export { accepts, covers, mediaTypeOf } from "./media-type.ts";
 export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
 export { isInterrupted, isTerminal, stateName, TASK_STATES } from "./task.ts";

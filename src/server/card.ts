@@ -1,6 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Agent, AgentDescription, Caller } from "../engine/index.ts";
-import { A2AError, type AgentCapabilities, type AgentCard, type AgentSkill } from "../protocol/index.ts";
+import {
+  A2AError,
+  checkDescription,
+  refuseCard,
+  type AgentCapabilities,
+  type AgentCard,
+  type AgentSkill,
+} from "../protocol/index.ts";
+import { v1 } from "../wire/index.ts";
 import { refusal, type Gate } from "./auth/authentication.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
@@ -57,17 +65,24 @@ export class CardStand {
 
   /** What the agent says of itself, completed by what this server offers. Asked again after it failed. */
   async description(): Promise<AgentDescription> {
-    this.#asking ??= this.#ask();
-    try {
-      return await this.#asking;
-    } catch (error) {
-      this.#asking = undefined;
-      throw error;
-    }
+    return await this.begin();
   }
 
-  async #ask(): Promise<AgentDescription> {
-    const given = await this.#agent.describe();
+  /** The same; what an agent says at once is there at once, and thrown at once when it is wrong. */
+  begin(): AgentDescription | Promise<AgentDescription> {
+    const known = this.#described ?? this.#asking;
+    if (known) return known;
+    const given = this.#agent.describe();
+    if (!("then" in given)) return (this.#described = this.#offer(given));
+    const asking = given.then((late) => (this.#described = this.#offer(late)));
+    asking.catch(() => {
+      this.#asking = undefined;
+    });
+    return (this.#asking = asking);
+  }
+
+  /** The description with what this server adds to it. */
+  #offer(given: AgentDescription): AgentDescription {
     const { gate } = this.#options;
     // All or nothing: requirements that name schemes of somebody else would be of no use.
     const isDeclared = given.securitySchemes !== undefined || given.securityRequirements !== undefined;
@@ -80,12 +95,9 @@ export class CardStand {
     };
     // What the server does not send, no agent can offer.
     if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
-    this.#described = {
-      ...(isDeclared ? {} : gate?.declared),
-      ...given,
-      capabilities,
-    };
-    return this.#described;
+    const described = { ...(isDeclared ? {} : gate?.declared), ...given, capabilities };
+    checkCardOf(described);
+    return described;
   }
 
   async card(origin: string): Promise<AgentCard> {
@@ -101,7 +113,9 @@ export class CardStand {
     const more = await this.#agent.describeExtended(caller);
     if (!more) throw notConfigured();
     const capabilities = { ...description.capabilities, ...more.capabilities };
-    return await this.#complete({ ...description, ...more, capabilities }, publicUrl, caller.tenant);
+    const whole = { ...description, ...more, capabilities };
+    checkCardOf(whole);
+    return await this.#complete(whole, publicUrl, caller.tenant);
   }
 
   async #complete(
@@ -143,6 +157,14 @@ export class CardStand {
 function notConfigured(): A2AError {
   const text = "There is no extended card for you; the public card says all.";
   return new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text);
+}
+
+/** Throws for a description that can not be a card. */
+function checkCardOf(described: AgentDescription): void {
+  // As JSON, because that is what becomes of it.
+  const json: unknown = JSON.parse(JSON.stringify(toCard(described, "http://localhost", undefined)));
+  refuseCard(described.name, v1.checkCard(json));
+  checkDescription(described);
 }
 
 /** True when the client's copy is this one. `If-None-Match` decides alone when it is there. */

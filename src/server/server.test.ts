@@ -143,6 +143,35 @@ describe("a listening server", () => {
   });
 });
 
+describe("an agent that describes itself wrongly", () => {
+  const skill = { id: "s", name: "S", description: "d", tags: [] };
+  const wrong = { name: "twice", description: "", skills: [skill, skill], iconUrl: "icon.png" };
+  const words =
+    /The agent "twice" describes itself wrongly: iconUrl must be .*; skills\[1\]\.id "s" is there twice\./;
+
+  it("is not listened for [A-11]", async () => {
+    const server = createServer({ ...parrot, describe: () => wrong }, { store: "memory" });
+    await expect(server.listen()).rejects.toThrow(words);
+    await server.close();
+  });
+
+  it("is found out as soon as it does, when that takes its time, and may do better next time", async () => {
+    let described: { name: string; description: string } = wrong;
+    const told: unknown[] = [];
+    const server = createServer(
+      { ...parrot, describe: () => Promise.resolve(described) },
+      { store: "memory", observer: { onError: ({ error }) => void told.push(error) } },
+    );
+    const { url } = await server.listen();
+    const card = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`);
+    expect((await card()).status).toBe(500);
+    expect(told.map(String)).toEqual([expect.stringMatching(words)]);
+    described = { name: "once", description: "" };
+    expect(await (await card()).json()).toMatchObject({ name: "once" });
+    await server.close();
+  });
+});
+
 describe("what is no agent", () => {
   it.each([
     ["nothing", undefined, "There is no agent to serve"],

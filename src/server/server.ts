@@ -109,7 +109,10 @@ export interface Server {
   fetch(request: Request): Promise<Response>;
   /** For `node:http` and what is built on it. */
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
-  /** Opens the store, settles what an earlier process left unfinished, and listens. */
+  /**
+   * Opens the store, settles what an earlier process left unfinished, and listens. Rejects for an agent whose
+   * description can not be a card.
+   */
   listen(options?: ListenOptions): Promise<Address>;
   /** The store that is used, for what else is to live in it. */
   readonly store: TaskStore;
@@ -192,6 +195,7 @@ class AgentServer implements Server {
     checkBind(host, this.#options);
     if (this.#options.signing) await checkSigning(this.#options.signing);
     await this.#push?.signer?.keys();
+    for (const { card } of this.#context.agents.values()) void card.begin();
     await this.#open();
     this.#loopback = isLoopback(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
