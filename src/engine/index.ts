@@ -33,6 +33,7 @@ export type {
   UnfinishedTask,
 } from "./store.ts";
 export type { Subscription } from "./subscription.ts";
+export { streamOf } from "./subscription.ts";
 export type { Deliver, Delivered, Failed, Notification } from "./push/deliver.ts";
 export { Outbox } from "./push/outbox.ts";
 export type { OutboxOptions } from "./push/outbox.ts";

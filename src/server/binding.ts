@@ -90,13 +90,13 @@ function begin(
   { codec, version, params }: Written,
   described: AgentDescription,
 ): Promise<Carried> {
-  checkOffered(operation, described);
+  checkOffered(operation, described, version);
   const extensions = activateExtensions(described.capabilities?.extensions, request, version);
   const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
   const decoded = codec.decodeParams(operation, params);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
-      checkOffered("CreateTaskPushNotificationConfig", described);
+      checkOffered("CreateTaskPushNotificationConfig", described, version);
     if (agent.inputModes === "enforce") checkInputModes(decoded.message, described);
   }
   const performed = perform(operation, agent, decoded, caller, { version, extensions, after }, request);

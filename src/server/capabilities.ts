@@ -1,8 +1,13 @@
 import { pushNotSupported, type AgentDescription } from "../engine/index.ts";
 import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
+import type { ProtocolVersion } from "../wire/index.ts";
 
 /** Refuses an operation that the card does not offer (A2A §3.3.4), before its parameters are looked at. */
-export function checkOffered(operation: OperationName, { capabilities = {} }: AgentDescription): void {
+export function checkOffered(
+  operation: OperationName,
+  { capabilities = {} }: AgentDescription,
+  version: ProtocolVersion,
+): void {
   if (isStreaming(operation) && capabilities.streaming !== true) {
     throw new A2AError(
       "UNSUPPORTED_OPERATION",
@@ -11,7 +16,9 @@ export function checkOffered(operation: OperationName, { capabilities = {} }: Ag
   }
   if (PUSH.has(operation) && capabilities.pushNotifications !== true) throw pushNotSupported();
   if (operation === "GetExtendedAgentCard" && capabilities.extendedAgentCard !== true) {
-    throw new A2AError("UNSUPPORTED_OPERATION", "This agent has no extended card; its public card says all.");
+    // The only error that 0.3 has for it.
+    const reason = version === "0.3" ? "EXTENDED_AGENT_CARD_NOT_CONFIGURED" : "UNSUPPORTED_OPERATION";
+    throw new A2AError(reason, "This agent has no extended card; its public card says all.");
   }
 }
 

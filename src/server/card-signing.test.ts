@@ -9,7 +9,8 @@ let server: Server;
 afterEach(() => server.close());
 
 const cardAt = async (origin: string): Promise<{ card: AgentCard; etag: string | null }> => {
-  const response = await server.fetch(new Request(`${origin}/.well-known/agent-card.json`));
+  const headers = { "a2a-version": "1.0" };
+  const response = await server.fetch(new Request(`${origin}/.well-known/agent-card.json`, { headers }));
   return { card: (await response.json()) as AgentCard, etag: response.headers.get("etag") };
 };
 

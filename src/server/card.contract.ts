@@ -7,7 +7,7 @@ export function cardContract(visit: Visit): void {
   const { post } = visit;
 
   describe("the card", () => {
-    it("is served at the well-known path, with both interfaces at their true URLs [A-01, A-03, A-04, A-05]", async () => {
+    it("is served at the well-known path, with every interface at its true URL [A-01, A-03, A-04, A-05]", async () => {
       const response = await visit.door.send("/.well-known/agent-card.json");
       expect(response.status).toBe(200);
       expect(response.headers.get("content-type")).toBe("application/json");
@@ -16,6 +16,8 @@ export function cardContract(visit: Visit): void {
       expect(card.supportedInterfaces).toEqual([
         { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
         { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+        { url, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+        { url, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
       ]);
       expect((await post("/a2a/parrot/message:send", { message: message("echo x") })).status).toBe(200);
     });

@@ -6,20 +6,23 @@ import {
   refuseCard,
   type AgentCapabilities,
   type AgentCard,
+  type AgentInterface,
   type AgentSkill,
 } from "../protocol/index.ts";
 import { v1 } from "../wire/index.ts";
 import { refusal, type Gate } from "./auth/authentication.ts";
+import { shaped, shapeFor, type CardShape, type CardShapes } from "./card-shape.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { DEFAULT_MODES } from "./input-modes.ts";
+import { interfacesOf } from "./interfaces.ts";
 
 /** How long a card may be kept without asking again, in seconds. */
 const MAX_AGE = 300;
-/** Cards of as many origins are kept; a server is rarely reached under more than one or two. */
-const MAX_ORIGINS = 32;
+/** As many printed cards are kept; a server is rarely reached under more than one or two origins. */
+const MAX_PRINTED = 64;
 
-/** A card as it is sent, for one origin. */
+/** A card as it is sent, for one origin in one shape. */
 interface PrintedCard {
   readonly body: string;
   readonly headers: Record<string, string>;
@@ -29,7 +32,7 @@ interface PrintedCard {
 }
 
 /** What a card has beside what its agent says. */
-export interface CardOptions {
+export interface CardOptions extends CardShapes {
   /** Where the agent is served below the origin, for example `/a2a/weather`. */
   readonly path: string;
   /** What URLs begin with, where that is not as each request says. */
@@ -43,7 +46,10 @@ export interface CardOptions {
   readonly signing?: CardSigning | readonly CardSigning[] | undefined;
 }
 
-/** An agent's card: described once, printed and signed once for each origin under which the server is reached. */
+/**
+ * An agent's card: described once, printed and signed once for each origin under which the server is reached and each
+ * shape that is asked for.
+ */
 export class CardStand {
   readonly #agent: Agent;
   readonly #options: CardOptions;
@@ -123,33 +129,35 @@ export class CardStand {
     origin: string,
     tenant: string | undefined,
   ): Promise<AgentCard> {
-    const { path, signing } = this.#options;
-    const card = toCard(description, origin + path, tenant);
+    const { path, signing, versions } = this.#options;
+    const card = toCard(description, interfacesOf(origin + path, versions, tenant));
     return signing ? await signCard(card, signing) : card;
   }
 
   /** Answers GET and HEAD, also conditional ones (A2A §8.6.1, RFC 9110 §13). */
   async reply(request: HttpRequest, origin: string): Promise<HttpReply> {
-    const { headers, body, etag, modified } = await this.#print(origin);
+    const { headers, body, etag, modified } = await this.#print(origin, shapeFor(request, this.#options));
     const fresh = isFresh(request, etag, modified);
     return fresh
       ? { status: 304, headers }
       : { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
   }
 
-  async #print(origin: string): Promise<PrintedCard> {
-    const known = this.#printed.get(origin);
+  async #print(origin: string, shape: CardShape): Promise<PrintedCard> {
+    const place = `${shape} ${origin}`;
+    const known = this.#printed.get(place);
     if (known) return known;
-    const body = JSON.stringify(await this.card(origin));
+    const body = JSON.stringify(shaped(await this.card(origin), shape));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     const headers = {
       etag,
       "cache-control": `public, max-age=${MAX_AGE}`,
       "last-modified": new Date(this.#modified).toUTCString(),
+      ...(this.#options.versions.length > 1 ? { vary: "A2A-Version" } : {}),
     };
     const printed = { body, headers, etag, modified: this.#modified };
-    if (this.#printed.size >= MAX_ORIGINS) this.#printed.clear();
-    this.#printed.set(origin, printed);
+    if (this.#printed.size >= MAX_PRINTED) this.#printed.clear();
+    this.#printed.set(place, printed);
     return printed;
   }
 }
@@ -177,8 +185,8 @@ function isFresh(request: HttpRequest, etag: string, modified: number): boolean 
   return since >= modified;
 }
 
-/** A whole card from what the agent says of itself; `url` is its endpoint for both HTTP bindings. */
-function toCard(description: AgentDescription, url: string, tenant: string | undefined): AgentCard {
+/** A whole card from what the agent says of itself. */
+function toCard(description: AgentDescription, supportedInterfaces: AgentInterface[]): AgentCard {
   const {
     name,
     description: text,
@@ -189,14 +197,10 @@ function toCard(description: AgentDescription, url: string, tenant: string | und
     skills,
     ...rest
   } = description;
-  const within = tenant ? { tenant } : {};
   return {
     name,
     description: text,
-    supportedInterfaces: [
-      { url, protocolBinding: "JSONRPC", protocolVersion: "1.0", ...within },
-      { url, protocolBinding: "HTTP+JSON", protocolVersion: "1.0", ...within },
-    ],
+    supportedInterfaces,
     version: version ?? "1.0.0",
     capabilities: { ...capabilities },
     defaultInputModes: defaultInputModes ?? [...DEFAULT_MODES],

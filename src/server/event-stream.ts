@@ -1,7 +1,7 @@
 import { Bag, type Bagged } from "../base/index.ts";
 import type { Subscription } from "../engine/index.ts";
-import { A2AError, type LogEvent } from "../protocol/index.ts";
-import { HEARTBEAT } from "../wire/index.ts";
+import { A2AError, isStreaming, type LogEvent, type OperationName } from "../protocol/index.ts";
+import { HEARTBEAT, type Codec } from "../wire/index.ts";
 import type { HttpReply, Sink } from "./exchange.ts";
 
 /** How a binding writes a stream's events. */
@@ -10,6 +10,11 @@ export interface Framing {
   failure(error: A2AError): string;
   /** True for an event behind which the stream ends, however the task goes on. */
   isLast?(event: LogEvent): boolean;
+}
+
+/** Where the streams of an operation end, as a version has it. */
+export function endOf({ isLast }: Codec, operation: OperationName): Pick<Framing, "isLast"> {
+  return isLast && isStreaming(operation) ? { isLast: (event) => isLast(event, operation) } : {};
 }
 
 /** What a caller is told of an error; the observer is told of one that is none of the caller's. */

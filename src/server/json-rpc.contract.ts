@@ -120,9 +120,13 @@ export function jsonRpcContract(visit: Visit): void {
       expect(await code("/", { "A2A-VERSION": "1.0" })).toBeUndefined();
       expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();
       expect(await code("/?A2A-Version=1.0", {})).toBeUndefined();
-      expect(await code("/", {})).toBe(-32009);
-      expect(await code("/", { "a2a-version": "0.3" })).toBe(-32009);
-      expect((await rpc("message/send")).error?.code).toBe(-32601);
+      expect(await code("/", { "a2a-version": "1.1" })).toBe(-32009);
+      // No version is 0.3, which has no such method; and 1.0 has none of 0.3's.
+      expect(await code("/", {})).toBe(-32601);
+      expect((await rpc("message/send")).error).toMatchObject({
+        code: -32601,
+        message: expect.stringContaining(`send "A2A-Version: 0.3"`) as unknown,
+      });
     });
 
     it("does not do what the card does not offer [A-31, F-13, H-01, H-02, H-03]", async () => {

@@ -1,10 +1,11 @@
-import { A2AError } from "../protocol/index.ts";
+import { A2AError, type OperationName } from "../protocol/index.ts";
 import {
   decodeJsonRpc,
   encodeFrame,
   encodeJsonRpcResult,
   JsonRpcFailure,
   statusOf,
+  v0_3,
   v1,
   type JsonRpcDialect,
   type JsonRpcId,
@@ -19,7 +20,7 @@ import {
   type Admitted,
   type BindingContext,
 } from "./binding.ts";
-import type { Framing } from "./event-stream.ts";
+import { endOf, type Framing } from "./event-stream.ts";
 import { json, type HttpReply } from "./exchange.ts";
 import { extensionHeaders } from "./extensions.ts";
 
@@ -39,7 +40,8 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     if (!operation) throw unknownMethod(method, version);
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
     const headers = { ...extensionHeaders(outcome.activated, version), ...cacheHeaders(operation) };
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(id, dialect), headers);
+    if ("stream" in outcome)
+      return context.streams.reply(outcome.stream, framing(id, dialect, operation), headers);
     return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {
     if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
@@ -48,7 +50,10 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
 }
 
 /** The versions by their numbers. */
-const DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = { "1.0": v1.jsonRpc, "0.3": v1.jsonRpc };
+const DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
+  "1.0": v1.jsonRpc,
+  "0.3": v0_3.jsonRpc,
+};
 
 function shapeOf(method: string): ProtocolVersion | undefined {
   return v1.jsonRpc.operationOf(method) && "1.0";
@@ -79,13 +84,17 @@ const CARRIER: ReadonlySet<string> = new Set([
 ]);
 
 function unknownMethod(method: string, version: ProtocolVersion): A2AError {
+  const other = version === "1.0" ? "0.3" : "1.0";
   const example = version === "1.0" ? `"SendMessage" (A2A §9.4)` : `"message/send"`;
-  const text = `There is no method ${JSON.stringify(method.slice(0, 80))} in A2A ${version}; the names are like ${example}.`;
+  const hint = DIALECTS[other].operationOf(method)
+    ? `it is of A2A ${other}, so send "A2A-Version: ${other}"`
+    : `the names are like ${example}`;
+  const text = `There is no method ${JSON.stringify(method.slice(0, 80))} in A2A ${version}; ${hint}.`;
   return new A2AError("METHOD_NOT_FOUND", text);
 }
 
 /** Events as JSON-RPC responses to the request that opened the stream (A2A §9.4.2). */
-function framing(id: JsonRpcId, dialect: JsonRpcDialect): Framing {
+function framing(id: JsonRpcId, dialect: JsonRpcDialect, operation: OperationName): Framing {
   const head = `data: {"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`;
   return {
     frame: (event) => {
@@ -93,6 +102,6 @@ function framing(id: JsonRpcId, dialect: JsonRpcDialect): Framing {
       return event.seq > 0 ? `id: ${event.seq}\n${frame}` : frame;
     },
     failure: (error) => encodeFrame(dialect.encodeError(id, error)),
-    ...(dialect.isLast ? { isLast: dialect.isLast } : {}),
+    ...endOf(dialect, operation),
   };
 }

@@ -1,11 +1,21 @@
 import {
   pushNotSupported,
+  streamOf,
   type Caller,
+  type Engine,
   type ServiceParameters,
   type Subscription,
   type Webhooks,
 } from "../engine/index.ts";
-import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
+import {
+  A2AError,
+  LogEvent,
+  type GetTaskPushNotificationConfigRequest,
+  type OperationName,
+  type Operations,
+  type SubscribeToTaskRequest,
+  type TaskPushNotificationConfig,
+} from "../protocol/index.ts";
 import type { Asked } from "./binding.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
@@ -40,7 +50,7 @@ const CALLS: { readonly [O in OperationName]: Call<O> } = {
   ListTasks: async ({ engine }, params, caller) => ({ result: await engine.list(params, caller) }),
   CancelTask: async ({ engine }, params, caller) => ({ result: await engine.cancel(params, caller) }),
   SubscribeToTask: async ({ engine }, params, caller, service) => ({
-    stream: await engine.subscribe(params, caller, service),
+    stream: await subscribe(engine, params, caller, service),
   }),
   GetExtendedAgentCard: async ({ card }, _params, caller, _service, asked) => ({
     result: await card.extended(caller, asked.origin),
@@ -49,7 +59,7 @@ const CALLS: { readonly [O in OperationName]: Call<O> } = {
     result: await webhooksOf(agent).create(params, caller, service),
   }),
   GetTaskPushNotificationConfig: async (agent, params, caller) => ({
-    result: await webhooksOf(agent).get(params, caller),
+    result: await getConfig(webhooksOf(agent), params, caller),
   }),
   ListTaskPushNotificationConfigs: async (agent, params, caller) => ({
     result: await webhooksOf(agent).list(params, caller),
@@ -58,6 +68,33 @@ const CALLS: { readonly [O in OperationName]: Call<O> } = {
     result: await webhooksOf(agent).delete(params, caller),
   }),
 };
+
+/** A task that has ended can be followed no more: 1.0 refuses, 0.3 answers with the task alone. */
+async function subscribe(
+  engine: Engine,
+  params: SubscribeToTaskRequest,
+  caller: Caller,
+  service: ServiceParameters,
+): Promise<Subscription> {
+  try {
+    return await engine.subscribe(params, caller, service);
+  } catch (error) {
+    const isOver = error instanceof A2AError && error.reason === "UNSUPPORTED_OPERATION";
+    if (!isOver || service.version !== "0.3") throw error;
+    return streamOf(LogEvent.of(0, { task: await engine.get(params, caller) }));
+  }
+}
+
+/** Without an id, as only 0.3 can ask, the task's first configuration. */
+async function getConfig(
+  webhooks: Webhooks,
+  params: GetTaskPushNotificationConfigRequest,
+  caller: Caller,
+): Promise<TaskPushNotificationConfig> {
+  if (params.id !== "") return await webhooks.get(params, caller);
+  const { configs } = await webhooks.list({ taskId: params.taskId, pageSize: 1 }, caller);
+  return configs[0] ?? (await webhooks.get(params, caller));
+}
 
 /** Performs an operation for a caller; `params` must have been decoded for that operation. */
 export function perform<O extends OperationName>(

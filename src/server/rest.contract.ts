@@ -98,9 +98,12 @@ export function restContract(visit: Visit): void {
     });
 
     it("needs the version [B-04, B-05]", async () => {
-      const response = await visit.door.send("/tasks");
-      expect(response.status).toBe(400);
-      expect(JSON.stringify(await response.json())).toContain("VERSION_NOT_SUPPORTED");
+      const unversioned = await visit.door.send("/tasks");
+      expect(unversioned.status).toBe(404);
+      expect(await unversioned.text()).toContain(`send \\"A2A-Version: 1.0\\"`);
+      const unknown = await visit.door.send("/tasks", { headers: { "a2a-version": "2.0" } });
+      expect(unknown.status).toBe(400);
+      expect(await unknown.text()).toContain("VERSION_NOT_SUPPORTED");
     });
   });
 }

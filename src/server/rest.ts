@@ -1,5 +1,13 @@
-import { A2AError } from "../protocol/index.ts";
-import { encodeFrame, v1, type ProtocolVersion, type RestDialect, type SpecRevision } from "../wire/index.ts";
+import { A2AError, type OperationName } from "../protocol/index.ts";
+import {
+  encodeFrame,
+  encodeNamedFrame,
+  v0_3,
+  v1,
+  type ProtocolVersion,
+  type RestDialect,
+  type SpecRevision,
+} from "../wire/index.ts";
 import {
   cacheHeaders,
   carryOut,
@@ -9,12 +17,12 @@ import {
   type Admitted,
   type BindingContext,
 } from "./binding.ts";
-import type { Framing } from "./event-stream.ts";
+import { endOf, type Framing } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { extensionHeaders } from "./extensions.ts";
 
 /** The versions by their numbers. */
-const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v1.rest };
+const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v0_3.rest };
 
 /** The HTTP+JSON binding (A2A §11): routes below the agent's URL; `path` is what follows it. */
 export async function answerRest(
@@ -24,21 +32,22 @@ export async function answerRest(
 ): Promise<HttpReply> {
   const { request } = admitted;
   const { revision } = context;
-  let dialect = v1.rest;
+  let dialect: RestDialect = v1.rest;
   try {
-    const shape = v1.rest.matchRoute(request.method, path) && "1.0";
+    const shape = shapeOf(request.method, path, context.versions);
     if (!shape) throw nothingAt(request);
     const version = versionOf(request, context, shape);
     dialect = DIALECTS[version];
     const match = dialect.matchRoute(request.method, path);
-    if (!match) throw nothingAt(request);
-    if ("allow" in match) return notAllowed(request, revision, match.allow);
+    if (!match) throw nothingAt(request, version, shape);
+    if ("allow" in match) return notAllowed(request, revision, match.allow, dialect);
     const { operation } = match;
     const body = request.method === "POST" ? await readBody(request, context.maxBodyBytes) : undefined;
     const params = dialect.paramsOf(operation, match.path, new URLSearchParams(request.query), body);
     const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
     const active = extensionHeaders(outcome.activated, version);
-    if ("stream" in outcome) return context.streams.reply(outcome.stream, framing(dialect, revision), active);
+    if ("stream" in outcome)
+      return context.streams.reply(outcome.stream, framing(dialect, operation, revision), active);
     const type = mediaType(request, dialect, revision);
     const headers = { "content-type": type, ...active, ...cacheHeaders(operation) };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
@@ -47,8 +56,22 @@ export async function answerRest(
   }
 }
 
-function nothingAt({ path }: HttpRequest): A2AError {
-  return new A2AError("NOT_FOUND", `There is nothing at ${path}; the routes are those of A2A §11.3.`);
+/** The version that a path looks like. `/v1/…` is 0.3's; to 1.0 it is a tenant. */
+function shapeOf(
+  method: string,
+  path: string,
+  versions: readonly ProtocolVersion[],
+): ProtocolVersion | undefined {
+  if (versions.includes("0.3") && v0_3.rest.matchRoute(method, path)) return "0.3";
+  return v1.rest.matchRoute(method, path) && "1.0";
+}
+
+function nothingAt({ path }: HttpRequest, version?: ProtocolVersion, shape?: ProtocolVersion): A2AError {
+  const text =
+    version && shape && version !== shape
+      ? `There is nothing at ${path} in A2A ${version}; it is a route of ${shape}, so send "A2A-Version: ${shape}".`
+      : `There is nothing at ${path}; the routes are those of A2A §11.3.`;
+  return new A2AError("NOT_FOUND", text);
 }
 
 /** An error as the body that the version has for it (A2A §11.6). */
@@ -68,9 +91,10 @@ export function notAllowed(
   request: HttpRequest,
   revision: SpecRevision,
   allow: readonly string[],
+  dialect?: RestDialect,
 ): HttpReply {
   const text = `${request.path} does not take ${request.method}; use ${allow.join(" or ")}.`;
-  const reply = refuseRest(request, revision, new A2AError("METHOD_NOT_ALLOWED", text));
+  const reply = refuseRest(request, revision, new A2AError("METHOD_NOT_ALLOWED", text), dialect);
   return { ...reply, headers: { ...reply.headers, allow: allow.join(", ") } };
 }
 
@@ -99,10 +123,13 @@ function mediaType(request: HttpRequest, dialect: RestDialect, revision: SpecRev
 }
 
 /** Events as they are (A2A §11.7); a failure as the error body that a request would have got. */
-function framing(dialect: RestDialect, revision: SpecRevision): Framing {
+function framing(dialect: RestDialect, operation: OperationName, revision: SpecRevision): Framing {
   return {
     frame: (event) => encodeFrame(dialect.encodeEvent(event), event.seq > 0 ? event.seq : undefined),
-    failure: (error) => encodeFrame(JSON.stringify(dialect.toError(error, revision).body)),
-    ...(dialect.isLast ? { isLast: dialect.isLast } : {}),
+    failure: (error) => {
+      const body = JSON.stringify(dialect.toError(error, revision).body);
+      return dialect.failureEvent ? encodeNamedFrame(dialect.failureEvent, body) : encodeFrame(body);
+    },
+    ...endOf(dialect, operation),
   };
 }

@@ -9,6 +9,8 @@ import { pathOf, type ServedAgent } from "./served-agent.ts";
 
 const CARD = "/.well-known/agent-card.json";
 const KEYS = "/.well-known/jwks.json";
+/** Where cards were before A2A 0.3. */
+const OLD_CARD = "/.well-known/agent.json";
 const READ = ["GET", "HEAD"];
 
 /** What the router needs beside the bindings. */
@@ -45,7 +47,7 @@ function dispatch(request: HttpRequest, context: RouterContext): HttpReply | Pro
     const text = `There is no agent at ${path}; GET /a2a lists the agents of this server.`;
     throw new A2AError("NOT_FOUND", text);
   }
-  if (rest === CARD) {
+  if (rest === CARD || rest === OLD_CARD) {
     if (!READ.includes(method)) return notAllowed(request, context.revision, READ);
     return agent.card.reply(request, baseOf(request, context));
   }

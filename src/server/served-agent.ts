@@ -28,7 +28,7 @@ export function serve(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModes = "enforce", checkTenant, ...card }: ServeOptions = {},
+  { inputModes = "enforce", checkTenant, ...card }: ServeOptions,
 ): ServedAgent {
   return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }), inputModes, checkTenant };
 }

@@ -5,6 +5,7 @@ import { extensionsContract } from "./extensions.contract.ts";
 import { inputModesContract } from "./input-modes.contract.ts";
 import { jsonRpcContract } from "./json-rpc.contract.ts";
 import { restContract } from "./rest.contract.ts";
+import { v0_3Contract } from "./v0_3.contract.ts";
 import {
   JSON_BODY,
   message,
@@ -28,6 +29,7 @@ export function serverContract(name: string, open: Open): void {
     cardContract(visit);
     jsonRpcContract(visit);
     restContract(visit);
+    v0_3Contract(visit);
     extensionsContract(open);
     inputModesContract(open);
 

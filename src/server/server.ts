@@ -16,9 +16,10 @@ import {
   type TaskStore,
 } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import type { SpecRevision } from "../wire/index.ts";
+import type { ProtocolVersion, SpecRevision } from "../wire/index.ts";
 import { checkBind, HostNames, isLoopback, type Authentication } from "./auth.ts";
 import { Gate } from "./auth/authentication.ts";
+import type { CardShape } from "./card-shape.ts";
 import { checkSigning, type CardSigning } from "./card-signing.ts";
 import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
@@ -40,6 +41,13 @@ export interface ServerLimits extends Partial<EngineLimits> {
 export interface ServerOptions {
   /** Where tasks live. Default `sqlite:.colloquy/colloquy.db`: durable, in the working directory. */
   readonly store?: StoreChoice;
+  /** The versions of A2A that are spoken, the preferred one first. Default 1.0 and 0.3. */
+  readonly versions?: readonly ProtocolVersion[];
+  /**
+   * The card for those who do not say their version: one of them, or `hybrid`, one object that readers of both
+   * understand. Default `hybrid` where both versions are spoken. Whoever sends `A2A-Version` gets that version's card.
+   */
+  readonly card?: CardShape;
   /** Which patch of A2A 1.0 the REST media type and status table follow. Default 1.0.1. */
   readonly specRevision?: SpecRevision;
   /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
@@ -146,6 +154,7 @@ class AgentServer implements Server {
   #loopback = false;
 
   constructor(agents: [string, Agent][], options: ServerOptions) {
+    const versions = checkVersions(options.versions);
     this.#options = options;
     this.store = chooseStore(options.store);
     this.#push = createPush(options.push ?? {}, this.store, options.observer);
@@ -158,18 +167,19 @@ class AgentServer implements Server {
     const hostNames = new HostNames(options.publicUrl);
     const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
     const publicUrl = options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl);
-    const { signing, inputModes, tenants } = options;
+    const { signing, inputModes, tenants, card } = options;
     const checkTenant = tenants && checkerOf(tenants);
     const tenant = onlyTenant(tenants);
     const pushNotifications = this.#push !== undefined;
-    const how = { gate, publicUrl, tenant, checkTenant, signing, inputModes, pushNotifications };
+    const about = { gate, publicUrl, tenant, checkTenant, signing, inputModes, pushNotifications };
+    const how = { versions, card, ...about };
     const served = this.#serve(agents, how);
     this.#context = {
       agents: served,
       byDefault: served.values().next().value,
       streams: this.#streams,
       revision: options.specRevision ?? "1.0.1",
-      versions: ["1.0"],
+      versions,
       missingVersion: options.missingVersion ?? "0.3",
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: gate && ((credentials) => gate.admit(credentials)),
@@ -287,6 +297,13 @@ class AgentServer implements Server {
 /** A failure of the server's that an error tells callers less about than its cause tells us. */
 function isOurs({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
+}
+
+/** For callers without types, too. */
+function checkVersions(versions: readonly ProtocolVersion[] = ["1.0", "0.3"]): readonly ProtocolVersion[] {
+  if (versions.length > 0 && versions.every((version) => version === "1.0" || version === "0.3"))
+    return versions;
+  throw new Error(`versions is ${JSON.stringify(versions)}; give at least one of "1.0" and "0.3".`);
 }
 
 /** The URL that paths are appended to. */

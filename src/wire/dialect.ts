@@ -1,4 +1,4 @@
-import type { A2AError, LogEvent, OperationName, Operations } from "../protocol/index.ts";
+import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
 import type { SpecRevision } from "./errors.ts";
 import type { JsonRpcId } from "./json-rpc.ts";
 import type { MatchRoute } from "./routes.ts";
@@ -15,7 +15,7 @@ export interface Codec {
   /** One event of a stream, as one line of JSON; made at most once per event. */
   encodeEvent(event: LogEvent): string;
   /** True for an event behind which this version's streams end, though the engine's go on. */
-  readonly isLast?: (event: LogEvent) => boolean;
+  readonly isLast?: (event: LogEvent, operation: StreamingOperation) => boolean;
 }
 
 /** A version over JSON-RPC. */
@@ -40,4 +40,6 @@ export interface RestDialect extends Codec {
     body: unknown,
   ): unknown;
   toError(error: A2AError, revision: SpecRevision): { readonly status: number; readonly body: object };
+  /** The name of the SSE event in which a stream's failure is told; without it, it is an event like all others. */
+  readonly failureEvent?: string;
 }

@@ -1,6 +1,6 @@
 /**
  * HOW THE WORDS ARE WRITTEN. Everything between a protocol word and the bytes of a carrier: the JSON of each protocol
- * version (`v1`), the envelopes of JSON-RPC and HTTP+JSON, server-sent events, version negotiation, and the one table
+ * version (`v1`, `v0_3`), the envelopes of JSON-RPC and HTTP+JSON, server-sent events, version negotiation, and the one table
  * of errors. Requests are read strictly, every violation with its path; answers of others tolerantly.
  */
 export type { ErrorRow, GrpcStatus, SpecRevision } from "./errors.ts";
@@ -19,7 +19,8 @@ export { fromRestError, toRestError } from "./rest-error.ts";
 export type { Codec, JsonRpcDialect, ProtocolVersion, RestDialect } from "./dialect.ts";
 export type { RestMatch } from "./routes.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
-export { encodeFrame, HEARTBEAT, parseSse } from "./sse.ts";
+export { encodeFrame, encodeNamedFrame, HEARTBEAT, parseSse } from "./sse.ts";
 export type { VersionRequest } from "./version.ts";
 export { negotiateVersion } from "./version.ts";
+export * as v0_3 from "./v0_3/index.ts";
 export * as v1 from "./v1/index.ts";

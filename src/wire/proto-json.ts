@@ -30,6 +30,8 @@ export class Decoding {
   /** Absent members that may be absent get their default. */
   readonly fills: boolean;
   readonly violations: FieldViolation[] = [];
+  /** How much was refused, noted or not. */
+  refusals = 0;
   readonly #root: string;
   readonly #path: (string | number)[] = [];
 
@@ -50,6 +52,7 @@ export class Decoding {
 
   /** Notes a violation at the present place. The description says how to put it right. */
   refuse(description: string): undefined {
+    this.refusals++;
     if (this.violations.length < MAX_VIOLATIONS) this.violations.push({ field: this.#where(), description });
     return undefined;
   }
@@ -85,7 +88,7 @@ export function decodeTolerantly<T>(
   const [first] = at.violations;
   if (value !== undefined && !first) return value;
   const what = first ? `${first.field} ${first.description}` : `${root} is empty`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", `The answer is not valid A2A 1.0: ${what}.`, {
+  throw new A2AError("INVALID_AGENT_RESPONSE", `The answer is not valid A2A: ${what}.`, {
     violations: at.violations,
   });
 }
@@ -132,24 +135,38 @@ export type Fields<T> = {
 
 interface NamedField extends Field<unknown> {
   readonly name: string;
+  /** Its name on the wire, and another that is taken. */
+  readonly written: string;
+  readonly otherwise: string;
+}
+
+/** How a message is read, where that does not follow from its fields. */
+export interface MessageOptions<T> {
+  /** With `oneof` members, an answer must have one of them, too. Default false. */
+  readonly always?: boolean;
+  /** The names on the wire of members that are called something else there: the proper one, then others that are taken. */
+  readonly names?: { readonly [K in KeysOf<T>]?: readonly [string, ...string[]] };
 }
 
 /**
- * A message. Members are known by their camelCase and their snake_case name; both at once are refused, unknown ones
+ * A message. Members are known by their camelCase and their snake_case name; two at once are refused, unknown ones
  * ignored. With `oneof` members, one must be there; an answer may lack it unless `always` is set.
  */
-export function message<T extends object>(
-  fields: Fields<T>,
-  { always = false }: { always?: boolean } = {},
-): Type<T> {
-  const named = Object.entries<Type<unknown> | Field<unknown>>(fields).map(([name, field]): NamedField => {
-    return "decode" in field ? { name, type: field, presence: "implicit" } : { name, ...field };
-  });
+export function message<T extends object>(fields: Fields<T>, options: MessageOptions<T> = {}): Type<T> {
+  const { always = false } = options;
+  const names: Readonly<Record<string, readonly [string, ...string[]] | undefined>> = options.names ?? {};
   const byName = new Map<string, NamedField>();
-  for (const field of named) byName.set(field.name, field).set(snakeCase(field.name), field);
+  const named = Object.entries<Type<unknown> | Field<unknown>>(fields).map(([name, given]): NamedField => {
+    const taken = names[name] ?? [name];
+    const [written, otherwise = snakeCase(written)] = taken;
+    const about = "decode" in given ? { type: given, presence: "implicit" as const } : given;
+    const field = { ...about, name, written, otherwise };
+    for (const one of taken) byName.set(one, field).set(snakeCase(one), field);
+    return field;
+  });
   const needed = named.filter(({ presence }) => presence === "required");
   const filled = named.filter(({ presence, fallback }) => presence === "implicit" && fallback !== undefined);
-  const choices = named.filter(({ presence }) => presence === "oneof").map(({ name }) => name);
+  const choices = named.filter(({ presence }) => presence === "oneof").map(({ written }) => written);
   const oneOfThem = `exactly one of ${choices.join(", ")}`;
 
   return {
@@ -164,16 +181,16 @@ export function message<T extends object>(
         if (field === undefined) continue;
         const value = (json as Record<string, unknown>)[key];
         if (value === null && !field.type.nullable) continue;
-        const { name, presence } = field;
-        at.enter(name);
+        const { name, written, presence } = field;
+        at.enter(written);
         if (out[name] === undefined) decodeField(field, value, out, at);
-        else at.refuse(`is there twice, as ${name} and as ${snakeCase(name)}; send one`);
+        else at.refuse(`is there twice, as ${written} and as ${field.otherwise}; send one`);
         at.leave();
         if (presence !== "oneof") continue;
-        if (chosen !== undefined && chosen !== name) {
-          at.refuse(`has both ${chosen} and ${name}; send ${oneOfThem}`);
+        if (chosen !== undefined && chosen !== written) {
+          at.refuse(`has both ${chosen} and ${written}; send ${oneOfThem}`);
         }
-        chosen = name;
+        chosen = written;
       }
       for (const field of needed) if (out[field.name] === undefined) takeMissing(field, out, at);
       if (at.fills) for (const field of filled) if (out[field.name] === undefined) fill(field, out, at);
@@ -189,10 +206,10 @@ export function message<T extends object>(
 const REFUSED = Symbol("refused");
 
 function decodeField(field: NamedField, json: unknown, out: Record<string, unknown>, at: Decoding): void {
-  const refused = at.violations.length;
+  const { refusals } = at;
   const value = field.type.decode(json, at);
   if (value === undefined) {
-    if (at.violations.length > refused) out[field.name] = REFUSED;
+    if (at.refusals > refusals) out[field.name] = REFUSED;
   } else if (
     field.presence === "implicit" &&
     (isEmpty(value) || (field.type.isMap && isBare(value as object)))
@@ -205,7 +222,7 @@ function decodeField(field: NamedField, json: unknown, out: Record<string, unkno
 }
 
 function takeMissing(field: NamedField, out: Record<string, unknown>, at: Decoding): void {
-  at.enter(field.name);
+  at.enter(field.written);
   if (at.strict || field.fallback === undefined) at.refuse("is required");
   else fill(field, out, at);
   at.leave();
@@ -275,6 +292,28 @@ export function checked<T>(type: Type<T>, complaint: (value: T) => string | unde
       if (value === undefined || !at.strict) return value;
       const problem = complaint(value);
       return problem === undefined ? value : at.refuse(problem);
+    },
+  };
+}
+
+/** `type`, and what becomes of a value that was read without complaint. */
+export function converted<A, B>(type: Type<A>, convert: (value: A, at: Decoding) => B | undefined): Type<B> {
+  return {
+    decode(json, at): B | undefined {
+      const { refusals } = at;
+      const value = type.decode(json, at);
+      if (value === undefined) return undefined;
+      // Nobody will see the output of a refused request.
+      return at.refusals > refusals ? (value as unknown as B) : convert(value, at);
+    },
+  };
+}
+
+/** A member that is checked, and not kept. */
+export function ignored(type: Type<unknown>): Type<never> {
+  return {
+    decode(json, at): undefined {
+      type.decode(json, at);
     },
   };
 }

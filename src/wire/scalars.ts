@@ -154,8 +154,28 @@ export function enumeration<T extends string>(names: readonly [string, ...T[]]):
   };
 }
 
-/** `input-required` → `TASK_STATE_INPUT_REQUIRED`: the spelling of A2A 0.3 and of people. */
+/** One of a few words, and what it means. A tolerant reader takes a word that it does not know for none. */
+export function word<T extends string>(meanings: Readonly<Record<string, T>>): Type<T> {
+  const words = Object.keys(meanings);
+  return {
+    decode(json, at): T | undefined {
+      if (typeof json === "string" && Object.hasOwn(meanings, json)) return meanings[json];
+      if (!at.strict && typeof json === "string") return undefined;
+      const meant = typeof json === "string" ? nearest(json, words) : undefined;
+      const hint = meant ? `; did you mean ${meant}?` : "";
+      const known = words.length > 1 ? `one of ${words.join(", ")}` : JSON.stringify(words[0]);
+      return at.refuse(`must be ${known}, not ${nameOf(json)}${hint}`);
+    },
+  };
+}
+
+/** `input-required` for `TASK_STATE_INPUT_REQUIRED`, and the other way round: each version's spelling, and people's. */
 function nearest(text: string, names: readonly string[]): string | undefined {
-  const ending = text.toUpperCase().replaceAll("-", "_");
-  return ending === "" ? undefined : names.find((name) => name === ending || name.endsWith(`_${ending}`));
+  const ending = plain(text);
+  if (ending === "_") return undefined;
+  return names.find((name) => plain(name).endsWith(ending) || ending.endsWith(plain(name)));
+}
+
+function plain(name: string): string {
+  return `_${name.toUpperCase().replaceAll("-", "_")}`;
 }

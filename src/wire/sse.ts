@@ -6,6 +6,11 @@ export function encodeFrame(data: string, id?: number): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 }
 
+/** A server-sent event of another kind than the rest of its stream. */
+export function encodeNamedFrame(event: string, data: string): string {
+  return `event: ${event}\ndata: ${data}\n\n`;
+}
+
 /** A comment, so that a silent stream is known to be alive. */
 export const HEARTBEAT = ": keep-alive\n\n";
 

@@ -153,7 +153,7 @@ describe("a JSON-RPC request that is none", () => {
 describe("a version of A2A that is not served", () => {
   let endpoint: Endpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint();
+    endpoint = await openEndpoint({ versions: ["1.0"] });
   });
   afterAll(() => endpoint.server.close());
 

@@ -37,7 +37,9 @@ export class Guarded implements AsyncDisposable {
   }
 
   async card(): Promise<AgentCard> {
-    return (await (await fetch(`${this.url}/.well-known/agent-card.json`)).json()) as AgentCard;
+    const headers = { "a2a-version": "1.0" };
+    const response = await fetch(`${this.url}/.well-known/agent-card.json`, { headers });
+    return (await response.json()) as AgentCard;
   }
 
   /** ListTasks over REST. */

@@ -52,7 +52,7 @@ const OAUTH_FLOWS: Type<OAuthFlows> = message<OAuthFlows>({
 
 const KEY_LOCATION: Type<"query" | "header" | "cookie"> = enumeration(["", "query", "header", "cookie"]);
 
-const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
+export const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
   apiKeySecurityScheme: oneof(
     message<Scheme<"apiKeySecurityScheme">>({
       location: required(KEY_LOCATION, "header"),
@@ -76,7 +76,7 @@ const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
   mtlsSecurityScheme: oneof(message<Scheme<"mtlsSecurityScheme">>({ description: string })),
 });
 
-const SECURITY_REQUIREMENT: Type<SecurityRequirement> = message<SecurityRequirement>({
+export const SECURITY_REQUIREMENT: Type<SecurityRequirement> = message<SecurityRequirement>({
   schemes: defaulted(map(message<{ list: string[] }>({ list: defaulted(list(string), []) })), {}),
 });
 

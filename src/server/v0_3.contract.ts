@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { readEvents, type RpcAnswer, type Visit } from "./server.fixture.ts";
+
+const JSON_03 = { "content-type": "application/json" };
+
+/** What A2A 0.3 must do, through whatever door: the same agents, in the words of older clients. */
+export function v0_3Contract(visit: Visit): void {
+  let count = 0;
+  const say = (text: string, more: object = {}): object => ({
+    kind: "message",
+    messageId: `o${++count}`,
+    role: "user",
+    parts: [{ kind: "text", text }],
+    ...more,
+  });
+  const send = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
+    visit.door.send(path, {
+      method: "POST",
+      headers: { ...JSON_03, ...headers },
+      body: JSON.stringify(body),
+    });
+  const call = (method: string, params?: object, path = "/"): Promise<Response> =>
+    send(path, { jsonrpc: "2.0", id: 3, method, ...(params ? { params } : {}) });
+  const rpc = async (method: string, params?: object, path?: string): Promise<RpcAnswer> =>
+    (await (await call(method, params, path)).json()) as RpcAnswer;
+  const taskFrom = async (text: string): Promise<{ id: string; contextId: string }> =>
+    (await rpc("message/send", { message: say(text) })).result as unknown as {
+      id: string;
+      contextId: string;
+    };
+
+  describe("A2A 0.3 over JSON-RPC", () => {
+    it("answers with bare tasks of a kind", async () => {
+      const { result } = await rpc("message/send", { message: say("echo hello") });
+      expect(result).toMatchObject({
+        kind: "task",
+        status: { state: "completed" },
+        artifacts: [{ parts: [{ kind: "text", text: "hello" }] }],
+        history: [{ kind: "message", role: "user", parts: [{ kind: "text", text: "echo hello" }] }],
+      });
+      const { id } = result as unknown as { id: string };
+      expect((await rpc("tasks/get", { id, historyLength: 0 })).result).not.toHaveProperty("history");
+      const waiting = await taskFrom("ask");
+      expect((await rpc("tasks/cancel", { id: waiting.id })).result).toMatchObject({
+        kind: "task",
+        status: { state: "canceled" },
+      });
+    });
+
+    it("streams bare events, the last one final", async () => {
+      const events = await readEvents(await call("message/stream", { message: say("chunks 2") }));
+      const results = events.map(({ data }) => (data as RpcAnswer).result);
+      expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
+        ["task", undefined],
+        ["status-update", false],
+        ["artifact-update", undefined],
+        ["status-update", true],
+      ]);
+    });
+
+    it("ends a stream where the agent asks, and goes on with the answer to it", async () => {
+      const asked = await readEvents(await call("message/stream", { message: say("ask") }));
+      const [last] = asked.map(({ data }) => (data as RpcAnswer).result).slice(-1);
+      expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
+      const followed = await readEvents(
+        await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
+      );
+      const results = followed.map(({ data }) => (data as RpcAnswer).result);
+      expect(results[0]).toMatchObject({ kind: "task", status: { state: "input-required" } });
+      expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
+    });
+
+    it("answers a resubscription to a task at rest with the task alone", async () => {
+      for (const text of ["echo x", "ask"]) {
+        const { id } = await taskFrom(text);
+        const events = await readEvents(await call("tasks/resubscribe", { id }));
+        expect(events.map(({ data }) => (data as RpcAnswer).result)).toMatchObject([{ kind: "task", id }]);
+      }
+    });
+
+    it("refuses with its own codes", async () => {
+      const code = async (method: string, params: object): Promise<number | undefined> =>
+        (await rpc(method, params)).error?.code;
+      expect(await code("tasks/get", { id: "nope" })).toBe(-32001);
+      expect(await code("tasks/pushNotificationConfig/get", { id: "nope" })).toBe(-32001);
+      expect(await code("agent/getAuthenticatedExtendedCard", {})).toBe(-32007);
+      expect(await code("tasks/list", {})).toBe(-32601);
+      expect(await code("SendMessage", {})).toBe(-32601);
+      expect(await code("message/send", {})).toBe(-32602);
+    });
+  });
+
+  describe("A2A 0.3 over HTTP+JSON", () => {
+    it("takes messages in both shapes and answers in the proto's", async () => {
+      const shapes = [
+        { message: say("echo hello") },
+        { message: { messageId: "p1", role: "ROLE_USER", content: [{ text: "echo hello" }] } },
+        { request: { message_id: "p2", role: "ROLE_USER", content: [{ text: "echo hello" }] } },
+      ];
+      for (const shape of shapes) {
+        const response = await send("/v1/message:send", shape);
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+        expect(await response.json()).toMatchObject({
+          task: {
+            status: { state: "TASK_STATE_COMPLETED" },
+            artifacts: [{ parts: [{ text: "hello" }] }],
+            history: [{ role: "ROLE_USER", content: [{ text: "echo hello" }] }],
+          },
+        });
+      }
+    });
+
+    it("streams, follows and cancels", async () => {
+      const events = await readEvents(await send("/v1/message:stream", { message: say("ask") }));
+      const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
+      expect(last).toMatchObject({
+        statusUpdate: { status: { state: "TASK_STATE_INPUT_REQUIRED" }, final: true },
+      });
+      const { taskId } = last.statusUpdate;
+      const followed = await readEvents(await visit.door.send(`/v1/tasks/${taskId}:subscribe`));
+      expect(followed.map(({ data }) => data)).toMatchObject([{ task: { id: taskId } }]);
+      const canceled = await send(`/v1/tasks/${taskId}:cancel`, {});
+      expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
+    });
+
+    it("refuses as code and message", async () => {
+      const response = await visit.door.send("/v1/tasks/nope");
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ code: -32001, message: expect.any(String) as unknown });
+      expect((await visit.door.send("/v1/tasks")).status).toBe(404);
+    });
+
+    it("leaves the path to the tenant v1 of 1.0 where that is asked for", async () => {
+      const headers = { ...JSON_03, "a2a-version": "1.0" };
+      const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
+      const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };
+      expect((await visit.door.send(`/v1/tasks/${sent.task.id}`, { headers })).status).toBe(200);
+      expect((await visit.door.send(`/v1/tasks/${sent.task.id}`)).status).toBe(404);
+    });
+  });
+}

@@ -1,0 +1,113 @@
+import type {
+  AgentCard,
+  AgentSkill,
+  OAuthFlows,
+  SecurityRequirement,
+  SecurityScheme,
+} from "../../protocol/index.ts";
+import { decodeTolerantly } from "../proto-json.ts";
+import { CARD } from "./card-schema.ts";
+import type { Card03, Flow03, Security03, SecurityScheme03, Skill03 } from "./types.ts";
+
+/** The card of a 0.3 agent. */
+export function fromCard(json: unknown): AgentCard {
+  return decodeTolerantly(CARD, json, "card");
+}
+
+/**
+ * A card as 0.3 has it, with the interfaces at which 0.3 is spoken. Signatures are left out, because what they sign is
+ * another text.
+ */
+export function toCard(card: AgentCard): Card03 {
+  const {
+    supportedInterfaces,
+    securityRequirements,
+    securitySchemes,
+    capabilities,
+    skills,
+    signatures: _,
+    ...rest
+  } = card;
+  const { extendedAgentCard, ...capabilities03 } = capabilities;
+  const interfaces = supportedInterfaces
+    .filter(({ protocolVersion }) => protocolVersion === "0.3")
+    .map(({ url, protocolBinding }) => ({ url, transport: protocolBinding }));
+  const [preferred = { url: "", transport: "JSONRPC" }] = interfaces;
+  return {
+    protocolVersion: "0.3.0",
+    ...rest,
+    url: preferred.url,
+    preferredTransport: preferred.transport,
+    additionalInterfaces: interfaces,
+    capabilities: capabilities03,
+    skills: skills.map(toSkill),
+    ...(extendedAgentCard === undefined ? {} : { supportsAuthenticatedExtendedCard: extendedAgentCard }),
+    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toScheme) } : {}),
+    ...(securityRequirements ? { security: securityRequirements.map(toSecurity) } : {}),
+  };
+}
+
+/**
+ * One object that is both cards: readers of either version find all of theirs and ignore the rest. It has no
+ * signatures: they would be over the text of one of the two.
+ */
+export function toHybridCard(card: AgentCard): HybridCard {
+  const { signatures: _, securitySchemes, ...v1 } = card;
+  const { securitySchemes: _schemes, ...v03 } = toCard(card);
+  return {
+    ...v03,
+    ...v1,
+    skills: card.skills.map((skill) => ({ ...toSkill(skill), ...skill })),
+    ...(securitySchemes
+      ? { securitySchemes: mapValues(securitySchemes, (scheme) => ({ ...toScheme(scheme), ...scheme })) }
+      : {}),
+  };
+}
+
+/** What of a hybrid is in the shape of both. */
+export type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
+  capabilities: AgentCard["capabilities"];
+  securitySchemes?: Record<string, SecurityScheme & SecurityScheme03>;
+};
+
+function toSkill({ securityRequirements, ...skill }: AgentSkill): Skill03 {
+  return securityRequirements ? { ...skill, security: securityRequirements.map(toSecurity) } : skill;
+}
+
+function toSecurity({ schemes }: SecurityRequirement): Security03 {
+  return mapValues(schemes, ({ list }) => list);
+}
+
+function toScheme(scheme: SecurityScheme): SecurityScheme03 {
+  if ("apiKeySecurityScheme" in scheme) {
+    const { location, ...rest } = scheme.apiKeySecurityScheme;
+    return { type: "apiKey", in: location, ...rest };
+  }
+  if ("httpAuthSecurityScheme" in scheme) return { type: "http", ...scheme.httpAuthSecurityScheme };
+  if ("oauth2SecurityScheme" in scheme) {
+    const { flows, ...rest } = scheme.oauth2SecurityScheme;
+    return { type: "oauth2", flows: toFlows(flows), ...rest };
+  }
+  if ("openIdConnectSecurityScheme" in scheme)
+    return { type: "openIdConnect", ...scheme.openIdConnectSecurityScheme };
+  return { type: "mutualTLS", ...scheme.mtlsSecurityScheme };
+}
+
+/** 0.3 does not know the device flow, and nothing of PKCE. */
+function toFlows(flows: OAuthFlows): Extract<SecurityScheme03, { type: "oauth2" }>["flows"] {
+  if ("authorizationCode" in flows) {
+    const { pkceRequired: _, ...flow } = flows.authorizationCode;
+    return { authorizationCode: flow };
+  }
+  if ("clientCredentials" in flows) return { clientCredentials: flows.clientCredentials };
+  if ("implicit" in flows) return { implicit: withScopes(flows.implicit) };
+  return "password" in flows ? { password: withScopes(flows.password) } : {};
+}
+
+function withScopes(flow: Partial<Flow03>): Flow03 {
+  return { ...flow, scopes: flow.scopes ?? {} };
+}
+
+function mapValues<A, B>(object: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}
