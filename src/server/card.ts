@@ -170,7 +170,8 @@ function notConfigured(): A2AError {
 /** Throws for a description that can not be a card. */
 function checkCardOf(described: AgentDescription): void {
   // As JSON, because that is what becomes of it.
-  const json: unknown = JSON.parse(JSON.stringify(toCard(described, "http://localhost", undefined)));
+  const somewhere = interfacesOf("http://localhost", ["1.0"], undefined);
+  const json: unknown = JSON.parse(JSON.stringify(toCard(described, somewhere)));
   refuseCard(described.name, v1.checkCard(json));
   checkDescription(described);
 }
