@@ -81,7 +81,8 @@ describe("the extended card", () => {
     await using server = await Guarded.open(guard, {}, discreet);
     const { skills, supportedInterfaces } = await cardFor(server, DAN);
     expect(skills.map(({ id }) => id)).toEqual(["chat"]);
-    expect(supportedInterfaces.map(({ tenant }) => tenant)).toEqual(["acme", "acme"]);
+    // 0.3 has no tenants.
+    expect(supportedInterfaces.map(({ tenant }) => tenant)).toEqual(["acme", "acme", undefined, undefined]);
     expect(await ask(server, BOB)).toEqual([400, 200, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007]);
     expect(await ask(server, EVE)).toEqual([403, 403, "PERMISSION_DENIED", -32000]);
   });
