@@ -8,8 +8,12 @@ import { parrot } from "./server.fixture.ts";
 let server: Server;
 afterEach(() => server.close());
 
-const cardAt = async (origin: string): Promise<{ card: AgentCard; etag: string | null }> => {
-  const headers = { "a2a-version": "1.0" };
+const V1 = { "a2a-version": "1.0" };
+
+const cardAt = async (
+  origin: string,
+  headers: Record<string, string> = V1,
+): Promise<{ card: AgentCard; etag: string | null }> => {
   const response = await server.fetch(new Request(`${origin}/.well-known/agent-card.json`, { headers }));
   return { card: (await response.json()) as AgentCard, etag: response.headers.get("etag") };
 };
@@ -43,6 +47,34 @@ describe("a server that signs its cards", () => {
       const { publicKey, kid } = await createSigner({ privateKey });
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({ kid });
     }
+  });
+
+  it("signs what is a card of 1.0 and nothing else, which has no canonical form [A-40, A-41]", async () => {
+    const signing = { privateKey: await generateSigningKey() };
+    server = createServer(parrot, { store: "memory", signing });
+    for (const headers of [{ "a2a-version": "0.3" }, {}]) {
+      expect((await cardAt("http://one.test", headers)).card).not.toHaveProperty("signatures");
+    }
+    const pure = createServer(parrot, { store: "memory", signing, card: "v1" });
+    const response = await pure.fetch(new Request("http://one.test/.well-known/agent-card.json"));
+    expect(await response.json()).toHaveProperty("signatures");
+    await pure.close();
+  });
+
+  it("publishes the keys that its cards are verified with [A-45]", async () => {
+    const privateKey = await generateSigningKey();
+    server = createServer(parrot, {
+      store: "memory",
+      signing: { privateKey },
+      push: { sign: { privateKey: await generateSigningKey() } },
+    });
+    const { url } = await server.listen();
+    const card: unknown = await (await fetch(`${url}/.well-known/agent-card.json`, { headers: V1 })).json();
+    const jwks = `${url}/.well-known/jwks.json`;
+    expect(await verifyCard(card, { jwks })).toMatchObject({ kid: privateKey.kid });
+    const { keys } = (await (await fetch(jwks)).json()) as { keys: object[] };
+    expect(keys).toHaveLength(2);
+    for (const key of keys) expect(key).not.toHaveProperty("d");
   });
 
   it("does not listen with a key that can not sign", async () => {

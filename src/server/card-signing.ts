@@ -1,4 +1,4 @@
-import { createSigner, signJws, type SignerOptions } from "../keys/index.ts";
+import { createSigner, publicKeys, signJws, type JSONWebKeySet, type SignerOptions } from "../keys/index.ts";
 import type { AgentCard, AgentCardSignature } from "../protocol/index.ts";
 import { v1 } from "../wire/index.ts";
 
@@ -27,9 +27,11 @@ export async function signCard(
   return { ...card, signatures: [...(card.signatures ?? []), ...made] };
 }
 
-/** Fails for a key that can not sign, so that a server says so when it starts. */
-export async function checkSigning(signing: CardSigning | readonly CardSigning[]): Promise<void> {
-  for (const { jku: _, ...options } of asList(signing)) await createSigner(options);
+/** What a JWKS endpoint answers for the keys that sign cards; fails for a key that can not sign. */
+export async function signingKeys(signing: CardSigning | readonly CardSigning[]): Promise<JSONWebKeySet> {
+  return publicKeys(
+    await Promise.all(asList(signing).map(({ jku: _, ...options }) => createSigner(options))),
+  );
 }
 
 function asList(signing: CardSigning | readonly CardSigning[]): readonly CardSigning[] {

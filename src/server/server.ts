@@ -20,10 +20,11 @@ import type { ProtocolVersion, SpecRevision } from "../wire/index.ts";
 import { checkBind, HostNames, isLoopback, type Authentication } from "./auth.ts";
 import { Gate } from "./auth/authentication.ts";
 import type { CardShape } from "./card-shape.ts";
-import { checkSigning, type CardSigning } from "./card-signing.ts";
+import { signingKeys, type CardSigning } from "./card-signing.ts";
 import { EventStreams, type Told } from "./event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { createPush, type Push, type PushOptions } from "./push/push.ts";
+import type { PushSigner } from "./push/signature.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { NodeRequest, sendNode } from "./node.ts";
 import { chooseStore, type StoreChoice } from "./open-store.ts";
@@ -63,8 +64,8 @@ export interface ServerOptions {
    */
   readonly inputModes?: "enforce" | "ignore";
   /**
-   * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. How
-   * clients come to know the public keys is up to you.
+   * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. The
+   * public keys stand at `/.well-known/jwks.json`.
    */
   readonly signing?: CardSigning | readonly CardSigning[];
   /**
@@ -184,7 +185,7 @@ class AgentServer implements Server {
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: gate && ((credentials) => gate.admit(credentials)),
       publicUrl,
-      keys: this.#push?.signer,
+      keys: keysOf(this.#push?.signer, signing),
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
@@ -203,8 +204,8 @@ class AgentServer implements Server {
 
   async listen({ port = 0, host = "127.0.0.1" }: ListenOptions = {}): Promise<Address> {
     checkBind(host, this.#options);
-    if (this.#options.signing) await checkSigning(this.#options.signing);
-    await this.#push?.signer?.keys();
+    // Keys that can not sign are known now, and not when the first signature is due.
+    await this.#context.keys?.keys();
     for (const { card } of this.#context.agents.values()) void card.begin();
     await this.#open();
     this.#loopback = isLoopback(host);
@@ -304,6 +305,16 @@ function checkVersions(versions: readonly ProtocolVersion[] = ["1.0", "0.3"]): r
   if (versions.length > 0 && versions.every((version) => version === "1.0" || version === "0.3"))
     return versions;
   throw new Error(`versions is ${JSON.stringify(versions)}; give at least one of "1.0" and "0.3".`);
+}
+
+/** The public keys of all that is signed here; undefined when nothing is. */
+function keysOf(push: PushSigner | undefined, signing: ServerOptions["signing"]): RouterContext["keys"] {
+  if (!push && !signing) return undefined;
+  const keys = async (): Promise<object> => {
+    const sets = await Promise.all([push?.keys(), signing && signingKeys(signing)]);
+    return { keys: sets.flatMap((set) => set?.keys ?? []) };
+  };
+  return { keys };
 }
 
 /** The URL that paths are appended to. */
