@@ -113,17 +113,11 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["D-11", "D", "11.3", "a tenant in the path must equal the one in the body"],
 
   // gRPC
-  ["E-01", "M", "10.1", "the service is lf.a2a.v1.A2AService", "later"],
-  ["E-02", "M", "10.2", "service parameters travel as metadata", "later"],
-  ["E-03", "M", "10.6", "errors carry google.rpc.Status with ErrorInfo", "later"],
-  [
-    "E-04",
-    "M",
-    "10.7",
-    "streams are server streams; a client that cancels one does not cancel the task",
-    "later",
-  ],
-  ["E-05", "D", "3.3.2", "authentication failures are UNAUTHENTICATED and PERMISSION_DENIED", "later"],
+  ["E-01", "M", "10.1", "the service is lf.a2a.v1.A2AService"],
+  ["E-02", "M", "10.2", "service parameters travel as metadata"],
+  ["E-03", "M", "10.6", "errors carry google.rpc.Status with ErrorInfo"],
+  ["E-04", "M", "10.7", "streams are server streams; a client that cancels one does not cancel the task"],
+  ["E-05", "D", "3.3.2", "authentication failures are UNAUTHENTICATED and PERMISSION_DENIED"],
 
   // SendMessage, SendStreamingMessage
   ["F-01", "M", "3.1.1", "the answer is a task or a message"],

@@ -20,9 +20,16 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   protocol: { rooms: {} },
   wire: { rooms: { protocol: "whole" }, packages: ["canonicalize", "eventsource-parser"] },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
+  grpc: {
+    rooms: { protocol: "whole", wire: "whole" },
+    packages: ["@grpc/grpc-js", "@bufbuild/protobuf"],
+    node: true,
+  },
   engine: { rooms: { base: "whole", protocol: "whole" } },
   stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },
-  client: { rooms: { protocol: "whole", wire: "whole", keys: "whole" } },
+  client: {
+    rooms: { protocol: "whole", wire: "whole", keys: "whole", grpc: { onlyIn: "client/grpc-transport.ts" } },
+  },
   server: {
     rooms: {
       base: "whole",
@@ -31,6 +38,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       keys: "whole",
       engine: "whole",
       stores: { onlyIn: "server/open-store.ts" },
+      grpc: { onlyIn: "server/grpc.ts" },
     },
     node: true,
   },

@@ -11,6 +11,8 @@ import {
   type RequestContext,
 } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
+import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { StreamResponse, Task, TaskState } from "../protocol/index.ts";
@@ -79,6 +81,12 @@ async function serve(): Promise<Served> {
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const beside = new grpc.Server();
+  const grpcPort = await new Promise<number>((resolve, reject) => {
+    beside.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
   const card = AgentCard.fromJSON({
     name: "Obedient",
     description: "Does as it is told.",
@@ -86,6 +94,7 @@ async function serve(): Promise<Served> {
     supportedInterfaces: [
       { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "1.0" },
     ],
     capabilities: { streaming: true },
     defaultInputModes: ["text/plain"],
@@ -97,9 +106,14 @@ async function serve(): Promise<Served> {
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
   app.use("/rest", restHandler({ requestHandler, userBuilder }));
+  beside.addService(
+    A2AService,
+    grpcService({ requestHandler, userBuilder: GrpcUserBuilder.noAuthentication }),
+  );
   return {
     url,
     close: async () => {
+      beside.forceShutdown();
       http.close();
       http.closeAllConnections();
       await once(http, "close");
@@ -109,7 +123,7 @@ async function serve(): Promise<Served> {
 
 describeRemote("the official SDK's server", serve);
 
-it.each(["JSONRPC", "HTTP+JSON"] as const)(
+it.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   "an answer without a task is a message over %s [G-01]",
   async (binding) => {
     const served = await serve();

@@ -28,7 +28,9 @@ export function chooseInterface(
   );
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
   for (const wanted of version === undefined ? VERSIONS : [version]) {
-    const chosen = spoken.find((one) => versionOf(one) === wanted);
+    const candidates = spoken.filter((one) => versionOf(one) === wanted);
+    // gRPC takes packages that may not be there, so it comes last where nobody asks for it.
+    const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== "GRPC") ?? candidates[0];
     if (!chosen) continue;
     if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
     const message = `${quoted(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${offersOf(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;

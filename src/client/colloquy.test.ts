@@ -30,7 +30,7 @@ const obedient: Agent = agent(
 
 async function serve(): Promise<Served> {
   const server = createServer(obedient, { store: "memory" });
-  const { url } = await server.listen();
+  const { url } = await server.listen({ grpc: true });
   return { url, close: () => server.close() };
 }
 

@@ -5,14 +5,17 @@ import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
 import { CardHolder } from "./card-holder.ts";
 import { chooseInterface, versionOf } from "./choose-interface.ts";
 import { discover } from "./discover.ts";
+import type { GrpcConnection } from "./grpc-transport.ts";
 import type { Http } from "./http.ts";
 import type { Reconnect } from "./reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
 import { type ClientBinding, transportFor } from "./transport-for.ts";
 
 export interface ConnectOptions {
-  /** Default: the first one in the card's order. */
+  /** Default: the first one in the card's order; gRPC only where there is no other. */
   readonly binding?: ClientBinding;
+  /** Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
+  readonly grpc?: GrpcConnection;
   /** Pins the version. Default: 1.0 with every agent that has it, 0.3 with those that have nothing else. */
   readonly version?: ProtocolVersion;
   /** True: 0.3 may also be spoken with an agent that has 1.0, where it has the binding only so. */
@@ -51,6 +54,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     extensions,
     maxResponseBytes: options.maxResponseBytes ?? 64 * 2 ** 20,
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
+    ...(options.grpc ? { grpc: options.grpc } : {}),
   };
   const source = { http, retry, now };
   const found = await discover(source, url, options.signal);

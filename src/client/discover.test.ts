@@ -126,17 +126,18 @@ describe("the interface", () => {
     const { url } = await host({ [WELL_KNOWN]: card });
     expect((await connect(url)).via.url).toBe(`${url}/rest`);
     expect((await connect(url, { binding: "JSONRPC" })).via.url).toBe(`${url}/rpc`);
+    expect((await connect(url, { binding: "GRPC" })).via.url).toBe(`${url}/grpc`);
   });
 
   it("is never silently of an older version, and the error says what is offered [B-09]", async () => {
-    const old = offering(offer("GRPC", "1.0", "grpc"), offer("JSONRPC", "0.3", "old"));
+    const old = offering(offer("PIGEON", "1.0", "loft"), offer("JSONRPC", "0.3", "old"));
     const { url } = await host({
       [WELL_KNOWN]: old,
       "/v0.3.json": () => ({ name: "Old", url: "http://old", protocolVersion: "0.3.0" }),
     });
     await expect(connect(url)).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
-      message: `"Raw" does not offer JSONRPC or HTTP+JSON at A2A 1.0; its card offers GRPC 1.0, JSONRPC 0.3.`,
+      message: `"Raw" does not offer JSONRPC or HTTP+JSON or GRPC at A2A 1.0; its card offers PIGEON 1.0, JSONRPC 0.3.`,
     });
     await expect(connect(`${url}/v0.3.json`)).rejects.toThrow("its card offers JSONRPC 0.3.0.");
   });

@@ -1,5 +1,6 @@
 import { A2AError } from "../protocol/index.ts";
 import { fromRestError, type ProtocolVersion } from "../wire/index.ts";
+import type { GrpcConnection } from "./grpc-transport.ts";
 import type { Authorization, Authorizer } from "./auth/authorizer.ts";
 
 /** How requests are made: the same for all of a remote agent. */
@@ -16,6 +17,8 @@ export interface Http {
   readonly maxResponseBytes: number;
   /** The largest single event of a stream. */
   readonly maxEventBytes: number;
+  /** How gRPC connects; the other bindings have `fetch`. */
+  readonly grpc?: GrpcConnection;
 }
 
 export interface Call {
@@ -83,7 +86,7 @@ function withQuery(url: string, authorization: Authorization | undefined): strin
   return asked.href;
 }
 
-function listIn(header: string | null): string[] {
+export function listIn(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 

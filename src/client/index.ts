@@ -1,12 +1,13 @@
 /**
  * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `Remote`: send, stream, tasks. It speaks A2A 1.0 over
- * JSON-RPC and HTTP+JSON with any server. A stream that is cut goes on by itself from where it was; "cut" is never
+ * JSON-RPC, HTTP+JSON and gRPC with any server. A stream that is cut goes on by itself from where it was; "cut" is never
  * taken for "ended".
  */
 export type { Authorize, ClientAuth, ClientCredentials, OAuthClient, Wanted } from "./auth/client-auth.ts";
 export { collect } from "./collect.ts";
 export type { ConnectOptions } from "./connect.ts";
 export { connect } from "./connect.ts";
+export type { GrpcConnection } from "./grpc-transport.ts";
 export type { Call } from "./http.ts";
 export type { Input, SendOptions } from "./input.ts";
 export type { Reconnect } from "./reconnect.ts";

@@ -17,9 +17,9 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** What the client does with any server of A2A 1.0, over both bindings. */
+/** What the client does with any server of A2A 1.0, over all its bindings. */
 export function describeRemote(server: string, serve: () => Promise<Served>): void {
-  describe.each(["JSONRPC", "HTTP+JSON"] as const)(`${server} over %s`, (binding) => {
+  describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(`${server} over %s`, (binding) => {
     let served: Served;
     let remote: Remote;
 

@@ -1,4 +1,5 @@
 import type { AgentInterface } from "../protocol/index.ts";
+import { openGrpc } from "./grpc-transport.ts";
 import type { Http } from "./http.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
@@ -6,13 +7,14 @@ import type { Transport } from "./transport.ts";
 import * as v1 from "./v1.ts";
 
 /** The bindings that this client speaks. */
-export type ClientBinding = "JSONRPC" | "HTTP+JSON";
+export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
 /** How each is spoken to one interface of an agent, in the version of `http`. */
 const TRANSPORTS: Record<ClientBinding, (via: AgentInterface, http: Http) => Transport | Promise<Transport>> =
   {
     JSONRPC: ({ url }, http) => new JsonRpcTransport(http, url, DIALECTS[http.version].jsonRpc),
     "HTTP+JSON": ({ url }, http) => new RestTransport(http, url, DIALECTS[http.version].rest),
+    GRPC: ({ url }, http) => openGrpc(http, url),
   };
 
 // 0.3 is not chosen yet.

@@ -46,6 +46,9 @@ export interface CardOptions extends CardShapes {
   readonly signing?: CardSigning | readonly CardSigning[] | undefined;
 }
 
+/** Where else an agent is, for who reached the server under an origin and is to name a tenant. */
+export type FurtherInterfaces = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
+
 /**
  * An agent's card: described once, printed and signed once for each origin under which the server is reached and each
  * shape that is asked for.
@@ -55,6 +58,7 @@ export class CardStand {
   readonly #options: CardOptions;
   readonly #printed = new Map<string, PrintedCard>();
   readonly #modified: number;
+  #further: FurtherInterfaces = () => [];
   #asking: Promise<AgentDescription> | undefined;
   #described: AgentDescription | undefined;
 
@@ -106,6 +110,12 @@ export class CardStand {
     return described;
   }
 
+  /** Adds interfaces beside those of HTTP. */
+  offer(further: FurtherInterfaces): void {
+    this.#further = further;
+    this.#printed.clear();
+  }
+
   async card(origin: string): Promise<AgentCard> {
     return this.#complete(await this.description(), origin, this.#options.tenant);
   }
@@ -130,7 +140,8 @@ export class CardStand {
     tenant: string | undefined,
   ): Promise<AgentCard> {
     const { path, signing, versions } = this.#options;
-    const card = toCard(description, interfacesOf(origin + path, versions, tenant));
+    const interfaces = [...interfacesOf(origin + path, versions, tenant), ...this.#further(origin, tenant)];
+    const card = toCard(description, interfaces);
     return signing ? await signCard(card, signing) : card;
   }
 

@@ -142,7 +142,8 @@ class EventStream implements Bagged {
   }
 }
 
-function cut(): A2AError {
+/** What a client is told whose stream was ended between two events. */
+export function cut(): A2AError {
   return new A2AError(
     "UNAVAILABLE",
     "The server ended the stream before its end; subscribe again with Last-Event-ID.",

@@ -5,6 +5,7 @@
  */
 export { createServer } from "./server.ts";
 export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
+export type { GrpcOptions } from "./grpc.ts";
 export type { Authenticate, Authentication, Credentials } from "./auth.ts";
 export type { CardShape } from "./card-shape.ts";
 export type { CardSigning } from "./card-signing.ts";

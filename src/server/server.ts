@@ -26,6 +26,7 @@ import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { createPush, type Push, type PushOptions } from "./push/push.ts";
 import type { PushSigner } from "./push/signature.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
+import { listenGrpc, type GrpcDoor, type GrpcOptions } from "./grpc.ts";
 import { NodeRequest, sendNode } from "./node.ts";
 import { chooseStore, type StoreChoice } from "./open-store.ts";
 import { refuseRest } from "./rest.ts";
@@ -102,6 +103,8 @@ export interface ListenOptions {
   readonly port?: number;
   /** Default 127.0.0.1: this machine only. */
   readonly host?: string;
+  /** Also listens for gRPC, on a port of its own. Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
+  readonly grpc?: boolean | GrpcOptions;
 }
 
 /** Where a listening server is. */
@@ -109,6 +112,8 @@ export interface Address {
   readonly url: string;
   readonly host: string;
   readonly port: number;
+  /** Where gRPC is served, when it is. */
+  readonly grpc?: { readonly host: string; readonly port: number };
   readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
 }
 
@@ -130,6 +135,7 @@ export interface Server {
 }
 
 const MAX_BODY = 10 * 1024 * 1024;
+const HEARTBEAT_MS = 15_000;
 
 /**
  * Puts agents on the network. `agents`: one agent, or several by the ids under which they are served (`/a2a/{id}`);
@@ -152,6 +158,7 @@ class AgentServer implements Server {
   #opening: Promise<void> | undefined;
   #isOpen = false;
   #http: HttpServer | undefined;
+  #grpc: GrpcDoor | undefined;
   #loopback = false;
 
   constructor(agents: [string, Agent][], options: ServerOptions) {
@@ -164,7 +171,7 @@ class AgentServer implements Server {
       if (!(error instanceof A2AError) || isOurs(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
-    this.#streams = new EventStreams(options.heartbeatMs ?? 15_000, told);
+    this.#streams = new EventStreams(options.heartbeatMs ?? HEARTBEAT_MS, told);
     const hostNames = new HostNames(options.publicUrl);
     const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
     const publicUrl = options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl);
@@ -202,8 +209,10 @@ class AgentServer implements Server {
     return toResponse(await this.#answer(given), given);
   }
 
-  async listen({ port = 0, host = "127.0.0.1" }: ListenOptions = {}): Promise<Address> {
+  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<Address> {
     checkBind(host, this.#options);
+    const grpcOptions = grpc === true ? {} : grpc;
+    if (grpcOptions) checkBind(grpcOptions.host ?? host, this.#options);
     // Keys that can not sign are known now, and not when the first signature is due.
     await this.#context.keys?.keys();
     for (const { card } of this.#context.agents.values()) void card.begin();
@@ -215,19 +224,30 @@ class AgentServer implements Server {
       http.once("error", reject);
       http.listen(port, host, resolve);
     });
-    return this.#address(http.address() as AddressInfo, host);
+    const address = this.#address(http.address() as AddressInfo, host);
+    if (!grpcOptions) return address;
+    const { heartbeatMs = HEARTBEAT_MS } = this.#options;
+    this.#grpc = await listenGrpc(this.#context, grpcOptions, { host, port: address.port, heartbeatMs });
+    return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpc.port } };
   }
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#http;
     // Deadlines keep no process alive, but one that ends before them would leave its tasks as they are.
     const awake = setInterval(() => {}, 2 ** 30);
-    const closed = new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve()));
+    const closed = Promise.all([
+      new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
+      this.#grpc?.drain(),
+    ]);
     await Promise.all([...this.#context.agents.values()].map(({ engine }) => engine.close(graceMs)));
     const sent = this.#push?.close(graceMs);
     this.#streams.close();
+    this.#grpc?.closeStreams();
     http?.closeIdleConnections();
-    const cut = setTimeout(() => http?.closeAllConnections(), graceMs);
+    const cut = setTimeout(() => {
+      http?.closeAllConnections();
+      this.#grpc?.cut();
+    }, graceMs);
     await closed;
     clearTimeout(cut);
     await sent;

@@ -5,6 +5,8 @@
  */
 export type { ErrorRow, GrpcStatus, SpecRevision } from "./errors.ts";
 export { ERRORS, statusOf } from "./errors.ts";
+export type { GrpcError } from "./grpc-error.ts";
+export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
 export type { JsonRpcError, JsonRpcId, JsonRpcRequest } from "./json-rpc.ts";
 export {
   decodeJsonRpc,

@@ -7,6 +7,7 @@ import {
   RestTransportFactory,
   type Client,
 } from "@a2a-js/sdk/client";
+import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired, reply } from "../../src/adapters/index.ts";
@@ -33,10 +34,11 @@ const actor = agent(
 const BINDINGS = {
   JSONRPC: new JsonRpcTransportFactory(),
   "HTTP+JSON": new RestTransportFactory(),
+  GRPC: new GrpcTransportFactory(),
 } as const;
 
 describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
-  describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
+  describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("over %s", (binding) => {
     let server: Server;
     let client: Client;
     let closeStore: () => Promise<void>;
@@ -45,7 +47,7 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
       const { store, remove } = await openStore();
       closeStore = remove;
       server = createServer({ actor }, { store });
-      const { url } = await server.listen();
+      const { url } = await server.listen({ grpc: true });
       const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
         transports: [BINDINGS[binding]],
         preferredTransports: [binding],

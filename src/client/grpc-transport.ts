@@ -1,0 +1,166 @@
+import type { CallContext, MessageType, Method, Service } from "../grpc/index.ts";
+import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
+import { type ProtocolVersion, v1 } from "../wire/index.ts";
+import type { Authorization } from "./auth/authorizer.ts";
+import { notInVersion } from "./dialect.ts";
+import { type Call, EXTENSIONS_HEADER, type Http, listIn } from "./http.ts";
+import {
+  type Received,
+  type StreamCall,
+  streamHeaders,
+  type StreamOperation,
+  type Transport,
+  type UnaryOperation,
+} from "./transport.ts";
+
+type Carrier = typeof import("../grpc/index.ts");
+type Channel = InstanceType<Carrier["Channel"]>;
+
+/** How gRPC connects. */
+export interface GrpcConnection {
+  /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
+  readonly tls?: boolean;
+  /** Who vouches for the server, as PEM. Default: whom Node trusts. */
+  readonly ca?: string;
+}
+
+/**
+ * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
+ * nothing is sent before the first call.
+ */
+export async function openGrpc(http: Http, url: string): Promise<Transport> {
+  const { Channel, v1 } = await loadCarrier();
+  const { address, tls } = toAddress(url);
+  const { maxResponseBytes, maxEventBytes, grpc } = http;
+  const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
+  const channel = new Channel({ address, tls: grpc?.tls ?? tls, ca: grpc?.ca, maxMessageBytes });
+  return new GrpcTransport(http, channel, v1);
+}
+
+class GrpcTransport implements Transport {
+  readonly version: ProtocolVersion;
+  readonly #http: Http;
+  readonly #channel: Channel;
+  readonly #service: Service;
+
+  constructor(http: Http, channel: Channel, service: Service) {
+    this.version = service.version;
+    this.#http = http;
+    this.#channel = channel;
+    this.#service = service;
+  }
+
+  async call<O extends UnaryOperation>(
+    operation: O,
+    params: Operations[O]["params"],
+    call: Call,
+  ): Promise<Operations[O]["result"]> {
+    const { path, request, response } = this.#method(operation);
+    const binary = await this.#attempt(call, (context) =>
+      this.#channel.call(path, request.encode(params), context),
+    );
+    return v1.decodeResult(operation, read(response, binary));
+  }
+
+  async *stream<O extends StreamOperation>(
+    operation: O,
+    params: Operations[O]["params"],
+    call: StreamCall,
+  ): AsyncGenerator<Received, void, undefined> {
+    const { path, request, response } = this.#method(operation);
+    const headers = streamHeaders(call);
+    const { first, messages } = await this.#attempt({ ...call, headers }, async (context) => {
+      const messages = this.#channel.stream(path, request.encode(params), context);
+      return { first: await messages.next(), messages };
+    });
+    try {
+      for (let next = first; !next.done; next = await messages.next()) {
+        yield { event: v1.decodeResult(operation, read(response, next.value)) };
+      }
+    } finally {
+      await messages.return();
+    }
+  }
+
+  #method(operation: OperationName): Method {
+    const method = this.#service.methods[operation];
+    if (!method) throw notInVersion(operation, this.version);
+    return method;
+  }
+
+  /** Refused as unauthenticated, a call is made once more with credentials that were renewed: nothing was done with it. */
+  async #attempt<T>(call: Call, make: (context: CallContext) => Promise<T>): Promise<T> {
+    const { authorizer } = this.#http;
+    const authorization = await authorizer?.authorize(call.signal);
+    try {
+      return await make(this.#context(call, authorization));
+    } catch (error) {
+      const isRefused = error instanceof A2AError && error.reason === "UNAUTHENTICATED";
+      if (!isRefused || !authorization || !authorizer?.renew(authorization)) throw error;
+      return await make(this.#context(call, await authorizer.authorize(call.signal)));
+    }
+  }
+
+  #context({ signal, headers, onActivated }: Call, authorization: Authorization | undefined): CallContext {
+    if (authorization?.query) {
+      const text =
+        "The agent wants its API key in the query of a URL, which gRPC does not have; use another binding.";
+      throw new A2AError("UNAUTHENTICATED", text);
+    }
+    const { headers: always, version, extensions } = this.#http;
+    const name = EXTENSIONS_HEADER[version];
+    return {
+      signal,
+      headers: {
+        ...always,
+        ...authorization?.headers,
+        ...headers,
+        "a2a-version": version,
+        ...(extensions.length > 0 ? { [name]: extensions.join(", ") } : {}),
+      },
+      onHeaders: onActivated && ((header) => onActivated(listIn(header(name)))),
+    };
+  }
+}
+
+async function loadCarrier(): Promise<Carrier> {
+  try {
+    return await import("../grpc/index.ts");
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    const text = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
+    throw new A2AError("INTERNAL", text, { cause });
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+}
+
+/** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
+export function toAddress(given: string): { readonly address: string; readonly tls: boolean } {
+  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(given) ?? [];
+  const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
+  if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
+    const description = `${JSON.stringify(given)} is no gRPC address; it must be like "agents.example.com:443"`;
+    throw new A2AError("INVALID_AGENT_RESPONSE", description);
+  }
+  const isPlain = /^(grpc|http)$/i.test(scheme);
+  const tls = !isPlain && (scheme !== "" || !isLoopback(url.hostname));
+  const port = /:(\d+)(?:[/?#]|$)/.exec(rest)?.[1] ?? (tls ? "443" : "80");
+  return { address: `${url.hostname}:${port}`, tls };
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+function read(type: MessageType, binary: Uint8Array): unknown {
+  try {
+    return type.decode(binary);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown";
+    const text = `The agent's answer is no ${type.name} (${why}).`;
+    throw new A2AError("INVALID_AGENT_RESPONSE", text, { cause });
+  }
+}

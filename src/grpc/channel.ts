@@ -1,0 +1,141 @@
+import type { EventEmitter } from "node:events";
+import * as grpc from "@grpc/grpc-js";
+import { A2AError, type JsonObject } from "../protocol/index.ts";
+import { fromGrpcError } from "../wire/index.ts";
+import { metadataOf, PLAIN } from "./plain.ts";
+import { decodeStatus } from "./status.ts";
+
+export interface ChannelOptions {
+  /** `host:port`. */
+  readonly address: string;
+  /** False: in clear text. `ca`: who vouches for the server, as PEM; default those whom Node trusts. */
+  readonly tls: boolean;
+  readonly ca: string | undefined;
+  /** Larger messages are refused. */
+  readonly maxMessageBytes: number;
+}
+
+/** What goes with a call. */
+export interface CallContext {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of the metadata with which an answer begins. */
+  readonly onHeaders?: ((header: (name: string) => string | undefined) => void) | undefined;
+}
+
+/** A connection to a gRPC server: made by the first call, closed after a minute without one, and made again by the next. */
+export class Channel {
+  readonly #client: grpc.Client;
+  readonly #address: string;
+
+  constructor({ address, tls, ca, maxMessageBytes }: ChannelOptions) {
+    const credentials = tls
+      ? grpc.credentials.createSsl(ca === undefined ? null : Buffer.from(ca))
+      : grpc.credentials.createInsecure();
+    this.#address = address;
+    this.#client = new grpc.Client(address, credentials, {
+      "grpc.max_receive_message_length": maxMessageBytes,
+      "grpc.client_idle_timeout_ms": 60_000,
+      // Who calls again waits by itself, and not for the channel, too.
+      "grpc.initial_reconnect_backoff_ms": 100,
+      "grpc.max_reconnect_backoff_ms": 1_000,
+      // Names are looked up; how to call is nothing that DNS says.
+      "grpc.service_config_disable_resolution": 1,
+    });
+  }
+
+  /** `path`: of the method. Rejects with an A2AError, or with what the signal was aborted with. */
+  call(path: string, binary: Uint8Array, context: CallContext): Promise<Uint8Array> {
+    const { headers, signal } = context;
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted();
+      const cancel = (): void => call.cancel();
+      const { requestSerialize, responseDeserialize } = PLAIN;
+      const call = this.#client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        binary,
+        metadataOf(headers),
+        (error, answer) => {
+          signal?.removeEventListener("abort", cancel);
+          if (answer) resolve(answer);
+          else reject(this.#failure(error, signal));
+        },
+      );
+      attend(call, context, cancel);
+    });
+  }
+
+  /** Rejects as `call` does. Returning early cancels the call. */
+  async *stream(
+    path: string,
+    binary: Uint8Array,
+    context: CallContext,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const { headers, signal } = context;
+    signal?.throwIfAborted();
+    const { requestSerialize, responseDeserialize } = PLAIN;
+    const call = this.#client.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      binary,
+      metadataOf(headers),
+    );
+    const cancel = (): void => call.cancel();
+    // A call that is cancelled fails, also when nobody reads it any more.
+    call.on("error", () => {});
+    attend(call, context, cancel);
+    try {
+      yield* call as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      throw this.#failure(error, signal);
+    } finally {
+      signal?.removeEventListener("abort", cancel);
+      cancel();
+    }
+  }
+
+  #failure(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    return isServiceError(error) ? fromServiceError(error, this.#address) : error;
+  }
+}
+
+function attend(call: EventEmitter, { signal, onHeaders }: CallContext, cancel: () => void): void {
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (onHeaders) {
+    call.once("metadata", (metadata: grpc.Metadata) => onHeaders((name) => metadata.get(name).join(", ")));
+  }
+}
+
+function isServiceError(error: unknown): error is grpc.ServiceError {
+  return error instanceof Error && "code" in error && "details" in error;
+}
+
+function fromServiceError(error: grpc.ServiceError, address: string): A2AError {
+  const { code, details: message, metadata } = error;
+  const details = detailsOf(metadata);
+  if (details.length === 0) {
+    if (code === grpc.status.UNAVAILABLE) {
+      const text = `No answer from ${address} over gRPC (${message}); is the agent running and reachable?`;
+      return new A2AError("UNAVAILABLE", text, { cause: error });
+    }
+    // To wait and try again, as this status has it, would not make it smaller.
+    if (code === grpc.status.RESOURCE_EXHAUSTED && /larger than max/i.test(message))
+      return new A2AError("PAYLOAD_TOO_LARGE", message, { cause: error });
+  }
+  return fromGrpcError(grpc.status[code], message, details);
+}
+
+function detailsOf(metadata: grpc.Metadata | undefined): readonly JsonObject[] {
+  const [binary] = metadata?.get("grpc-status-details-bin") ?? [];
+  if (!(binary instanceof Uint8Array)) return [];
+  try {
+    return decodeStatus(binary).details;
+  } catch {
+    // The status itself is known all the same.
+    return [];
+  }
+}

@@ -1,0 +1,229 @@
+import { X509Certificate } from "node:crypto";
+import * as grpc from "@grpc/grpc-js";
+import type { GrpcError } from "../wire/index.ts";
+import { metadataOf, PLAIN, toBuffer } from "./plain.ts";
+import type { Method, Service } from "./service.ts";
+import { clip, encodeStatus } from "./status.ts";
+
+/** A call that a client has made. */
+export interface IncomingCall {
+  readonly service: Service;
+  readonly method: Method;
+  /** The request message, as it came. */
+  readonly binary: Uint8Array;
+  /** Metadata by its lower-case name. */
+  header(name: string): string | undefined;
+  /** The certificate that the client has proven to have. */
+  certificate(): X509Certificate | undefined;
+}
+
+/** How a call fails. */
+export interface Failure extends GrpcError {
+  /** Metadata beside the status. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a call is answered with. */
+export type Answer =
+  | { readonly failure: Failure }
+  | {
+      /** Initial metadata. */
+      readonly headers: Readonly<Record<string, string>>;
+      /** The response message, or a function that writes several. */
+      readonly body: Uint8Array | ((sink: MessageSink) => void);
+    };
+
+/** Where the messages of a stream go. */
+export interface MessageSink {
+  /** The answer, if there is one, resolves when there is room for more, or nobody is there any more. */
+  write(binary: Uint8Array): Promise<void> | undefined;
+  end(failure?: Failure): void;
+  /** Calls back once when the client is gone, or its deadline has passed. */
+  onClose(callback: () => void): void;
+}
+
+/** Certificates of a server, as PEM. */
+export interface ServerTls {
+  readonly key: string | Uint8Array;
+  readonly cert: string | Uint8Array;
+  /** Who vouches for clients, as PEM. When it is there, nobody comes in without a certificate. */
+  readonly clientCa?: string | Uint8Array;
+}
+
+export interface ListenerOptions {
+  readonly services: readonly Service[];
+  readonly host: string;
+  readonly port: number;
+  readonly tls: ServerTls | undefined;
+  /** Larger requests are refused with RESOURCE_EXHAUSTED, before anybody sees them. */
+  readonly maxRequestBytes: number;
+  /** How long a connection may be silent before its client is asked whether it is there; 0 never asks. */
+  readonly keepaliveMs: number;
+  /** Never rejects. */
+  readonly answer: (call: IncomingCall) => Promise<Answer>;
+}
+
+/** A gRPC server that listens. */
+export interface Listener {
+  readonly port: number;
+  /** Takes no new calls and resolves when the last one has ended. */
+  drain(): Promise<void>;
+  /** Cuts what is left. */
+  cut(): void;
+}
+
+/** Listens for gRPC calls of some services. Messages pass as bytes: what they mean is read by whoever answers. */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { host, port, tls, maxRequestBytes, keepaliveMs } = options;
+  const server = new grpc.Server({
+    "grpc.max_receive_message_length": maxRequestBytes,
+    // An answer is as large as the task that was asked for.
+    "grpc.max_send_message_length": -1,
+    ...(keepaliveMs > 0 ? { "grpc.keepalive_time_ms": keepaliveMs } : {}),
+  });
+  for (const service of options.services) addService(server, service, options.answer);
+  const credentials = tls ? credentialsOf(tls) : grpc.ServerCredentials.createInsecure();
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(addressOf(host, port), credentials, (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  return {
+    port: bound,
+    drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
+    cut: () => server.forceShutdown(),
+  };
+}
+
+function credentialsOf({ key, cert, clientCa }: ServerTls): grpc.ServerCredentials {
+  const pair = { private_key: Buffer.from(key), cert_chain: Buffer.from(cert) };
+  const ca = clientCa === undefined ? null : Buffer.from(clientCa);
+  return grpc.ServerCredentials.createSsl(ca, [pair], ca !== null);
+}
+
+/** `host:port`, as gRPC writes addresses. */
+export function addressOf(host: string, port: number): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function addService(server: grpc.Server, service: Service, answer: ListenerOptions["answer"]): void {
+  const definition: Record<string, grpc.MethodDefinition<Uint8Array, Uint8Array>> = {};
+  const handlers: grpc.UntypedServiceImplementation = {};
+  for (const method of Object.values(service.methods)) {
+    const { path, streams } = method;
+    definition[path] = { path, requestStream: false, responseStream: streams, ...PLAIN };
+    handlers[path] = streams ? answerStream(service, method, answer) : answerOne(service, method, answer);
+  }
+  server.addService(definition, handlers);
+}
+
+function answerOne(
+  service: Service,
+  method: Method,
+  answer: ListenerOptions["answer"],
+): grpc.handleUnaryCall<Uint8Array, Uint8Array> {
+  const carryOut = async (
+    call: grpc.ServerUnaryCall<Uint8Array, Uint8Array>,
+    callback: grpc.sendUnaryData<Uint8Array>,
+  ): Promise<void> => {
+    const given = await answer(incoming(service, method, call));
+    if ("failure" in given) callback(statusOf(given.failure));
+    else {
+      sendHeaders(call, given.headers);
+      if (typeof given.body !== "function") callback(null, given.body);
+    }
+  };
+  return (call, callback) => void carryOut(call, callback);
+}
+
+function answerStream(
+  service: Service,
+  method: Method,
+  answer: ListenerOptions["answer"],
+): grpc.handleServerStreamingCall<Uint8Array, Uint8Array> {
+  const carryOut = async (call: grpc.ServerWritableStream<Uint8Array, Uint8Array>): Promise<void> => {
+    const sink = new CallSink(call);
+    const given = await answer(incoming(service, method, call));
+    if ("failure" in given) sink.end(given.failure);
+    else {
+      sendHeaders(call, given.headers);
+      if (typeof given.body === "function") given.body(sink);
+    }
+  };
+  return (call) => void carryOut(call);
+}
+
+function incoming(
+  service: Service,
+  method: Method,
+  call: grpc.ServerUnaryCall<Uint8Array, unknown> | grpc.ServerWritableStream<Uint8Array, unknown>,
+): IncomingCall {
+  return {
+    service,
+    method,
+    binary: call.request,
+    header(name) {
+      if (name === "host") return call.getHost();
+      const values = call.metadata.get(name).filter((value) => typeof value === "string");
+      return values.length > 0 ? values.join(", ") : undefined;
+    },
+    certificate() {
+      const raw = call.getAuthContext().sslPeerCertificate?.raw;
+      return raw && new X509Certificate(raw);
+    },
+  };
+}
+
+function sendHeaders(
+  call: { sendMetadata(metadata: grpc.Metadata): void },
+  headers: Readonly<Record<string, string>>,
+): void {
+  call.sendMetadata(metadataOf(headers));
+}
+
+/** How a call fails: a status, and beside it what else is known (A2A §10.6). */
+function statusOf({ status, message, details, headers }: Failure): {
+  code: number;
+  details: string;
+  metadata: grpc.Metadata;
+} {
+  const code = grpc.status[status];
+  const metadata = metadataOf(headers);
+  metadata.set("grpc-status-details-bin", toBuffer(encodeStatus({ code, message, details })));
+  return { code, details: clip(message), metadata };
+}
+
+class CallSink implements MessageSink {
+  readonly #call: grpc.ServerWritableStream<Uint8Array, Uint8Array>;
+  #onClose: (() => void) | undefined;
+  #onRoom: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(call: grpc.ServerWritableStream<Uint8Array, Uint8Array>) {
+    this.#call = call;
+    call.on("drain", () => this.#onRoom?.());
+    call.on("cancelled", () => {
+      this.#isClosed = true;
+      this.#onRoom?.();
+      this.#onClose?.();
+    });
+  }
+
+  write(binary: Uint8Array): Promise<void> | undefined {
+    if (this.#isClosed || this.#call.write(binary)) return undefined;
+    return new Promise((resolve) => {
+      this.#onRoom = resolve;
+    });
+  }
+
+  end(failure?: Failure): void {
+    if (this.#isClosed) return;
+    if (failure) this.#call.emit("error", statusOf(failure));
+    else this.#call.end();
+  }
+
+  onClose(callback: () => void): void {
+    if (this.#isClosed) callback();
+    else this.#onClose = callback;
+  }
+}

@@ -1,0 +1,360 @@
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Agent } from "../engine/index.ts";
+import { A2AError, type JsonObject, type Task } from "../protocol/index.ts";
+import { Caller, readStream } from "./grpc.fixture.ts";
+import { createServer, type GrpcOptions, type Server, type ServerOptions } from "./index.ts";
+import { message, parrot } from "./server.fixture.ts";
+
+let server: Server;
+let caller: Caller;
+/** Where gRPC is. */
+let address: string;
+
+async function serve(
+  options: ServerOptions = {},
+  agents: Agent | Record<string, Agent> = parrot,
+  grpc: boolean | GrpcOptions = true,
+): Promise<Caller> {
+  server = createServer(agents, { store: "memory", ...options });
+  const { port = 0 } = (await server.listen({ grpc })).grpc ?? {};
+  address = `127.0.0.1:${port}`;
+  caller = new Caller(port);
+  return caller;
+}
+
+beforeEach(async () => void (await serve()));
+afterEach(async () => {
+  caller.close();
+  await server.close({ graceMs: 50 });
+});
+
+/** Instead of the server that every test finds. */
+async function again(...given: Parameters<typeof serve>): Promise<Caller> {
+  caller.close();
+  await server.close({ graceMs: 50 });
+  return serve(...given);
+}
+
+async function taskFrom(text: string, to: Caller = caller): Promise<Task> {
+  const { answer } = await to.call("SendMessage", { message: message(text) });
+  return (answer as unknown as { task: Task }).task;
+}
+
+describe("a server, over gRPC", () => {
+  it("answers each operation [E-01, F-01, F-30, F-32, F-40]", async () => {
+    const { id, contextId } = await taskFrom("echo hello");
+    expect((await caller.call("GetTask", { id })).answer).toMatchObject({
+      id,
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: "hello" }] }],
+    });
+    expect((await caller.call("ListTasks", { contextId })).answer).toMatchObject({
+      tasks: [{ id }],
+      totalSize: 1,
+      pageSize: 50,
+    });
+    const asking = await taskFrom("ask");
+    expect((await caller.call("CancelTask", { id: asking.id })).answer).toMatchObject({
+      status: { state: "TASK_STATE_CANCELED" },
+    });
+  });
+
+  it("keeps push configurations [E-01, I-01, I-03]", async () => {
+    await again({ push: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) } });
+    const { id: taskId } = await taskFrom("ask");
+    const config = { taskId, id: "c", url: "https://hooks.example.com/a", token: "t" };
+    const created = await caller.call("CreateTaskPushNotificationConfig", config);
+    expect(created.answer).toEqual(config);
+    expect((await caller.call("GetTaskPushNotificationConfig", { taskId, id: "c" })).answer).toEqual(config);
+    const listed = await caller.call("ListTaskPushNotificationConfigs", { taskId });
+    expect(listed.answer).toEqual({ configs: [config] });
+    const deleted = await caller.call("DeleteTaskPushNotificationConfig", { taskId, id: "c" });
+    expect(deleted).toMatchObject({ answer: {} });
+    await again({ push: false });
+    expect((await caller.call("ListTaskPushNotificationConfigs", { taskId })).ended).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    });
+  });
+
+  it("gives the extended card to whom it knows, with the URLs under which it was reached [E-01]", async () => {
+    const secretive: Agent = { ...parrot, describeExtended: () => ({ description: "Repeats, and more." }) };
+    await again(
+      { authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "" }) },
+      secretive,
+    );
+    const known = await caller.call("GetExtendedAgentCard", {}, { "x-user": "alice" });
+    expect(known.answer).toMatchObject({ description: "Repeats, and more." });
+    const [rpc, , grpc] = known.answer?.["supportedInterfaces"] as unknown as { url: string }[];
+    expect([new URL(rpc?.url ?? "").hostname, grpc?.url]).toEqual(["127.0.0.1", address]);
+    expect((await fetch(`${rpc?.url}/.well-known/agent-card.json`)).status).toBe(200);
+    expect((await caller.call("GetExtendedAgentCard", {})).ended?.code).toBe("UNAUTHENTICATED");
+  });
+
+  it("streams a message's events, and ends with them [E-04, G-01, G-02, G-07]", async () => {
+    await again({ merge: false });
+    const stream = caller.open("SendStreamingMessage", { message: message("chunks 3") });
+    const { events, ended } = await readStream(stream);
+    expect(ended).toBeUndefined();
+    expect(events.map((event) => Object.keys(event)[0])).toEqual([
+      "task",
+      "statusUpdate",
+      "artifactUpdate",
+      "artifactUpdate",
+      "artifactUpdate",
+      "statusUpdate",
+    ]);
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+
+  it("takes the version for granted, and refuses any other [E-02, B-03]", async () => {
+    expect((await caller.call("ListTasks", {})).ended).toBeUndefined();
+    expect((await caller.call("ListTasks", {}, { "a2a-version": "1.0.7" })).ended).toBeUndefined();
+    for (const version of ["0.3", "2.0", "x"]) {
+      expect((await caller.call("ListTasks", {}, { "a2a-version": version })).ended).toMatchObject({
+        code: "FAILED_PRECONDITION",
+        reason: "VERSION_NOT_SUPPORTED",
+      });
+    }
+  });
+
+  it("echoes active extensions in the metadata that comes first [E-02, J-02]", async () => {
+    const extensions = [{ uri: "urn:known" }];
+    await again(
+      {},
+      { ...parrot, describe: () => ({ name: "p", description: "p", capabilities: { extensions } }) },
+    );
+    const asked = { "a2a-extensions": "urn:known, urn:unknown" };
+    const { headers } = await caller.call("ListTasks", {}, asked);
+    expect(headers?.get("a2a-extensions")).toEqual(["urn:known"]);
+    const stream = caller.open("SendStreamingMessage", { message: message("echo") }, asked);
+    const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
+    expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
+    await readStream(stream);
+  });
+
+  it("tells errors with their status and an ErrorInfo [E-03, 1.L]", async () => {
+    const { ended } = await caller.call("GetTask", { id: "nope" });
+    expect(ended).toEqual({
+      code: "NOT_FOUND",
+      message: "Task nope was not found; check the id with ListTasks.",
+      reason: "TASK_NOT_FOUND",
+      domain: "a2a-protocol.org",
+      metadata: { taskId: "nope" },
+      types: ["type.googleapis.com/google.rpc.ErrorInfo"],
+    });
+    const { id } = await taskFrom("echo");
+    expect((await caller.call("CancelTask", { id })).ended).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "TASK_NOT_CANCELABLE",
+    });
+    const refused = await readStream(caller.open("SubscribeToTask", { id }));
+    expect(refused).toMatchObject({
+      events: [],
+      ended: { code: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION" },
+    });
+    expect((await caller.call("GetExtendedAgentCard", {})).ended).toMatchObject({
+      code: "FAILED_PRECONDITION",
+      reason: "UNSUPPORTED_OPERATION",
+    });
+  });
+
+  it("follows the tables of 1.0.0 when told to [E-03]", async () => {
+    await again({ specRevision: "1.0.0" });
+    expect((await caller.call("ListTasks", {}, { "a2a-version": "9.9" })).ended?.code).toBe("UNIMPLEMENTED");
+  });
+
+  it("says which fields are wrong, in a BadRequest [E-03, F-10]", async () => {
+    const { ended } = await caller.call("SendMessage", { message: { role: "ROLE_AGENT", parts: [] } });
+    expect(ended).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      types: ["type.googleapis.com/google.rpc.BadRequest"],
+    });
+    expect(ended?.message).toMatch(/^message\.role: must be ROLE_USER .* \(and 2 more\)$/);
+  });
+
+  it("keeps a long list of violations within what a trailer may hold [E-03]", async () => {
+    const parts = Array.from({ length: 5_000 }, () => ({}));
+    const { ended } = await caller.call("SendMessage", {
+      message: { messageId: "m", role: "ROLE_USER", parts },
+    });
+    expect(ended).toMatchObject({
+      code: "INVALID_ARGUMENT",
+      types: ["type.googleapis.com/google.rpc.BadRequest"],
+    });
+  });
+
+  it("has a failure of its own in its log, not in its answer [E-03]", async () => {
+    const errors: unknown[] = [];
+    await again({
+      observer: { onError: ({ error }) => void errors.push(error) },
+      authenticate: () => {
+        throw new Error("secret");
+      },
+    });
+    const { ended } = await caller.call("ListTasks", {});
+    expect(ended).toMatchObject({ code: "INTERNAL" });
+    expect(JSON.stringify(ended)).not.toContain("secret");
+    expect(errors).toMatchObject([{ message: "secret" }]);
+  });
+});
+
+describe("who calls over gRPC", () => {
+  it("shows credentials as metadata, or is not let in [E-02, E-05, M-01]", async () => {
+    const seen: unknown[] = [];
+    await again({
+      authenticate({ method, path, header }) {
+        seen.push([method, path]);
+        if (header("Authorization") === "Bearer bad") throw new A2AError("PERMISSION_DENIED", "Not you.");
+        return header("authorization") === "Bearer good" ? { tenant: "", principal: "alice" } : undefined;
+      },
+    });
+    const as = async (token?: string): Promise<string | undefined> =>
+      (await caller.call("ListTasks", {}, token ? { authorization: `Bearer ${token}` } : {})).ended?.code;
+    expect([await as(), await as("bad"), await as("good")]).toEqual([
+      "UNAUTHENTICATED",
+      "PERMISSION_DENIED",
+      undefined,
+    ]);
+    expect(seen[0]).toEqual(["POST", "/lf.a2a.v1.A2AService/ListTasks"]);
+    const stream = await readStream(caller.open("SendStreamingMessage", { message: message("echo") }));
+    expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
+  });
+
+  it("may leave: the task goes on, and who comes back finds it [E-04, E2, F-19]", async () => {
+    const stream = caller.open("SendStreamingMessage", { message: message("wait") });
+    const [first] = (await once(stream, "data")) as [{ task: Task }];
+    const { id } = first.task;
+    stream.cancel();
+    expect((await readStream(stream)).ended?.code).toBe("CANCELLED");
+    expect((await caller.call("GetTask", { id })).answer).toMatchObject({
+      status: { state: "TASK_STATE_WORKING" },
+    });
+    const back = caller.open("SubscribeToTask", { id });
+    const reading = readStream(back);
+    await once(back, "metadata");
+    await caller.call("CancelTask", { id });
+    const { events } = await reading;
+    expect(events[0]).toMatchObject({ task: { id } });
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELED" } } });
+  });
+
+  it("may have a deadline: the call ends, the task does not [E-05]", async () => {
+    const sent = message("wait", { contextId: "late" });
+    const { ended } = await caller.call("SendMessage", { message: sent }, {}, { deadline: Date.now() + 100 });
+    expect(ended?.code).toBe("DEADLINE_EXCEEDED");
+    const { answer } = await caller.call("ListTasks", { contextId: "late" });
+    expect(answer).toMatchObject({ tasks: [{ status: { state: "TASK_STATE_WORKING" } }] });
+  });
+
+  it("goes on behind an event that it names, and names what exists [E4]", async () => {
+    const opened = caller.open("SendStreamingMessage", { message: message("wait") });
+    const [first] = (await once(opened, "data")) as [{ task: Task }];
+    const { id } = first.task;
+    const resumed = caller.open("SubscribeToTask", { id }, { "last-event-id": "1" });
+    const [next] = (await once(resumed, "data")) as [JsonObject];
+    expect(next).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
+    await caller.call("CancelTask", { id });
+    await Promise.all([readStream(opened), readStream(resumed)]);
+    const wrong = await readStream(caller.open("SubscribeToTask", { id }, { "last-event-id": "x" }));
+    expect(wrong.ended?.code).toBe("INVALID_ARGUMENT");
+  });
+
+  it("sends what is no message, or too much: it is refused, and the server lives on [E-05, E14]", async () => {
+    await again({ limits: { bodyBytes: 2_000 } });
+    const cut = await caller.call("GetTask", new Uint8Array([0x12, 0x7f, 0x41]));
+    expect(cut.ended).toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(cut.ended?.message).toMatch(/^The request is no GetTaskRequest \(.+\); encode it with/);
+    const noUtf8 = await caller.call("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
+    expect(noUtf8.ended?.code).toBe("INVALID_ARGUMENT");
+    const large = await caller.call("SendMessage", { message: message("x".repeat(3_000)) });
+    expect(large.ended?.code).toBe("RESOURCE_EXHAUSTED");
+    expect((await taskFrom("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("names any agent but the first by the tenant that its card has [E13, K-01]", async () => {
+    const other: Agent = { ...parrot, describe: () => ({ name: "other", description: "other" }) };
+    await again({}, { parrot, other });
+    const sent = await caller.call("SendMessage", { message: message("echo"), tenant: "other" });
+    const { id } = (sent.answer as unknown as { task: Task }).task;
+    expect((await caller.call("GetTask", { id, tenant: "other" })).answer).toMatchObject({ id });
+    expect((await caller.call("GetTask", { id })).ended?.reason).toBe("TASK_NOT_FOUND");
+    expect((await caller.call("GetTask", { id, tenant: "other/acme" })).ended?.reason).toBe("TASK_NOT_FOUND");
+    const own = await caller.call("SendMessage", { message: message("echo"), tenant: "acme" });
+    const { id: ours } = (own.answer as unknown as { task: Task }).task;
+    expect((await caller.call("GetTask", { id: ours, tenant: "acme" })).answer).toMatchObject({ id: ours });
+    expect((await caller.call("GetTask", { id: ours })).ended?.reason).toBe("TASK_NOT_FOUND");
+  });
+});
+
+describe("a server that listens for gRPC", () => {
+  it("says so in its cards, with host and port [A-06]", async () => {
+    caller.close();
+    await server.close();
+    server = createServer({ parrot, other: parrot }, { store: "memory" });
+    const early = await server.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
+    expect(await early.text()).not.toContain("GRPC");
+    const { agents, grpc } = await server.listen({ grpc: true });
+    caller = new Caller(grpc?.port ?? 0);
+    const interfaces = await Promise.all(
+      agents.map(async ({ cardUrl }) => {
+        const card = (await (await fetch(cardUrl)).json()) as { supportedInterfaces: JsonObject[] };
+        return card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === "GRPC");
+      }),
+    );
+    const here = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
+    expect(interfaces).toEqual([[here], [{ ...here, tenant: "other" }]]);
+    const headers = { host: "localhost:1" };
+    const byName = await server.fetch(
+      new Request(`http://localhost:1/.well-known/agent-card.json`, { headers }),
+    );
+    expect(await byName.text()).toContain(`"url":"localhost:${grpc?.port}"`);
+  });
+
+  it("names the address that others see, where it is published", async () => {
+    await again({ publicUrl: "https://agents.example.com" }, parrot, {
+      publicAddress: "agents.example.com:443",
+    });
+    const card = await server.fetch(
+      new Request("https://agents.example.com/.well-known/agent-card.json", {
+        headers: { host: "agents.example.com" },
+      }),
+    );
+    expect(await card.text()).toContain(`"url":"agents.example.com:443"`);
+  });
+
+  it("does not listen where others reach it without authentication", async () => {
+    const open = createServer(parrot, { store: "memory" });
+    await expect(open.listen({ grpc: { host: "0.0.0.0" } })).rejects.toThrow(/allowUnauthenticated: true/);
+    await open.close();
+  });
+
+  it("says which port is taken", async () => {
+    // gRPC's own line about it.
+    vi.spyOn(console, "error").mockReturnValue();
+    caller.close();
+    await server.close();
+    server = createServer(parrot, { store: "memory" });
+    const port = (await server.listen({ grpc: true })).grpc?.port;
+    const second = createServer(parrot, { store: "memory" });
+    await expect(second.listen({ grpc: { port: port ?? 0 } })).rejects.toThrow(
+      new RegExp(`^gRPC can not listen on 127\\.0\\.0\\.1:${port} \\(.+\\); choose another port\\.$`),
+    );
+    await second.close();
+  });
+
+  it("ends its streams between two events when it closes, and says that they are cut [E-04]", async () => {
+    const { id } = await taskFrom("ask");
+    const subscribed = caller.open("SubscribeToTask", { id });
+    await once(subscribed, "data");
+    const waiting = caller.open("SendStreamingMessage", { message: message("wait") });
+    await once(waiting, "data");
+    const reading = [readStream(subscribed), readStream(waiting)];
+    await server.close({ graceMs: 500 });
+    const [cut, ended] = await Promise.all(reading);
+    expect(cut?.ended).toMatchObject({ code: "UNAVAILABLE", reason: "UNAVAILABLE" });
+    expect(ended?.ended).toBeUndefined();
+    expect(ended?.events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });
+  });
+});

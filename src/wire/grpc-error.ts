@@ -1,0 +1,43 @@
+import type { A2AError, ErrorReason, JsonObject } from "../protocol/index.ts";
+import { fromDetails, toDetails } from "./error-details.ts";
+import { type GrpcStatus, type SpecRevision, statusOf } from "./errors.ts";
+
+/** What a gRPC call ends with when it fails: `google.rpc.Status`, its details as ProtoJSON (A2A §10.6). */
+export interface GrpcError {
+  readonly status: GrpcStatus;
+  readonly message: string;
+  readonly details: readonly JsonObject[];
+}
+
+export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
+  return { status: statusOf(error.reason, revision).grpc, message: error.message, details: toDetails(error) };
+}
+
+/** The error that a call failed with, of whatever server; `status` is a name of gRPC's, of which it has more than A2A. */
+export function fromGrpcError(
+  status: string,
+  message: string,
+  details: readonly JsonObject[] = [],
+): A2AError {
+  return fromDetails(details, {
+    message: message || `The agent answered gRPC status ${status}.`,
+    fallback: OF_GRPC[status] ?? "INTERNAL",
+  });
+}
+
+/** What a status most likely means by itself: 0.3 sends no more, and gRPC libraries have failures of their own. */
+const OF_GRPC: Readonly<Record<string, ErrorReason>> = {
+  // In gRPC it is never the path that is not found, which leaves the task.
+  NOT_FOUND: "TASK_NOT_FOUND",
+  INVALID_ARGUMENT: "INVALID_PARAMS",
+  OUT_OF_RANGE: "INVALID_PARAMS",
+  FAILED_PRECONDITION: "UNSUPPORTED_OPERATION",
+  UNIMPLEMENTED: "UNSUPPORTED_OPERATION",
+  UNAUTHENTICATED: "UNAUTHENTICATED",
+  PERMISSION_DENIED: "PERMISSION_DENIED",
+  RESOURCE_EXHAUSTED: "RESOURCE_EXHAUSTED",
+  UNAVAILABLE: "UNAVAILABLE",
+  DEADLINE_EXCEEDED: "UNAVAILABLE",
+  CANCELLED: "UNAVAILABLE",
+  ABORTED: "UNAVAILABLE",
+};
