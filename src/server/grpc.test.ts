@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Agent } from "../engine/index.ts";
-import { A2AError, type JsonObject, type Task } from "../protocol/index.ts";
+import { A2AError, type AgentInterface, type JsonObject, type Task } from "../protocol/index.ts";
 import { Caller, readStream } from "./grpc.fixture.ts";
 import { createServer, type GrpcOptions, type Server, type ServerOptions } from "./index.ts";
 import { message, parrot } from "./server.fixture.ts";
@@ -86,9 +86,11 @@ describe("a server, over gRPC", () => {
     );
     const known = await caller.call("GetExtendedAgentCard", {}, { "x-user": "alice" });
     expect(known.answer).toMatchObject({ description: "Repeats, and more." });
-    const [rpc, , grpc] = known.answer?.["supportedInterfaces"] as unknown as { url: string }[];
-    expect([new URL(rpc?.url ?? "").hostname, grpc?.url]).toEqual(["127.0.0.1", address]);
-    expect((await fetch(`${rpc?.url}/.well-known/agent-card.json`)).status).toBe(200);
+    const interfaces = known.answer?.["supportedInterfaces"] as unknown as AgentInterface[];
+    const urlOf = (binding: string): string =>
+      interfaces.find(({ protocolBinding }) => protocolBinding === binding)?.url ?? "";
+    expect(urlOf("GRPC")).toBe(address);
+    expect((await fetch(`${urlOf("JSONRPC")}/.well-known/agent-card.json`)).status).toBe(200);
     expect((await caller.call("GetExtendedAgentCard", {})).ended?.code).toBe("UNAUTHENTICATED");
   });
 
