@@ -22,6 +22,7 @@ function runOf(text: string, signal: AbortSignal = new AbortController().signal)
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},
+    version: "1.0",
     extensions: [],
     referenced: () => Promise.resolve([]),
     signal,

@@ -276,6 +276,7 @@ function fakeRun(said: string): Run {
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},
+    version: "1.0",
     extensions: [],
     referenced: () => Promise.resolve([]),
     signal: new AbortController().signal,

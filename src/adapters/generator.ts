@@ -91,6 +91,9 @@ class GeneratorTurn implements Turn {
   get metadata(): Run["metadata"] {
     return this.#run.metadata;
   }
+  get version(): string {
+    return this.#run.version;
+  }
   get extensions(): Run["extensions"] {
     return this.#run.extensions;
   }

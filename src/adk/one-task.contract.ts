@@ -55,6 +55,7 @@ export class OneTask {
       caller: this.#caller,
       configuration: {},
       metadata: {},
+      version: "1.0",
       extensions: [],
       referenced: () => Promise.resolve([]),
       signal: new AbortController().signal,

@@ -43,6 +43,8 @@ export interface Run {
   readonly configuration: SendMessageConfiguration;
   /** The metadata of the request (not of the message). */
   readonly metadata: JsonObject;
+  /** The protocol version in which the caller asks, `Major.Minor`; for agents that are to test their server. */
+  readonly version: string;
   /** URIs of the extensions that are active: what the card declares and the caller asks for (A2A §4.6). */
   readonly extensions: readonly string[];
   /** Aborts when the task is cancelled or the server closes. */

@@ -90,6 +90,17 @@ describe("a message begins a task", () => {
     expect((await engine.list({}, alice)).totalSize).toBe(0);
     expect(puppet.runs.every(({ left }) => left)).toBe(true);
   });
+
+  it("and as a task's last message to a caller who must have a task, which is there at once", async () => {
+    const { engine, puppet } = house({ puppet: new Puppet({ opensWith: "either" }) });
+    const now = { ...request("hi"), configuration: { returnImmediately: true } };
+    const { id } = taskOf(await engine.send(now, alice, { needsTask: true }));
+    (await puppet.run(0)).say({ message: { parts: [{ text: "ho" }] } }).end();
+    const stream = await engine.subscribe({ id }, alice, { after: 0 });
+    expect((await drain(stream)).map(({ event }) => word(event))).toEqual(["task SUBMITTED", "COMPLETED"]);
+    const { status } = await engine.get({ id }, alice);
+    expect(status.message).toMatchObject({ role: "ROLE_AGENT", parts: [{ text: "ho" }] });
+  });
 });
 
 describe("a message to a task", () => {

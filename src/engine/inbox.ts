@@ -161,7 +161,7 @@ export class Inbox {
     const contextId = message.contextId ?? newId();
     const turn = this.#turn(letter, { ...message, taskId, contextId });
     const runner = runners.create(letter.scope, taskId, contextId);
-    if (agent.opensWith === "either") return this.#hear(runner, turn);
+    if (agent.opensWith === "either" && !letter.service.needsTask) return this.#hear(runner, turn);
     runner.take(turn);
     return { runner, turn };
   }

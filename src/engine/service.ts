@@ -6,4 +6,6 @@ export interface ServiceParameters {
   readonly extensions?: readonly string[];
   /** The seq of the last event that the caller has of the stream that it resumes. */
   readonly after?: number | undefined;
+  /** True: the caller must get a task. What an agent answers without one completes it then. */
+  readonly needsTask?: boolean | undefined;
 }

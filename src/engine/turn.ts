@@ -75,7 +75,8 @@ export class Turn {
 
   /** Sets the agent to work on `task`, the task as this turn finds it. */
   begin(agent: Agent, task: Task): Speech {
-    return { iterator: agent.execute(new TurnRun(this, task))[Symbol.asyncIterator]() };
+    const said = agent.execute(new TurnRun(this, task));
+    return { iterator: (this.service.needsTask ? inTask(said) : said)[Symbol.asyncIterator]() };
   }
 
   /** Calls back when the turn ends. */
@@ -98,6 +99,14 @@ export class Turn {
   }
 }
 
+/** An answer without a task, as the message that completes one. */
+async function* inTask(said: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  for await (const event of said) {
+    const isReply = typeof event === "object" && event !== null && "message" in event;
+    yield isReply ? { status: { state: "TASK_STATE_COMPLETED", message: event.message } } : event;
+  }
+}
+
 /** What the agent sees of its turn. */
 class TurnRun implements Run {
   readonly taskId: string;
@@ -107,6 +116,7 @@ class TurnRun implements Run {
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   readonly metadata: JsonObject;
+  readonly version: string;
   readonly extensions: readonly string[];
   readonly #turn: Turn;
 
@@ -119,6 +129,7 @@ class TurnRun implements Run {
     this.caller = turn.caller;
     this.configuration = turn.request.configuration ?? {};
     this.metadata = turn.request.metadata ?? {};
+    this.version = turn.service.version ?? "1.0";
     this.extensions = turn.service.extensions ?? [];
   }
 

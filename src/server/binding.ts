@@ -1,4 +1,4 @@
-import type { AgentDescription, Caller } from "../engine/index.ts";
+import { randomId, type AgentDescription, type Caller, type ServiceParameters } from "../engine/index.ts";
 import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
 import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../wire/index.ts";
 import { AuthRefusal, refusal } from "./auth/authentication.ts";
@@ -16,6 +16,10 @@ export interface BindingContext {
   readonly versions: readonly ProtocolVersion[];
   readonly revision: SpecRevision;
   readonly missingVersion: "0.3" | "infer";
+  /** Gives messages that come without an id one. */
+  readonly autoMessageId: boolean;
+  /** Whether the simple dialect is served beside 0.3. */
+  readonly simple: boolean;
   readonly maxBodyBytes: number;
   readonly streams: EventStreams;
   readonly told: Told;
@@ -87,19 +91,21 @@ export function carryOut(
 function begin(
   { request, agent, caller }: Admitted<Asked>,
   operation: OperationName,
-  { codec, version, params }: Written,
+  { codec, version, params, service }: Written,
   described: AgentDescription,
 ): Promise<Carried> {
   checkOffered(operation, described, version);
   const extensions = activateExtensions(described.capabilities?.extensions, request, version);
   const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
+  const told = { version, extensions, needsTask: service?.needsTask, after: after ?? service?.after };
   const decoded = codec.decodeParams(operation, params);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       checkOffered("CreateTaskPushNotificationConfig", described, version);
-    if (agent.inputModes === "enforce") checkInputModes(decoded.message, described);
+    // The parts of a task that `tasks/create` makes were not written by the client.
+    if (agent.inputModes === "enforce" && !service?.needsTask) checkInputModes(decoded.message, described);
   }
-  const performed = perform(operation, agent, decoded, caller, { version, extensions, after }, request);
+  const performed = perform(operation, agent, decoded, caller, told, request);
   return extensions.length === 0
     ? performed
     : performed.then((outcome) => ({ ...outcome, activated: extensions }));
@@ -110,6 +116,20 @@ export interface Written {
   readonly codec: Pick<Codec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
+  /** What the dialect asks of the engine where the request says nothing of it. */
+  readonly service?: Pick<ServiceParameters, "after" | "needsTask">;
+}
+
+/** The parameters of a request; with `autoMessageId`, its message has an id even if it came without one. */
+export function completed(params: unknown, { autoMessageId }: BindingContext): unknown {
+  if (!autoMessageId || !isObject(params) || !isObject(params["message"])) return params;
+  const { message } = params;
+  if (message["messageId"] !== undefined || message["message_id"] !== undefined) return params;
+  return { ...params, message: { ...message, messageId: randomId() } };
+}
+
+function isObject(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 /** The seq in a `Last-Event-ID` header. */

@@ -1,20 +1,24 @@
+import { randomId } from "../engine/index.ts";
 import { A2AError, type OperationName } from "../protocol/index.ts";
 import {
   decodeJsonRpc,
   encodeFrame,
   encodeJsonRpcResult,
   JsonRpcFailure,
+  simple,
   statusOf,
   v0_3,
   v1,
   type JsonRpcDialect,
   type JsonRpcId,
+  type JsonRpcRequest,
   type ProtocolVersion,
 } from "../wire/index.ts";
 import {
   cacheHeaders,
   carryOut,
   checkContentType,
+  completed,
   refusalHeaders,
   versionOf,
   type Admitted,
@@ -35,13 +39,22 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     id = envelope.id;
     const { method, params } = envelope;
     const version = versionOf(request, context, shapeOf(method));
-    dialect = DIALECTS[version];
+    dialect = simpleDialect(admitted, context, version, envelope) ?? DIALECTS[version];
     const operation = dialect.operationOf(method);
     if (!operation) throw unknownMethod(method, version);
-    const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
+    const outcome = await carryOut(admitted, operation, {
+      codec: dialect,
+      version,
+      params: completed(params, context),
+      service: dialect,
+    });
     const headers = { ...extensionHeaders(outcome.activated, version), ...cacheHeaders(operation) };
     if ("stream" in outcome)
-      return context.streams.reply(outcome.stream, framing(id, dialect, operation), headers);
+      return context.streams.reply(
+        outcome.stream,
+        dialect.events ?? framing(id, dialect, operation),
+        headers,
+      );
     return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {
     if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
@@ -54,6 +67,17 @@ const DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "1.0": v1.jsonRpc,
   "0.3": v0_3.jsonRpc,
 };
+
+/** The dialect of a request that 0.3 would not take, and the simple dialect does. */
+function simpleDialect(
+  { agent }: Admitted,
+  context: BindingContext,
+  version: ProtocolVersion,
+  { method, params }: JsonRpcRequest,
+): JsonRpcDialect | undefined {
+  if (!context.simple || version !== "0.3") return undefined;
+  return simple.jsonRpcFor(method, params, { agentId: agent.id, newId: randomId });
+}
 
 function shapeOf(method: string): ProtocolVersion | undefined {
   return v1.jsonRpc.operationOf(method) && "1.0";

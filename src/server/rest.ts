@@ -12,6 +12,7 @@ import {
   cacheHeaders,
   carryOut,
   checkContentType,
+  completed,
   refusalHeaders,
   versionOf,
   type Admitted,
@@ -44,7 +45,11 @@ export async function answerRest(
     const { operation } = match;
     const body = request.method === "POST" ? await readBody(request, context.maxBodyBytes) : undefined;
     const params = dialect.paramsOf(operation, match.path, new URLSearchParams(request.query), body);
-    const outcome = await carryOut(admitted, operation, { codec: dialect, version, params });
+    const outcome = await carryOut(admitted, operation, {
+      codec: dialect,
+      version,
+      params: completed(params, context),
+    });
     const active = extensionHeaders(outcome.activated, version);
     if ("stream" in outcome)
       return context.streams.reply(outcome.stream, framing(dialect, operation, revision), active);

@@ -6,6 +6,7 @@ import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
 import { answerJsonRpc, refuseJsonRpc } from "./json-rpc.ts";
 import { answerRest, notAllowed, refuseRest } from "./rest.ts";
 import { pathOf, type ServedAgent } from "./served-agent.ts";
+import { answerEvents, taskOfEvents } from "./simple.ts";
 
 const CARD = "/.well-known/agent-card.json";
 const KEYS = "/.well-known/jwks.json";
@@ -49,7 +50,7 @@ function dispatch(request: HttpRequest, context: RouterContext): HttpReply | Pro
   }
   if (rest === CARD || rest === OLD_CARD) {
     if (!READ.includes(method)) return notAllowed(request, context.revision, READ);
-    return agent.card.reply(request, baseOf(request, context));
+    return (assistantOf(request, context) ?? agent).card.reply(request, baseOf(request, context));
   }
   if (rest !== "" && rest !== "/") return rpcOrRest(request, agent, context, rest);
   return method === "POST"
@@ -66,7 +67,11 @@ function rpcOrRest(
 ): Promise<HttpReply> {
   const answer = (caller: Caller): Promise<HttpReply> => {
     const admitted = { request, agent, caller };
-    return path === undefined ? answerJsonRpc(admitted, context) : answerRest(admitted, context, path);
+    if (path === undefined) return answerJsonRpc(admitted, context);
+    const followed = taskOfEvents(request, context, path);
+    return followed === undefined
+      ? answerRest(admitted, context, path)
+      : answerEvents(admitted, context, followed);
   };
   if (!context.authenticate) return answer(ANYBODY);
   return callerOf(request, context.authenticate).then(answer, (error: unknown) => {
@@ -86,6 +91,20 @@ function locate(
     return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
   }
   return { agent: byDefault, rest: path };
+}
+
+/** The agent whose card the simple dialect asks the root for: `?assistant_id=…`. */
+function assistantOf(
+  { path, query }: HttpRequest,
+  { simple, agents }: RouterContext,
+): ServedAgent | undefined {
+  if (!simple || path !== CARD || query === "") return undefined;
+  const id = new URLSearchParams(query).get("assistant_id");
+  if (id === null) return undefined;
+  const agent = agents.get(id);
+  if (agent) return agent;
+  const text = `There is no agent ${JSON.stringify(id.slice(0, 80))}; GET /a2a lists the agents of this server.`;
+  throw new A2AError("NOT_FOUND", text);
 }
 
 function decodeURIComponentOrNothing(text: string): string {

@@ -5,6 +5,7 @@ import { extensionsContract } from "./extensions.contract.ts";
 import { inputModesContract } from "./input-modes.contract.ts";
 import { jsonRpcContract } from "./json-rpc.contract.ts";
 import { restContract } from "./rest.contract.ts";
+import { simpleContract } from "./simple.contract.ts";
 import { v0_3Contract } from "./v0_3.contract.ts";
 import {
   JSON_BODY,
@@ -29,6 +30,7 @@ export function serverContract(name: string, open: Open): void {
     cardContract(visit);
     jsonRpcContract(visit);
     restContract(visit);
+    simpleContract(visit, open);
     v0_3Contract(visit);
     extensionsContract(open);
     inputModesContract(open);
@@ -115,6 +117,25 @@ export function serverContract(name: string, open: Open): void {
       const sloppy = await open({ parrot }, { store: "memory", missingVersion: "infer" });
       expect((await sloppy.door.send("/tasks")).status).toBe(200);
       await sloppy.door.close();
+    });
+
+    it("gives a message an id of its own when told to, and refuses it otherwise", async () => {
+      const lenient = await open({ parrot }, { store: "memory", autoMessageId: true });
+      const nameless = { message: { ...message("echo x"), messageId: undefined } };
+      const rpcBody = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: nameless };
+      const post = (path: string, body: object): RequestInit & { path: string } => ({
+        path,
+        method: "POST",
+        headers: JSON_BODY,
+        body: JSON.stringify(body),
+      });
+      for (const { path, ...init } of [post("/", rpcBody), post("/message:send", nameless)]) {
+        const answer = JSON.stringify(await (await lenient.door.send(path, init)).json());
+        expect(answer).toContain("TASK_STATE_COMPLETED");
+        const strict = JSON.stringify(await (await visit.door.send(path, init)).json());
+        expect(strict).toContain("message.messageId");
+      }
+      await lenient.door.close();
     });
 
     it("ends its streams between two events when it closes, and says that they are cut [D-10]", async () => {

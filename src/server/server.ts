@@ -55,6 +55,13 @@ export interface ServerOptions {
   /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
   readonly missingVersion?: "0.3" | "infer";
   /**
+   * Give a message that comes without a `messageId` a new one, for clients that leave out what A2A §4.1.4 requires; such a
+   * message is never known again when it is sent twice. Default false: it is refused.
+   */
+  readonly autoMessageId?: boolean;
+  /** Serve the simple dialect to requests of 0.3 that are not 0.3's but its own. Default true. */
+  readonly simple?: boolean;
+  /**
    * Where clients reach this server, for example `https://example.com/agents` for a proxy that takes `/agents` off the
    * path. Default: as each request says.
    */
@@ -189,6 +196,8 @@ class AgentServer implements Server {
       revision: options.specRevision ?? "1.0.1",
       versions,
       missingVersion: options.missingVersion ?? "0.3",
+      autoMessageId: options.autoMessageId ?? false,
+      simple: (options.simple ?? true) && versions.includes("0.3"),
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: gate && ((credentials) => gate.admit(credentials)),
       publicUrl,

@@ -25,6 +25,16 @@ export interface JsonRpcDialect extends Codec {
   operationOf(method: string): OperationName | undefined;
   /** A whole JSON-RPC response. */
   encodeError(id: JsonRpcId, error: A2AError): string;
+  /** How streams are written where they are not JSON-RPC responses. */
+  readonly events?: EventWriter;
+  /** True when the answer must be a task: what an agent answers without one then completes one. */
+  readonly needsTask?: boolean;
+}
+
+/** Server-sent events, whole. */
+export interface EventWriter {
+  frame(event: LogEvent): string;
+  failure(error: A2AError): string;
 }
 
 /** A version over HTTP+JSON. */

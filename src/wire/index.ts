@@ -18,7 +18,7 @@ export {
 } from "./json-rpc.ts";
 export type { RestError } from "./rest-error.ts";
 export { fromRestError, toRestError } from "./rest-error.ts";
-export type { Codec, JsonRpcDialect, ProtocolVersion, RestDialect } from "./dialect.ts";
+export type { Codec, EventWriter, JsonRpcDialect, ProtocolVersion, RestDialect } from "./dialect.ts";
 export type { RestMatch } from "./routes.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
 export { encodeFrame, encodeNamedFrame, HEARTBEAT, parseSse } from "./sse.ts";
@@ -26,3 +26,4 @@ export type { VersionRequest } from "./version.ts";
 export { negotiateVersion } from "./version.ts";
 export * as v0_3 from "./v0_3/index.ts";
 export * as v1 from "./v1/index.ts";
+export * as simple from "./simple/index.ts";

@@ -1,35 +1,83 @@
 import { parseArgs } from "node:util";
-import { createServer } from "../../src/server/index.ts";
+import { A2AError, type AgentCapabilities } from "../../src/protocol/index.ts";
+import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { sutAgent } from "./agent.ts";
 
-const USAGE =
-  "usage: npm run sut -- --port N [--store memory|sqlite:FILE] [--spec-revision 1.0.0|1.0.1]   (defaults: memory, 1.0.1)";
+const USAGE = `usage: npm run sut -- --port N
+  --store memory|sqlite:FILE        where tasks live (memory)
+  --spec-revision 1.0.0|1.0.1       whose tables are followed (1.0.1)
+  --card v1|v0.3|hybrid             the card without a version header (hybrid)
+  --no-streaming  --no-push         leave a capability out
+  --required-ext                    require the TCK's extension
+  --allow-private-webhooks          push to this machine
+  --lenient                         take messages without an id, and 1.0 without its header (ACTS)
+  --auth                            want "Bearer itk-valid-token"; refuse "itk-insufficient-token" as forbidden (ACTS)
+  --grpc-port N                     serve gRPC too`;
 
 const { values } = parseArgs({
   options: {
     port: { type: "string" },
     store: { type: "string", default: "memory" },
     "spec-revision": { type: "string", default: "1.0.1" },
+    card: { type: "string", default: "hybrid" },
+    "no-streaming": { type: "boolean", default: false },
+    "no-push": { type: "boolean", default: false },
+    "required-ext": { type: "boolean", default: false },
+    "allow-private-webhooks": { type: "boolean", default: false },
+    lenient: { type: "boolean", default: false },
+    auth: { type: "boolean", default: false },
+    "grpc-port": { type: "string" },
   },
 });
 
 const port = Number(values.port);
-const { "spec-revision": specRevision } = values;
-const { store } = values;
-if (!Number.isInteger(port) || !isStore(store) || !isRevision(specRevision)) {
+const { store, card, "spec-revision": specRevision } = values;
+if (!Number.isInteger(port) || !isStore(store) || !isRevision(specRevision) || !isShape(card)) {
   console.error(USAGE);
   process.exit(2);
 }
 
-// The TCK makes one message id per scenario and sends different messages under it.
-const server = createServer({ sut: sutAgent }, { store, specRevision, deduplicate: false });
+const capabilities: AgentCapabilities = {
+  streaming: !values["no-streaming"],
+  pushNotifications: !values["no-push"],
+  extendedAgentCard: false,
+  ...(values["required-ext"]
+    ? { extensions: [{ uri: "urn:a2a:tck:required-extension", required: true }] }
+    : {}),
+};
+
+const options: ServerOptions = {
+  store,
+  specRevision,
+  card,
+  // The TCK makes one message id per scenario and sends different messages under it.
+  deduplicate: false,
+  // Nor does it know the agent's input modes.
+  inputModes: "ignore",
+  push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
+  ...(values.lenient ? { missingVersion: "infer", autoMessageId: true } : {}),
+  ...(values.auth ? { authenticate: ({ header }) => callerOf(header("authorization")) } : {}),
+};
+
+const server = createServer({ sut: sutAgent({ capabilities }) }, options);
 const { url } = await server.listen({ port });
 console.log(`The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}).`);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
+function callerOf(authorization: string | undefined): { tenant: string; principal: string } | undefined {
+  if (authorization === "Bearer itk-insufficient-token") {
+    throw new A2AError("PERMISSION_DENIED", "This token is known, but may do nothing here.");
+  }
+  return authorization === "Bearer itk-valid-token" ? { tenant: "", principal: "itk" } : undefined;
+}
+
 function isStore(choice: string): choice is "memory" | `sqlite:${string}` {
   return choice === "memory" || /^sqlite:.+$/.test(choice);
+}
+
+function isShape(value: string): value is "v1" | "v0.3" | "hybrid" {
+  return value === "v1" || value === "v0.3" || value === "hybrid";
 }
 
 function isRevision(value: string): value is "1.0.0" | "1.0.1" {

@@ -1,0 +1,77 @@
+/** One kind of run of a kit: how the agent under test is started, and what pytest is asked for. */
+export interface Run {
+  /** As the expected failures name it. */
+  readonly name: string;
+  readonly about: string;
+  readonly sut: readonly string[];
+  pytest(url: string, folder: string): readonly string[];
+}
+
+/** A compatibility kit of the A2A project. */
+export interface Kit {
+  /** The protocol version that it tests, and the flag that names its place. */
+  readonly version: "1.0" | "0.3";
+  readonly branch: string;
+  /** A folder that only this kit has. */
+  readonly tests: string;
+  /** Python modules that it needs. */
+  readonly needs: string;
+  readonly install: string;
+  readonly runs: readonly Run[];
+}
+
+const REVISIONS = ["1.0.0", "1.0.1"];
+
+/** The kit for 1.0 was written for 1.0.0; what it then has against 1.0.1 is expected. */
+const forV1: Kit = {
+  version: "1.0",
+  branch: "1.0-dev",
+  tests: "tests/compatibility",
+  needs: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
+  install: "-e .",
+  runs: REVISIONS.map((revision) => ({
+    name: revision,
+    about: `spec revision ${revision}, all bindings`,
+    sut: ["--card", "v1", "--spec-revision", revision],
+    pytest: (url, folder) => [
+      "tests/compatibility",
+      `--sut-host=${url}`,
+      "--webhook-host=localhost",
+      `--compatibility-report=${folder}/compatibility`,
+    ],
+  })),
+};
+
+/** The selections of the kit's own run_tck.py: mandatory tests by transport, those of JSON-RPC itself only over JSON-RPC. */
+const MANDATORY = {
+  jsonrpc: ["tests/mandatory/", "-m", "mandatory_jsonrpc or mandatory_protocol"],
+  rest: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],
+  grpc: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],
+};
+
+const forV03: Kit = {
+  version: "0.3",
+  branch: "0.3.x",
+  tests: "tests/mandatory",
+  needs:
+    "pytest, pytest_asyncio, httpx, grpc, grpc_tools, requests, responses, deepdiff, jsonschema, dotenv, yaml, OpenSSL",
+  install: "-r requirements.txt",
+  runs: Object.entries(MANDATORY).flatMap(([transport, mandatory]) =>
+    [
+      { category: "mandatory", tests: mandatory },
+      { category: "capabilities", tests: ["tests/optional/capabilities/"] },
+    ].map(({ category, tests }) => ({
+      name: `${category} ${transport}`,
+      about: `${category} tests over ${transport}`,
+      sut: ["--card", "v0.3"],
+      pytest: (url: string) => [
+        ...tests,
+        `--sut-url=${url}/a2a/sut`,
+        "--test-scope=all",
+        `--transports=${transport}`,
+      ],
+    })),
+  ),
+};
+
+export const KITS: readonly Kit[] = [forV1, forV03];

@@ -1,0 +1,108 @@
+/**
+ * Runs the official compatibility kits (a2aproject/a2a-tck) against the agent under test: the one for A2A 1.0 in both
+ * revisions, the one for 0.3 over each transport; and compares what fails with test/tck/expected-*.json. A failure that is
+ * not expected fails the run, and so does an expected one that does not happen.
+ *
+ *   npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]
+ */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { judge, type ExpectedFailure } from "./judge.ts";
+import { readReport } from "./junit.ts";
+import { KITS, type Kit, type Run } from "./kits.ts";
+import { root, withSut } from "./sut.ts";
+
+const { values } = parseArgs({
+  options: {
+    "v1.0": { type: "string" },
+    "v0.3": { type: "string" },
+    python: { type: "string" },
+    store: { type: "string", default: "memory" },
+    only: { type: "string", default: "" },
+  },
+});
+
+const given = KITS.flatMap((kit) => {
+  const place = values[`v${kit.version}`];
+  return place === undefined ? [] : [{ kit, place: resolve(place) }];
+});
+if (given.length === 0) {
+  fail(
+    [
+      "Name the place of one kit or both:",
+      ...KITS.map(
+        ({ version, branch }) =>
+          `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version}   # then --v${version} tck-${version}`,
+      ),
+    ].join("\n"),
+  );
+}
+
+let surprises = 0;
+for (const { kit, place } of given) {
+  const python = await pythonFor(kit, place);
+  const file = join(root, `test/tck/expected-${kit.version}.json`);
+  const expected = JSON.parse(readFileSync(file, "utf8")) as ExpectedFailure[];
+  for (const run of kit.runs.filter(({ name }) => name.includes(values.only))) {
+    surprises += await runKit(kit, run, { place, python, expected });
+  }
+}
+process.exit(surprises === 0 ? 0 : 1);
+
+interface With {
+  readonly place: string;
+  readonly python: string;
+  readonly expected: readonly ExpectedFailure[];
+}
+
+/** One run of a kit; answers how many of its outcomes were not expected. */
+async function runKit(kit: Kit, run: Run, { place, python, expected }: With): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), "colloquy-tck-"));
+  const report = join(folder, "junit.xml");
+  const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sut];
+  try {
+    await withSut(flags, async (url) => {
+      console.log(`A2A TCK ${kit.version} against ${url}: ${run.about}, some minutes …`);
+      const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
+      const pytest = spawn(python, [...args, ...run.pytest(url, folder)], {
+        cwd: place,
+        stdio: ["ignore", "ignore", "inherit"],
+        env: { ...process.env, PYTHONWARNINGS: "ignore", TCK_STREAMING_TIMEOUT: "5.0" },
+      });
+      await ended(pytest);
+    });
+    return judge(readReport(readFileSync(report, "utf8")), run.name, expected, console.log);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The Python that was named, the kit's own, or the host's; it must have what the kit needs. */
+async function pythonFor({ tests, version, branch, needs, install }: Kit, place: string): Promise<string> {
+  if (!existsSync(join(place, tests))) {
+    fail(`${place} is not the kit for ${version}; that is the branch ${branch} of a2aproject/a2a-tck.`);
+  }
+  const own = join(place, ".venv/bin/python");
+  const python = values.python ?? (existsSync(own) ? own : "python3");
+  const child = spawn(python, ["-c", `import ${needs}`], { stdio: "ignore", cwd: place });
+  if ((await ended(child)) === 0) return python;
+  return fail(
+    `The kit for ${version} needs Python 3.11 or newer with its packages: \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or name a Python with --python.`,
+  );
+}
+
+/** The exit code; undefined for a program that could not be started. */
+function ended(child: ReturnType<typeof spawn>): Promise<number | null | undefined> {
+  return new Promise((done) => {
+    child.once("error", () => done(undefined)).once("exit", (code) => done(code));
+  });
+}
+
+function fail(line: string): never {
+  console.error(line);
+  process.exit(2);
+}

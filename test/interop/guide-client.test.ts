@@ -1,0 +1,82 @@
+/**
+ * The Python client of the guide whose dialect the simple dialect is, unchanged, against our server. It runs on any
+ * python3: what it uses of `requests` is in a module of that name beside it.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agent, artifact, file, status } from "../../src/adapters/index.ts";
+import { createServer, type Server } from "../../src/server/index.ts";
+
+const research = agent(
+  { name: "research", description: "Looks things up", capabilities: { streaming: true } },
+  async function* ({ text }) {
+    if (text === "fail") throw new Error("no luck");
+    yield status("분석 시작...");
+    yield artifact({ id: "report", name: "연구 보고서" }, `# ${text}`);
+    yield artifact(
+      { id: "pdf" },
+      file(new URL("https://storage.example.com/report.pdf"), { mediaType: "application/pdf" }),
+    );
+  },
+);
+
+const hasPython = spawnSync("python3", ["-c", "import json, urllib.request"]).status === 0;
+if (!hasPython) console.log("Not run: the guide's Python client, for there is no python3 here.");
+
+interface Came {
+  taskId: string;
+  before: Record<string, unknown>;
+  events: Record<string, unknown>[];
+  after: Record<string, unknown>;
+}
+
+describe.skipIf(!hasPython)("the guide's Python client", () => {
+  let server: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    server = createServer({ research }, { store: "memory" });
+    ({ url } = await server.listen());
+  });
+  afterAll(() => server.close());
+
+  async function drive(query: string): Promise<Came> {
+    const script = fileURLToPath(new URL("python/drive.py", import.meta.url));
+    const args = ["-X", "utf8", "-B", script, url, "research", query];
+    const { stdout } = await promisify(execFile)("python3", args);
+    return JSON.parse(stdout) as Came;
+  }
+
+  it("creates a task, follows its events, and reads what came of it", async () => {
+    const { taskId, before, events, after } = await drive("AI 에이전트 프로토콜 비교 분석");
+    const input = { query: "AI 에이전트 프로토콜 비교 분석", depth: "comprehensive" };
+    expect(before).toMatchObject({ taskId, agentId: "research", skill: "web_research", input });
+    expect(events).toMatchObject([
+      { type: "message", role: "agent", parts: [{ kind: "text", text: "분석 시작..." }] },
+      { type: "artifact", artifactId: "report", name: "연구 보고서" },
+      { type: "artifact", artifactId: "pdf" },
+      { type: "done", status: "completed" },
+    ]);
+    expect(after).toMatchObject({
+      taskId,
+      status: "completed",
+      artifacts: [
+        { artifactId: "report", parts: [{ kind: "text", text: "# AI 에이전트 프로토콜 비교 분석" }] },
+        {
+          artifactId: "pdf",
+          parts: [
+            { kind: "file", url: "https://storage.example.com/report.pdf", mimeType: "application/pdf" },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("is told when a task fails", async () => {
+    const { events, after } = await drive("fail");
+    expect(events.at(-1)).toMatchObject({ type: "error", status: "failed" });
+    expect(after).toMatchObject({ status: "failed" });
+  });
+});

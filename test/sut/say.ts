@@ -1,0 +1,40 @@
+import type { AgentEvent, Run } from "../../src/engine/index.ts";
+import { file, type Part, type TaskState } from "../../src/protocol/index.ts";
+
+/** What the agent under test does with one message. */
+export type Play = (run: Run) => Iterable<AgentEvent> | AsyncIterable<AgentEvent>;
+
+type NextState = Exclude<TaskState, "TASK_STATE_SUBMITTED">;
+
+export function state(name: string, words?: string): AgentEvent {
+  const status = { state: `TASK_STATE_${name}` as NextState };
+  return { status: words === undefined ? status : { ...status, message: { parts: [{ text: words }] } } };
+}
+
+export function completedWith(...parts: Part[]): AgentEvent[] {
+  return [{ artifact: { artifactId: "result", parts } }, state("COMPLETED")];
+}
+
+export function streamed(part: Part): AgentEvent[] {
+  return [state("WORKING"), ...completedWith(part)];
+}
+
+export function outputFile(): Part {
+  return file(new TextEncoder().encode("Generated file content"), {
+    filename: "output.txt",
+    mediaType: "text/plain",
+  });
+}
+
+export function outputUrl(): Part {
+  return file(new URL("https://example.com/output.txt"), {
+    filename: "output.txt",
+    mediaType: "text/plain",
+  });
+}
+
+/** The play whose name `text` begins with, the longest name first. */
+export function playFor(plays: Readonly<Record<string, Play>>): (text: string) => Play | undefined {
+  const byLength = Object.entries(plays).toSorted(([a], [b]) => b.length - a.length);
+  return (text) => byLength.find(([name]) => text.startsWith(name))?.[1];
+}
