@@ -84,6 +84,39 @@ export function extensionsContract(open: Open): void {
       });
     });
 
+    it("are asked for and answered in the header of 0.3 by clients of that, or in the newer [J-01, J-02, J-04]", async () => {
+      const parts = [{ kind: "text", text: "x" }];
+      const old = (): object => ({ messageId: crypto.randomUUID(), role: "user", kind: "message", parts });
+      const post03 = (path: string, body: object, headers: Record<string, string>): Promise<Response> =>
+        door.send(path, {
+          method: "POST",
+          headers: { "content-type": "application/json", ...headers },
+          body: JSON.stringify(body),
+        });
+      for (const [path, body] of [
+        ["/", rpc("message/send", { message: old() })],
+        ["/", rpc("message/stream", { message: old() })],
+        [
+          "/v1/message:send",
+          { message: { messageId: "m-rest", role: "ROLE_USER", content: [{ text: "x" }] } },
+        ],
+      ] as const) {
+        for (const name of ["X-A2A-Extensions", "A2A-Extensions"]) {
+          const answer = await post03(path, body, { [name]: `${POLITE}, urn:x:unknown` });
+          expect([path, answer.status, answer.headers.get("x-a2a-extensions")]).toEqual([path, 200, POLITE]);
+          expect(await answer.text()).toContain(`"extensions":["${POLITE}"]`);
+        }
+        const plain = await post03(path, body, {});
+        expect(plain.headers.get("x-a2a-extensions")).toBeNull();
+        await plain.text();
+      }
+      const strict = await post03("/a2a/strict", rpc("tasks/get", { id: "nope" }), {
+        "x-a2a-extensions": POLITE,
+      });
+      const { error } = (await strict.json()) as RpcAnswer;
+      expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT}"`);
+    });
+
     it("that are required are required of every operation, before its parameters are read [H-04, J-03]", async () => {
       for (const [method, params] of [
         ["SendMessage", { message: message("x") }],
