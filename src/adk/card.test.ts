@@ -37,14 +37,14 @@ const innerSkills = ["Inner_1", "Inner_2"].map((name) => ({
 }));
 
 describe("the skills of an agent", () => {
-  it("of its own kind", async () => {
+  it("of its own kind [C01]", async () => {
     expect(await buildAgentSkills(custom("Test", "Test test"))).toEqual([
       { id: "Test", name: "custom", description: "Test test", tags: ["custom_agent"] },
     ]);
     expect(await buildAgentSkills(custom("Test"))).toMatchObject([{ description: "A custom agent" }]);
   });
 
-  it("with a model: itself, its tools, its code", async () => {
+  it("with a model: itself, its tools, its code [C02, C03]", async () => {
     const tools = [
       new FunctionTool({ name: "add", description: "Adds", parameters: z.object({}), execute: () => ({}) }),
       new FunctionTool({ name: "sub", description: "", parameters: z.object({}), execute: () => ({}) }),
@@ -89,27 +89,27 @@ describe("the skills of an agent", () => {
   });
 
   it.each([
-    ["an empty loop", () => new LoopAgent({ ...test, subAgents: [] }), "loop_workflow", "Test test."],
+    ["an empty loop [C04]", () => new LoopAgent({ ...test, subAgents: [] }), "loop_workflow", "Test test."],
     [
-      "a loop of at most five",
+      "a loop of at most five [C05]",
       () => new LoopAgent({ ...test, subAgents: inner(), maxIterations: 5 }),
       "loop_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max 5 iterations).",
     ],
     [
-      "a loop without a bound",
+      "a loop without a bound [C06]",
       () => new LoopAgent({ ...test, subAgents: inner() }),
       "loop_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max unlimited iterations).",
     ],
     [
-      "a sequence",
+      "a sequence [C07]",
       () => new SequentialAgent({ ...test, subAgents: inner() }),
       "sequential_workflow",
       "Test test. First, this agent will Inner 1 description. Finally, this agent will Inner 2 description.",
     ],
     [
-      "agents side by side",
+      "agents side by side [C08]",
       () => new ParallelAgent({ ...test, subAgents: inner() }),
       "parallel_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description simultaneously.",
@@ -132,7 +132,7 @@ describe("the skills of an agent", () => {
     }
   });
 
-  it("shows direct sub-agents and nothing below them", async () => {
+  it("shows direct sub-agents and nothing below them [C09]", async () => {
     const nested = new LoopAgent({
       name: "Nested",
       description: "Nested loop",
@@ -194,7 +194,7 @@ describe("a card", () => {
     expect(errors).toEqual(["agent card: a toolset of a"]);
   });
 
-  it("J26 has MIME types, streams and declares the extension of ADK's bridges", async () => {
+  it("has MIME types, streams and declares the extension of ADK's bridges [J26]", async () => {
     expect(await describeAdk(custom("a"), { version: "2.1.0" })).toMatchObject({
       description: "A custom agent",
       version: "2.1.0",
@@ -210,13 +210,22 @@ describe("a card", () => {
 describe("an instruction in the first person", () => {
   it.each([
     [
+      "all forms [P01]",
       "you are an agent. you were an agent, you're an agent, you've tasks, your tasks",
       "I am an agent. I was an agent, I am an agent, I have tasks, my tasks",
     ],
-    ["You should do your work and it will be yours.", "I should do my work and it will be mine."],
-    ["YOU should do YOUR work and it will be YOURS.", "I should do my work and it will be mine."],
-    ["youth, yourself, yourname", "youth, yourself, yourname"],
-    ["Your task is to be helpful", "my task is to be helpful"],
-    ["you you you", "I I I"],
-  ])("%s", (said, meant) => expect(inFirstPerson(said)).toBe(meant));
+    [
+      "possession [P02]",
+      "You should do your work and it will be yours.",
+      "I should do my work and it will be mine.",
+    ],
+    [
+      "in capitals [P03]",
+      "YOU should do YOUR work and it will be YOURS.",
+      "I should do my work and it will be mine.",
+    ],
+    ["words that only begin alike [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
+    ["at the beginning [P05]", "Your task is to be helpful", "my task is to be helpful"],
+    ["again and again [P06]", "you you you", "I I I"],
+  ])("%s", (_, said, meant) => expect(inFirstPerson(said)).toBe(meant));
 });

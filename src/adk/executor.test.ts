@@ -215,7 +215,7 @@ describe("an ADK agent", () => {
     expect(made).toBe(1);
   });
 
-  it("J1 runs a hundred tasks at once, each with artifacts of its own", async () => {
+  it("runs a hundred tasks at once, each with artifacts of its own [J1]", async () => {
     const agent = adkAgent(llm("a", ({ text }) => `${text} and so on for a while`));
     const tasks = Array.from({ length: 100 }, (_, n) => new OneTask(agent, { contextId: `C${n}` }));
     const turns = await Promise.all(tasks.map((task, n) => task.send(`task-${n}`)));
@@ -292,7 +292,7 @@ describe("an ADK agent that fails", () => {
     expect(task.task.artifacts?.[0]?.metadata?.["adk_partial"]).toBe(true);
   });
 
-  it("V45 J22 says that its session could not be made, as the task's failure", async () => {
+  it("says that its session could not be made, as the task's failure [V45, J22]", async () => {
     class Broken extends InMemorySessionService {
       override createSession(): never {
         throw new Error("session creation failed");
@@ -311,7 +311,7 @@ describe("an ADK agent that fails", () => {
     await expect(new OneTask(agent).send("hi")).rejects.toThrow("no such file");
   });
 
-  it("V40 says what its run threw", async () => {
+  it("says what its run threw [V40]", async () => {
     class Thrower extends BaseAgent {
       // oxlint-disable-next-line require-yield
       protected override async *runAsyncImpl(): AsyncGenerator<Event, void, void> {

@@ -39,7 +39,7 @@ function give(
 }
 
 describe("a message for a task that waits for answers", () => {
-  it("V17 without any keeps it waiting and says what is missing, with the calls as they were [J9]", () => {
+  it("without any keeps it waiting and says what is missing, with the calls as they were [V17, J9]", () => {
     expect(give(waiting(call("get_weather")), [{ text: "hi" }])).toEqual({
       state: "TASK_STATE_INPUT_REQUIRED",
       says: [call("get_weather"), complaint('no input provided for function call ID "get_weather"')],
@@ -92,7 +92,7 @@ describe("a message for a task that waits for answers", () => {
     });
   });
 
-  it("J11 confirms a tool only where that is allowed, and is told so", () => {
+  it("confirms a tool only where that is allowed, and is told so [J11]", () => {
     const task = waiting(call("c", "adk_request_confirmation"));
     const yes = answer("c", { name: "adk_request_confirmation", response: { confirmed: true } });
     expect(give(task, [yes])).toMatchObject({

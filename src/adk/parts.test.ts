@@ -15,50 +15,50 @@ const wrapped = (json: string): string => btoa(`<a2a_datapart_json>${json}</a2a_
 
 /** The vectors of ADK's Go bridge, by their numbers. */
 const both: [name: string, genai: GenaiPart, a2a: Part][] = [
-  ["V01 text", { text: "Hello" }, { text: "Hello" }],
-  ["V02 thought", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
+  ["text [V01]", { text: "Hello" }, { text: "Hello" }],
+  ["thought [V02]", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
   [
-    "V03 file by address",
+    "file by address [V03]",
     { fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
     { url: "ftp://cat.com", filename: "cat.jpeg", mediaType: "image/jpeg" },
   ],
   [
-    "V04 file by content",
+    "file by content [V04]",
     { inlineData: { data: "/w==", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
     { raw: "/w==", filename: "cat.jpeg", mediaType: "image/jpeg" },
   ],
   [
-    "V05 video",
+    "video [V05]",
     { inlineData: { data: "/w==", mimeType: "video/mp4" }, videoMetadata: { fps: 1 } },
     { raw: "/w==", mediaType: "video/mp4", metadata: { adk_video_metadata: { fps: 1 } } },
   ],
   [
-    "V06 function call",
+    "function call [V06]",
     { functionCall: call },
     { data: call, metadata: { adk_type: "function_call", adk_is_long_running: false } },
   ],
   [
-    "V08 function response",
+    "function response [V08]",
     { functionResponse: response },
     { data: response, metadata: { adk_type: "function_response" } },
   ],
   [
-    "V09 code execution result",
+    "code execution result [V09]",
     { codeExecutionResult: { outcome: "OUTCOME_OK", output: "4" } },
     { data: { outcome: "OUTCOME_OK", output: "4" }, metadata: { adk_type: "code_execution_result" } },
   ],
   [
-    "V10 executable code",
+    "executable code [V10]",
     { executableCode: { code: "print(2+2)", language: "PYTHON" } },
     { data: { code: "print(2+2)", language: "PYTHON" }, metadata: { adk_type: "executable_code" } },
   ],
   [
-    "V11 data",
+    "data [V11]",
     { inlineData: { mimeType: "text/plain", data: wrapped('{"arbitrary":"data"}') } },
     { data: { arbitrary: "data" } },
   ],
   [
-    "V12 data that is no object",
+    "data that is no object [V12]",
     { inlineData: { mimeType: "text/plain", data: wrapped('[1,"x",null]') } },
     { data: [1, "x", null] },
   ],
@@ -69,7 +69,7 @@ const both: [name: string, genai: GenaiPart, a2a: Part][] = [
     { raw: btoa("hi"), mediaType: "text/plain" },
   ],
   [
-    "J25 the signature of a thought",
+    "the signature of a thought [J25]",
     { functionCall: call, thoughtSignature: "c2ln" },
     {
       data: call,
@@ -77,7 +77,7 @@ const both: [name: string, genai: GenaiPart, a2a: Part][] = [
     },
   ],
   [
-    "J25 a kind that is not known",
+    "a kind that is not known [J25]",
     { toolResult: { of: "the future" } } as GenaiPart,
     { data: { toolResult: { of: "the future" } }, metadata: { adk_type: "unknown" } },
   ],
@@ -87,13 +87,13 @@ describe("a part of genai and its part of A2A", () => {
   it.each(both)("%s: there", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
   it.each(both)("%s: and back", (_, genai, a2a) => expect(toGenaiParts([a2a])).toEqual([genai]));
 
-  it("V07 a call of a long-running tool is marked", () => {
+  it("a call of a long-running tool is marked [V07]", () => {
     const [part] = toA2aParts([{ functionCall: call }], (id) => id === "get_weather");
     expect(part?.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
     expect(part && longRunningCall(part)).toEqual(call);
   });
 
-  it("J25 says nothing where there is nothing", () => {
+  it("says nothing where there is nothing [J25]", () => {
     expect(toA2aParts([{ text: "" }, {}, { text: "", thoughtSignature: "c2ln" }])).toEqual([]);
   });
 

@@ -47,7 +47,7 @@ const pendingPart = {
 const longRunningCall: AdkEvent = { ...says(call), longRunningToolIds: ["get_weather"] };
 
 describe("a run", () => {
-  it("V13 that says nothing is completed, in its session, by an ADK bridge", () => {
+  it("that says nothing is completed, in its session, by an ADK bridge [V13]", () => {
     expect(process([])).toEqual([
       { status: { state: "TASK_STATE_COMPLETED" }, metadata: { ...sessionKeys, ...extension } },
     ]);
@@ -66,7 +66,7 @@ describe("a run", () => {
     expect(begin().working({ ...sessionKeys, adk_session_id: "other" })).toHaveProperty("metadata");
   });
 
-  it("V25 V26 says each event that is whole as an artifact", () => {
+  it("says each event that is whole as an artifact [V25, V26]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const events = [says({ text: "Hello" }, { text: ", world!" }), says({ executableCode: code })];
     expect(gist(process(events))).toEqual([
@@ -76,7 +76,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("V30 calls a tool and goes on", () => {
+  it("calls a tool and goes on [V30]", () => {
     const [artifact, end] = process([
       says({ functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
     ]);
@@ -100,11 +100,11 @@ describe("a run", () => {
     ["no parts", says()],
     ["empty text", text("")],
     ["actions only", createEvent({ author: "a", actions: { stateDelta: { x: 1 } } }) as AdkEvent],
-  ])("V43 makes no artifact of an event with %s", (_, event) => {
+  ])("makes no artifact of an event with %s [V43]", (_, event) => {
     expect(gist(process([event]))).toEqual(["COMPLETED"]);
   });
 
-  it("V14 V32 tells at its end of escalation and of the last transfer", () => {
+  it("tells at its end of escalation and of the last transfer [V14, V32]", () => {
     const events: AdkEvent[] = [
       { actions: { escalate: true, transferToAgent: "a-2" } },
       { actions: { transferToAgent: "a-3" } },
@@ -114,7 +114,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("V23 V35 V41 V42 keeps what an event says beside its content", () => {
+  it("keeps what an event says beside its content [V23, V35, V41, V42]", () => {
     const event: AdkEvent = {
       ...text("hi"),
       invocationId: "i",
@@ -154,7 +154,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("J23 keeps parallel branches and nodes of one author apart", () => {
+  it("keeps parallel branches and nodes of one author apart [J23]", () => {
     const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
       ...text(value),
       ...where,
@@ -193,7 +193,7 @@ describe("what a tool answers", () => {
 });
 
 describe("a run that waits for its user", () => {
-  it("V16 J8 asks with the call and its pending response, which are in no artifact", () => {
+  it("asks with the call and its pending response, which are in no artifact [V16, J8]", () => {
     expect(process([longRunningCall, says(pending)])).toEqual([
       {
         status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [callPart, pendingPart] } },
@@ -202,14 +202,14 @@ describe("a run that waits for its user", () => {
     ]);
   });
 
-  it("V31 says in an artifact what it says beside the call", () => {
+  it("says in an artifact what it says beside the call [V31]", () => {
     expect(gist(process([longRunningCall, text("This will take a while")]))).toEqual([
       [{ text: "This will take a while" }],
       "INPUT_REQUIRED",
     ]);
   });
 
-  it("J16 asks once, however often the call comes", () => {
+  it("asks once, however often the call comes [J16]", () => {
     const again = process([
       { ...longRunningCall, partial: true },
       longRunningCall,
@@ -219,7 +219,7 @@ describe("a run that waits for its user", () => {
     expect(again).toEqual(process([longRunningCall, says(pending)]));
   });
 
-  it("V18 waits for authorization when a credential is asked for", () => {
+  it("waits for authorization when a credential is asked for [V18]", () => {
     const credential: GenaiPart = { functionCall: { id: "c1", name: "adk_request_credential", args: {} } };
     const events = process([longRunningCall, { ...says(credential), longRunningToolIds: ["c1"] }]);
     expect(gist(events)).toEqual(["AUTH_REQUIRED"]);
@@ -233,7 +233,7 @@ describe("a run that waits for its user", () => {
 describe("a run that fails", () => {
   const exposed = { exposeErrors: true };
 
-  it("V15 V27 V28 says the first error, and that it is one", () => {
+  it("says the first error, and that it is one [V15, V27, V28]", () => {
     expect(process([failure("1", "failed 1"), failure("2", "failed 2")], exposed)).toEqual([
       {
         status: {
@@ -249,7 +249,7 @@ describe("a run that fails", () => {
     ]);
   });
 
-  it("V29 V33 keeps what it said before and after, and its actions", () => {
+  it("keeps what it said before and after, and its actions [V29, V33]", () => {
     const events = [
       { ...text("The answer is"), actions: { escalate: true } },
       failure("1", "failed"),
@@ -276,14 +276,14 @@ describe("a run that fails", () => {
     expect(error?.message).toBe('llm error response (code 500): "key abc is wrong" (error_id: A1)');
   });
 
-  it("V40 says what it threw", () => {
+  it("says what it threw [V40]", () => {
     const thrown = new Error("OOF");
     const { events, error } = begin(exposed).fail("agent run failed", thrown);
     expect(error?.cause).toBe(thrown);
     expect(events[0]).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
   });
 
-  it("J3 seals what it had begun", () => {
+  it("seals what it had begun [J3]", () => {
     const processor = begin();
     const said = [
       processor.take({ ...text("half "), partial: true }),
@@ -295,7 +295,7 @@ describe("a run that fails", () => {
     ]);
   });
 
-  it("J24 is forgiven when the same agent answers after it, if that is wanted", () => {
+  it("is forgiven when the same agent answers after it, if that is wanted [J24]", () => {
     const events = [
       { ...failure("1", "no such tool"), author: "a" },
       { ...text("All is well"), author: "a" },
@@ -307,7 +307,7 @@ describe("a run that fails", () => {
   });
 });
 
-describe("J1 two runs of one agent", () => {
+describe("two runs of one agent [J1]", () => {
   it("share nothing", () => {
     const [first, second] = [begin(), begin()];
     const piece = { ...text("x"), author: "a", partial: true };
