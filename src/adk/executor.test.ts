@@ -89,7 +89,7 @@ describe("an ADK agent", () => {
     expect(JSON.stringify(task.task.artifacts)).toContain('"response":{"sum":5}');
   });
 
-  it("waits for its user when a long-running tool does, and goes on with the answer", async () => {
+  it("waits for its user when a long-running tool does, and goes on with the answer alone [V44, J7]", async () => {
     const task = new OneTask(adkAgent(clerk()));
     const asked = await task.send("approve");
     expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
@@ -275,6 +275,138 @@ describe("an ADK agent", () => {
     const turn = await task.send("hi");
     expect(texts(task)).toEqual(["HELLO THERE"]);
     expect(textOf(turn.chunks)).toBe("HELLO THERE");
+  });
+});
+
+describe("an ADK agent with hooks", () => {
+  const rejected = {
+    status: { state: "TASK_STATE_REJECTED" as const, message: { parts: [{ text: "no" }] } },
+  };
+
+  it("may refuse a message before the run [V20]", async () => {
+    const model = new ScriptedLlm(["never"]);
+    const agent = adkAgent(new LlmAgent({ name: "a", model }), {
+      beforeRun: (_, { message }) => (textOf(message.parts) === "forbidden" ? rejected : undefined),
+    });
+    const task = new OneTask(agent);
+    expect((await task.send("forbidden")).states).toEqual(["TASK_STATE_REJECTED"]);
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe("no");
+    const other = new OneTask(agent);
+    await other.send("allowed");
+    expect(texts(other)).toEqual(["never"]);
+  });
+
+  it("may change the request, and so the session", async () => {
+    const sessionService = new InMemorySessionService();
+    const agent = adkAgent(llm("a", ["ok"]), {
+      sessionService,
+      beforeRun: (request) => ({ ...request, userId: "u", customMetadata: { from: "hook" } }),
+    });
+    const task = new OneTask(agent);
+    await task.send("hi");
+    expect(task.task.metadata).toMatchObject({ adk_user_id: "u", adk_session_id: "C" });
+    const session = await sessionService.getSession({ appName: "a", userId: "u", sessionId: "C" });
+    expect(session?.events[0]?.customMetadata).toEqual({ from: "hook" });
+  });
+
+  it("may change, drop and add what is said, and how it ends [V46]", async () => {
+    const authors: unknown[] = [];
+    const agent = adkAgent(llm("a", ["one two three"]), {
+      onEvent: (event, source) => {
+        if (!("artifact" in event)) return null;
+        authors.push(source?.author);
+        const parts = event.artifact.parts.map((part) =>
+          "text" in part ? { ...part, text: part.text.toUpperCase() } : part,
+        );
+        const progress = {
+          status: { state: "TASK_STATE_WORKING" as const, message: { parts: [{ text: "…" }] } },
+        };
+        return event.lastChunk
+          ? [{ ...event, artifact: { ...event.artifact, parts } }, progress]
+          : { ...event, artifact: { ...event.artifact, parts } };
+      },
+      afterRun: async ({ status }) => ({ status: { ...status, message: { parts: [{ text: "bye" }] } } }),
+    });
+    const task = new OneTask(agent);
+    const turn = await task.send("hi");
+    expect(texts(task)).toEqual(["ONE TWO THREE"]);
+    expect(turn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe("bye");
+    expect(new Set(authors)).toEqual(new Set(["a"]));
+  });
+
+  it("may say how a run ended that could not begin [V46]", async () => {
+    class Broken extends InMemorySessionService {
+      override createSession(): never {
+        throw new Error("session creation failed");
+      }
+    }
+    const agent = adkAgent(clerk(), {
+      sessionService: new Broken(),
+      afterRun: ({ status }) => ({ status: { ...status, message: { parts: [{ text: "sorry" }] } } }),
+    });
+    const task = new OneTask(agent);
+    const turn = await task.send("hi");
+    expect(turn.states).toEqual(["TASK_STATE_FAILED"]);
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe("sorry");
+  });
+
+  it.each([
+    ["before the run", { beforeRun: () => Promise.reject(new Error("abort execution")) }],
+    [
+      "at an event",
+      {
+        onEvent: (event: AgentEvent) => {
+          if ("artifact" in event) throw new Error("abort execution");
+          return undefined;
+        },
+      },
+    ],
+    ["after the run", { afterRun: () => Promise.reject(new Error("abort execution")) }],
+  ])("fails its task when it throws %s, and what it threw at is not said [V46]", async (when, hooks) => {
+    const task = new OneTask(adkAgent(llm("a", ["ok"]), { ...hooks, exposeErrors: true }));
+    const { thrown } = await task.send("hi");
+    expect(task.task.status.state).toBe("TASK_STATE_FAILED");
+    expect(textOf(task.task.status.message?.parts ?? [])).toBe("processor failed: abort execution");
+    expect(texts(task)).toEqual(when === "after the run" ? ["ok"] : []);
+    expect(String(thrown)).toContain("abort execution");
+  });
+
+  it("is left at once when it is cancelled, though its run does not listen", async () => {
+    const abort = new AbortController();
+    const model = new ScriptedLlm(["one two three four"], { delayMs: 5 });
+    const agent = adkAgent(new LlmAgent({ name: "a", model }), { onEvent: () => undefined });
+    const turn = await new OneTask(agent).send("hi", {
+      signal: abort.signal,
+      onEvent: (event) => {
+        if ("artifact" in event) abort.abort();
+      },
+    });
+    expect(turn.states).toEqual(["TASK_STATE_WORKING"]);
+  });
+});
+
+describe("what an ADK agent is given and says", () => {
+  it("goes through its owner's converters", async () => {
+    const agent = adkAgent(
+      llm("a", ({ text }) => `you said ${text}`),
+      {
+        toGenaiPart: (part) => ("text" in part ? { text: part.text.toUpperCase() } : undefined),
+        toA2aPart: (part) =>
+          part.text === undefined ? undefined : { text: part.text.replace("you", "You") },
+      },
+    );
+    const task = new OneTask(agent);
+    await task.send([{ text: "hi" }, { data: { dropped: true } }]);
+    expect(texts(task)).toEqual(["You said HI"]);
+  });
+
+  it("can be one artifact for each run", async () => {
+    const task = new OneTask(adkAgent(clerk(), { artifacts: "per-run" }));
+    const turn = await task.send("What is 2 + 3?");
+    expect(task.task.artifacts).toHaveLength(1);
+    expect(texts(task)).toEqual(["Let me add.The sum is 5."]);
+    expect(textOf(turn.chunks)).toBe("Let me add.The sum is 5.");
   });
 });
 

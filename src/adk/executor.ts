@@ -1,19 +1,27 @@
 import type { RunConfig } from "@google/adk";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
+import type { Part } from "../protocol/index.ts";
 import { describeAdk, type DescribeOptions } from "./card.ts";
+import { isStatus, type RunHooks, throughHooks } from "./hooks.ts";
 import { admit } from "./input-required.ts";
 import type { SessionPlace } from "./metadata.ts";
-import { toGenaiParts } from "./parts.ts";
+import { toGenaiPart } from "./parts.ts";
 import { Processor, type ProcessorOptions } from "./processor.ts";
 import { type Beginning, RunStream } from "./run-stream.ts";
 import { sessionPlace } from "./sessions/place.ts";
 import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
-import type { AdkRunner, AdkRunRequest } from "./types.ts";
+import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
 
 export interface AdkAgentOptions
-  extends RunnerOptions, DescribeOptions, Pick<ProcessorOptions, "exposeErrors" | "recoveredErrors"> {
+  extends
+    RunnerOptions,
+    DescribeOptions,
+    RunHooks,
+    Pick<ProcessorOptions, "exposeErrors" | "recoveredErrors" | "artifacts" | "toA2aPart"> {
   /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
   runConfig?: Partial<RunConfig>;
+  /** What the agent is given of a part of a message; undefined drops it. Default: `toGenaiPart`. */
+  toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
   observer?: Pick<Observer, "onError">;
   /** What the extended card says instead of the public one, to callers who are authenticated. */
@@ -28,7 +36,10 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
     describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     execute: (run) => ({
-      [Symbol.asyncIterator]: () => new RunStream(() => begin(run, runner, openSession, options), run.signal),
+      [Symbol.asyncIterator]: () => {
+        const stream = new RunStream(() => begin(run, runner, openSession, options), run.signal);
+        return options.onEvent || options.afterRun ? throughHooks(stream, options, run) : stream;
+      },
     }),
   };
 }
@@ -39,35 +50,58 @@ async function begin(
   openSession: (runner: AdkRunner, place: SessionPlace) => Promise<void>,
   options: AdkAgentOptions,
 ): Promise<Beginning> {
-  const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
-  if ("refused" in admission) return { events: [admission.refused] };
   const runner = await makeRunner();
-  const session = sessionPlace(runner.appName, run.contextId, run.caller);
-  const processor = new Processor({
+  const place = sessionPlace(runner.appName, run.contextId, run.caller);
+  const processor = processorOf(place, options);
+  const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
+  if ("refused" in admission) return { processor, ending: { events: [admission.refused] } };
+  let request: AdkRunRequest;
+  try {
+    request = requestOf(run, place, admission.parts, options);
+    const instead = await options.beforeRun?.(request, run);
+    if (instead && isStatus(instead)) return { processor, ending: { events: [instead] } };
+    if (instead) request = instead;
+  } catch (error) {
+    return { processor, ending: processor.fail("processor failed", error) };
+  }
+  // The owner may have chosen another session.
+  const { userId, sessionId } = request;
+  const moved = userId !== place.userId || sessionId !== place.sessionId;
+  const session = moved ? { ...place, userId, sessionId } : place;
+  const chosen = moved ? processorOf(session, options) : processor;
+  try {
+    await openSession(runner, session);
+  } catch (error) {
+    return { processor: chosen, ending: chosen.fail("failed to create a session", error) };
+  }
+  return {
+    processor: chosen,
+    opening: chosen.working(run.task.metadata),
+    events: runner.runAsync(request),
+  };
+}
+
+function processorOf(session: SessionPlace, options: AdkAgentOptions): Processor {
+  return new Processor({
     session,
     newId: () => crypto.randomUUID(),
     exposeErrors: options.exposeErrors ?? false,
     recoveredErrors: options.recoveredErrors ?? "fail",
+    artifacts: options.artifacts ?? "per-event",
+    ...(options.toA2aPart && { toA2aPart: options.toA2aPart }),
   });
-  try {
-    await openSession(runner, session);
-  } catch (error) {
-    return processor.fail("failed to create a session", error);
-  }
-  const request = requestOf(run, session, toGenaiParts(admission.parts), options);
-  return { processor, opening: processor.working(run.task.metadata), events: runner.runAsync(request) };
 }
 
 function requestOf(
   run: Run,
   { userId, sessionId }: SessionPlace,
-  parts: AdkRunRequest["newMessage"]["parts"] & object,
-  { runConfig }: AdkAgentOptions,
+  parts: readonly Part[],
+  { runConfig, toGenaiPart: convert = toGenaiPart }: AdkAgentOptions,
 ): AdkRunRequest {
   const request: AdkRunRequest = {
     userId,
     sessionId,
-    newMessage: { role: "user", parts },
+    newMessage: { role: "user", parts: parts.flatMap((part) => convert(part) ?? []) },
     // A message from the network is not the operator's word. ADK's own guard (`remoteDelivered`) warns on every run;
     // `admit` has let through no confirmation that is not allowed, and plain text must not count as one either.
     runConfig: {

@@ -7,9 +7,20 @@ export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./executor.ts";
 export type { AdkRoot, AdkSource, RunnerOptions } from "./source.ts";
 export { type AdkAgentLike, buildAgentSkills, type DescribeOptions } from "./card.ts";
-export { toA2aParts, toGenaiParts } from "./parts.ts";
-export { ADK_EXTENSION } from "./metadata.ts";
-export type { AdkEvent, AdkRunner, GenaiContent, GenaiPart } from "./types.ts";
+export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./parts.ts";
+export { eventToMessage } from "./message.ts";
+export { type SessionEventOptions, toSessionEvent } from "./session-event.ts";
+export {
+  actionsMetadata,
+  ADK_EXTENSION,
+  eventMetadata,
+  fromEventMetadata,
+  type PeerAction,
+  sessionMetadata,
+  type SessionPlace,
+} from "./metadata.ts";
+export type { RunHooks } from "./hooks.ts";
+export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
 export { SqliteSessionService } from "./sessions/sqlite.ts";
 export {
   AiSdkLlm,

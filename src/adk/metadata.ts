@@ -9,6 +9,11 @@ export function metadataKey<Name extends string>(name: Name): `adk_${Name}` {
   return `adk_${name}`;
 }
 
+/** The key under which an A2A fact stands in the custom metadata of an ADK event. */
+export function a2aKey<Name extends string>(name: Name): `a2a:${Name}` {
+  return `a2a:${name}`;
+}
+
 /** Which session a task runs in. */
 export interface SessionPlace {
   readonly appName: string;
@@ -27,21 +32,64 @@ export function sessionMetadata({ appName, userId, sessionId }: SessionPlace): J
 /** What an event says beside its content, as far as it says it. */
 export function eventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
-  const put = (name: string, value: unknown): void => {
-    if (value === undefined || value === null || value === "") return;
-    metadata[metadataKey(name)] =
-      typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
-  };
-  put("invocation_id", event.invocationId);
-  put("author", event.author);
-  put("branch", event.branch);
-  put("node_path", event.nodeInfo?.path);
-  put("citation_metadata", event.citationMetadata);
-  put("grounding_metadata", event.groundingMetadata);
-  put("usage_metadata", event.usageMetadata);
-  put("custom_metadata", event.customMetadata);
-  put("error_code", event.errorCode);
+  put(metadata, "invocation_id", event.invocationId);
+  put(metadata, "author", event.author);
+  put(metadata, "branch", event.branch);
+  put(metadata, "node_path", event.nodeInfo?.path);
+  put(metadata, "citation_metadata", event.citationMetadata);
+  put(metadata, "grounding_metadata", event.groundingMetadata);
+  put(metadata, "usage_metadata", event.usageMetadata);
+  put(metadata, "custom_metadata", event.customMetadata);
+  put(metadata, "error_code", event.errorCode);
   return metadata;
+}
+
+/** What an event asks its surroundings to do. */
+export function actionsMetadata({ actions }: AdkEvent): JsonObject {
+  const metadata: JsonObject = {};
+  if (actions?.escalate) metadata[metadataKey("escalate")] = true;
+  if (actions?.transferToAgent) metadata[metadataKey("transfer_to_agent")] = actions.transferToAgent;
+  return metadata;
+}
+
+function put(metadata: JsonObject, name: string, value: unknown): void {
+  if (value === undefined || value === null || value === "") return;
+  metadata[metadataKey(name)] =
+    typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
+}
+
+/** What a peer may have an ADK event ask of its surroundings. */
+export type PeerAction = "escalate" | "transferToAgent";
+
+/**
+ * What an ADK event says beside its content, from the metadata that a peer wrote. Who spoke, in which branch and in
+ * which invocation is not the peer's to say, and neither are facts of A2A (`a2a:`) in its custom metadata.
+ */
+export function fromEventMetadata(
+  metadata: JsonObject | undefined,
+  allow: readonly PeerAction[] = ["escalate"],
+): Pick<AdkEvent, "citationMetadata" | "groundingMetadata" | "usageMetadata" | "customMetadata" | "actions"> {
+  const event: ReturnType<typeof fromEventMetadata> = {};
+  if (!metadata) return event;
+  const object = (name: string): JsonObject | undefined => {
+    const value = metadata[metadataKey(name)];
+    return isObject(value) ? value : undefined;
+  };
+  const citation = object("citation_metadata");
+  if (citation) event.citationMetadata = citation;
+  const grounding = object("grounding_metadata");
+  if (grounding) event.groundingMetadata = grounding;
+  const usage = object("usage_metadata");
+  if (usage) event.usageMetadata = usage;
+  const custom = Object.entries(object("custom_metadata") ?? {}).filter(([key]) => !key.startsWith("a2a:"));
+  if (custom.length > 0) event.customMetadata = Object.fromEntries(custom);
+  const escalate = allow.includes("escalate") && metadata[metadataKey("escalate")] === true;
+  const transfer = metadata[metadataKey("transfer_to_agent")];
+  const mayTransfer = allow.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
+  if (escalate || mayTransfer) {
+    event.actions = { ...(escalate && { escalate }), ...(mayTransfer && { transferToAgent: transfer }) };
+  }
+  return event;
 }
 
 /** True when an event says something beside its content that its neighbours of the same chain do not say. */
@@ -53,4 +101,8 @@ export function saysMore(event: AdkEvent): boolean {
     event.customMetadata ??
     event.errorCode,
   );
+}
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

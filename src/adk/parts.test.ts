@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { JsonValue, Part } from "../protocol/index.ts";
+import { type JsonObject, type JsonValue, type Part, toBase64 } from "../protocol/index.ts";
 import { functionCall, functionResponse, longRunningCall, toA2aParts, toGenaiParts } from "./parts.ts";
 import type { GenaiPart } from "./types.ts";
 
@@ -117,7 +117,81 @@ describe("a part of genai and its part of A2A", () => {
       }),
     );
   });
+
+  it("survives the way there and back, whatever it is [J25]", () => {
+    fc.assert(
+      fc.property(fc.array(genaiPart, { maxLength: 3 }), (parts) => {
+        expect(toGenaiParts(toA2aParts(parts))).toEqual(parts);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("stays the same A2A when it has been there and back", () => {
+    fc.assert(
+      fc.property(fc.array(genaiPart, { maxLength: 3 }), (parts) => {
+        const there = toA2aParts(parts, (id) => id.length > 3);
+        expect(toA2aParts(toGenaiParts(there), (id) => id.length > 3)).toEqual(there);
+      }),
+    );
+  });
 });
+
+/** JSON as it comes out of a parser: without -0 and without a member that would be taken for the prototype. */
+const json = (depth = 1): fc.Arbitrary<JsonObject> =>
+  fc
+    .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: depth }))
+    .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+
+const base64 = fc.uint8Array().map((bytes) => toBase64(bytes));
+const fileName = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
+
+/** Every kind of part that genai has, with what can stand beside it, also what is not known here yet. */
+const genaiPart: fc.Arbitrary<GenaiPart> = fc
+  .tuple(
+    fc.oneof(
+      fc.record({ text: fc.string({ minLength: 1 }) }),
+      fc.record({
+        inlineData: fc.record({
+          data: base64,
+          mimeType: fc.constantFrom("image/png", "text/plain"),
+          displayName: fileName,
+        }),
+      }),
+      fc.record({
+        fileData: fc.record({
+          fileUri: fc.webUrl(),
+          mimeType: fc.constant("image/png"),
+          displayName: fileName,
+        }),
+      }),
+      fc.record({ functionCall: fc.record({ id: fc.string(), name: fc.string(), args: json() }) }),
+      fc.record({
+        functionResponse: fc.record({
+          id: fc.string(),
+          name: fc.string(),
+          response: json(),
+          parts: fc.array(json()),
+          scheduling: fc.constantFrom("INTERRUPT", "SILENT"),
+          willContinue: fc.boolean(),
+        }),
+      }),
+      fc.record({ executableCode: json() }),
+      fc.record({ codeExecutionResult: json() }),
+      fc.record({ toolCall: json(), ofTheFuture: json() }),
+    ),
+    fc.record(
+      {
+        thought: fc.constant(true),
+        thoughtSignature: base64.filter(Boolean),
+        videoMetadata: json(),
+        mediaResolution: json(),
+        partMetadata: json(),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([content, beside]) => JSON.parse(JSON.stringify({ ...content, ...beside })) as GenaiPart);
 
 describe("a part that only says that it is typed", () => {
   const typed = (type: string, data: JsonValue): Part => ({ data, metadata: { adk_type: type } });
@@ -129,6 +203,7 @@ describe("a part that only says that it is typed", () => {
     ["a response whose id is a number", typed("function_response", { id: 1, name: "f" })],
     ["a type that nobody knows", typed("spell", { name: "f" })],
     ["a call under the name of an unknown kind", typed("unknown", { functionCall: { name: "f" } })],
+    ["text under the name of an unknown kind", typed("unknown", { text: "hi", x: 1 })],
     ["a response under the name of an unknown kind", typed("unknown", { functionResponse: { id: "x" } })],
   ])("is plain data: %s", (_, part) => {
     expect(toGenaiParts([part])[0]).toMatchObject({ inlineData: { mimeType: "text/plain" } });
@@ -137,6 +212,11 @@ describe("a part that only says that it is typed", () => {
       undefined,
       undefined,
     ]);
+  });
+
+  it("brings in nothing that is known beside what it is", () => {
+    const part: Part = { text: "hi", metadata: { adk_more: { functionResponse: { id: "x" } } } };
+    expect(toGenaiParts([part])).toEqual([{ text: "hi" }]);
   });
 
   it("may leave the name of what it answers to the call", () => {

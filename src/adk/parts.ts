@@ -6,7 +6,7 @@ import {
   type Part,
   toBase64,
 } from "../protocol/index.ts";
-import { metadataKey } from "./metadata.ts";
+import { isObject, metadataKey } from "./metadata.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts";
 
 const TYPE = metadataKey("type");
@@ -15,6 +15,8 @@ const THOUGHT = metadataKey("thought");
 /** What a model wants back with its thought. */
 export const SIGNATURE: "adk_thought_signature" = metadataKey("thought_signature");
 const VIDEO = metadataKey("video_metadata");
+/** Members of a genai part that this bridge has no word for. */
+const MORE = metadataKey("more");
 
 /** The members of a genai part that travel as data parts, by their `adk_type`. */
 const DATA_MEMBERS = {
@@ -23,6 +25,17 @@ const DATA_MEMBERS = {
   executable_code: "executableCode",
   code_execution_result: "codeExecutionResult",
 } as const satisfies Record<string, keyof GenaiPart>;
+
+/** All members of a genai part that this bridge has a word for. */
+const KNOWN_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
+  "text",
+  "thought",
+  "thoughtSignature",
+  "inlineData",
+  "fileData",
+  "videoMetadata",
+  ...Object.values(DATA_MEMBERS),
+]);
 
 const DATA_TYPES = Object.keys(DATA_MEMBERS) as (keyof typeof DATA_MEMBERS)[];
 
@@ -46,32 +59,54 @@ export function toA2aParts(
   return result;
 }
 
-function toA2aPart(part: GenaiPart, isLongRunning: (id: string) => boolean): Part | undefined {
-  if (part.text !== undefined && part.text !== "") return withFlags({ text: part.text }, part);
+/** One of them; undefined for a part that says nothing. */
+export function toA2aPart(
+  part: GenaiPart,
+  isLongRunning: (id: string) => boolean = () => false,
+): Part | undefined {
+  const more = unknownMembers(part);
+  const content = toContent(part, isLongRunning);
+  if (content) {
+    if (more) (content.metadata ??= {})[MORE] = more;
+    return withFlags(content, part);
+  }
+  return more && withFlags({ data: more, metadata: { [TYPE]: "unknown" } }, part);
+}
+
+function toContent(part: GenaiPart, isLongRunning: (id: string) => boolean): Part | undefined {
+  if (part.text !== undefined && part.text !== "") return { text: part.text };
   for (const type of DATA_TYPES) {
     const value = part[DATA_MEMBERS[type]];
     if (value === undefined || value === null) continue;
     const metadata: JsonObject = { [TYPE]: type };
     if (type === "function_call") metadata[LONG_RUNNING] = isLongRunning(part.functionCall?.id ?? "");
-    return withFlags({ data: toJson(value), metadata }, part);
+    return { data: toJson(value), metadata };
   }
-  if (part.inlineData) return fromInlineData(part.inlineData, part);
-  if (part.fileData) {
-    const { fileUri = "", mimeType, displayName } = part.fileData;
-    return withFlags(withFile({ url: fileUri }, mimeType, displayName), part);
-  }
-  if (part.text === "" || Object.keys(part).length === 0) return undefined;
-  return { data: toJson(part), metadata: { [TYPE]: "unknown" } };
+  if (part.inlineData) return fromInlineData(part.inlineData);
+  if (!part.fileData) return undefined;
+  const { fileUri = "", mimeType, displayName } = part.fileData;
+  return withFile({ url: fileUri }, mimeType, displayName);
 }
 
-function fromInlineData(blob: NonNullable<GenaiPart["inlineData"]>, part: GenaiPart): Part {
+/** What this bridge has no word for; undefined when there is nothing. */
+function unknownMembers(part: GenaiPart): JsonObject | undefined {
+  let more: Record<string, unknown> | undefined;
+  for (const member in part) {
+    if (!KNOWN_MEMBERS.has(member)) (more ??= {})[member] = part[member as keyof GenaiPart];
+  }
+  // What is undefined is nothing in JSON.
+  const json = more && toJson(more);
+  return json && Object.keys(json).length > 0 ? json : undefined;
+}
+
+function fromInlineData(blob: NonNullable<GenaiPart["inlineData"]>): Part {
   if (blob.mimeType === "text/plain") {
     const text = decodeText(blob.data ?? "");
     if (text.startsWith(OPEN) && text.endsWith(CLOSE)) {
       return { data: JSON.parse(text.slice(OPEN.length, -CLOSE.length)) as JsonValue };
     }
   }
-  return withFlags(withFile({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName), part);
+  return withFile({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);
 }
 
 function withFile<P extends Part>(part: P, mediaType: string | undefined, filename: string | undefined): P {
@@ -90,27 +125,32 @@ function withFlags<P extends Part>(part: P, flags: GenaiPart): P {
 
 /** A2A parts as genai parts: the inverse of `toA2aParts`. */
 export function toGenaiParts(parts: readonly Part[]): GenaiPart[] {
-  return parts.map((part) => {
-    const result = toGenaiPart(part);
-    const { metadata } = part;
-    if (!metadata) return result;
-    if (metadata[THOUGHT] === true) result.thought = true;
-    const signature = metadata[SIGNATURE];
-    if (typeof signature === "string") result.thoughtSignature = signature;
-    // Go's bridge writes the key without its prefix.
-    const video = metadata[VIDEO] ?? metadata["video_metadata"];
-    if (isObject(video)) result.videoMetadata = video;
-    return result;
-  });
+  return parts.map(toGenaiPart);
 }
 
-function toGenaiPart(part: Part): GenaiPart {
+export function toGenaiPart(part: Part): GenaiPart {
+  const result = contentOf(part);
+  const { metadata } = part;
+  if (!metadata) return result;
+  if (metadata[THOUGHT] === true) result.thought = true;
+  const signature = metadata[SIGNATURE];
+  if (typeof signature === "string") result.thoughtSignature = signature;
+  // Go's bridge writes the key without its prefix.
+  const video = metadata[VIDEO] ?? metadata["video_metadata"];
+  if (isObject(video)) result.videoMetadata = video;
+  const more = metadata[MORE];
+  // What is known must not come in here, past those who look for it where it belongs.
+  if (isObject(more) && isUnknown(more)) Object.assign(result, more);
+  return result;
+}
+
+function contentOf(part: Part): GenaiPart {
   if ("text" in part) return { text: part.text };
   if ("raw" in part) return { inlineData: aboutFile({ data: part.raw }, part) };
   if ("url" in part) return { fileData: aboutFile({ fileUri: part.url }, part) };
   const type = part.metadata?.[TYPE];
   if (isObject(part.data)) {
-    if (type === "unknown" && isUnknown(part.data)) return part.data;
+    if (type === "unknown" && isUnknown(part.data)) return { ...part.data };
     const known = DATA_TYPES.find((name) => name === type);
     if (known && isSound(known, part.data)) return { [DATA_MEMBERS[known]]: part.data };
   }
@@ -126,9 +166,9 @@ function aboutFile<F extends object>(file: F, { mediaType, filename }: Part): F 
   };
 }
 
-/** A part of a kind that is not known here; a known one must not come in under that name, past those who look for it. */
+/** True when nothing in it is known here: a known member must not come in past those who look for it. */
 function isUnknown(data: JsonObject): boolean {
-  return !DATA_TYPES.some((type) => DATA_MEMBERS[type] in data);
+  return !Object.keys(data).some((member) => KNOWN_MEMBERS.has(member));
 }
 
 /** A caller can write any metadata: a call or a response counts as one only when it has what ADK will read of it. */
@@ -168,10 +208,6 @@ function dataOf(part: Part, type: keyof typeof DATA_MEMBERS): JsonObject | undef
 /** A copy that is JSON and nothing else: ADK goes on working with its objects after we have told of them. */
 export function toJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function decodeText(base64: string): string {

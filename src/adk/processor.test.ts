@@ -1,6 +1,8 @@
 import { createEvent } from "@google/adk";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../engine/index.ts";
+import { type Artifact, fold, isRefusal, type Part, type Task, textOf } from "../protocol/index.ts";
 import { Processor, type ProcessorOptions } from "./processor.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
@@ -15,7 +17,7 @@ function begin(options: Partial<ProcessorOptions> = {}): Processor {
 
 function process(events: readonly AdkEvent[], options: Partial<ProcessorOptions> = {}): AgentEvent[] {
   const processor = begin(options);
-  const said = events.flatMap((event) => processor.take(event) ?? []);
+  const said = events.flatMap((event) => processor.take(event));
   return [...said, ...processor.finish().events];
 }
 
@@ -66,12 +68,19 @@ describe("a run", () => {
     expect(begin().working({ ...sessionKeys, adk_session_id: "other" })).toHaveProperty("metadata");
   });
 
-  it("says each event that is whole as an artifact [V25, V26]", () => {
+  it("says each event that is whole as an artifact", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const events = [says({ text: "Hello" }, { text: ", world!" }), says({ executableCode: code })];
     expect(gist(process(events))).toEqual([
       [{ text: "Hello" }, { text: ", world!" }],
       [{ data: code, metadata: { adk_type: "executable_code" } }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("keeps thoughts and text in their order [V38]", () => {
+    expect(gist(process([says({ text: "Thought part", thought: true }, { text: "Text part" })]))).toEqual([
+      [{ text: "Thought part", metadata: { adk_thought: true } }, { text: "Text part" }],
       "COMPLETED",
     ]);
   });
@@ -173,6 +182,117 @@ describe("a run", () => {
       );
     }
     expect([...texts.values()]).toEqual(["0.1 0.2 ", "1.1 1.2 ", "2.1 2.2 "]);
+  });
+});
+
+describe("a run whose answer is one artifact", () => {
+  const perRun = { artifacts: "per-run" } as const;
+  const piece = (value: string, where: Partial<AdkEvent> = {}): AdkEvent => ({
+    ...text(value),
+    ...where,
+    partial: true,
+  });
+
+  /** Of each event the content and whether it grows the artifact; then the artifact as a reader has it. */
+  function one(events: readonly AdkEvent[]): { said: unknown[]; folded: Artifact[] } {
+    let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
+    const said: unknown[] = [];
+    for (const event of process(events, perRun)) {
+      if (!("artifact" in event)) continue;
+      expect(event.lastChunk).toBeUndefined();
+      said.push([event.artifact.parts, event.append ?? false]);
+      const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
+      if (isRefusal(next)) throw new Error(next.refused);
+      task = next;
+    }
+    return { said, folded: task.artifacts ?? [] };
+  }
+
+  it("tells partials as they come and their whole not again [V22]", () => {
+    const { said, folded } = one([piece("Hello, "), piece("world!"), text("Hello, world!")]);
+    expect(said).toEqual([
+      [[{ text: "Hello, " }], false],
+      [[{ text: "world!" }], true],
+    ]);
+    expect(folded).toMatchObject([
+      { artifactId: "A1", parts: [{ text: "Hello, world!" }], metadata: { adk_partial: false } },
+    ]);
+  });
+
+  it("has all parts of all events, one behind the other [V25, V26]", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const result = { outcome: "OUTCOME_OK", output: "42" };
+    const { said } = one([
+      says({ text: "Hello" }, { text: ", world!" }),
+      says({ executableCode: code }),
+      says({ codeExecutionResult: result }),
+      text("The answer is 42"),
+    ]);
+    expect(said).toEqual([
+      [[{ text: "Hello" }, { text: ", world!" }], false],
+      [[{ data: code, metadata: { adk_type: "executable_code" } }], true],
+      [[{ data: result, metadata: { adk_type: "code_execution_result" } }], true],
+      [[{ text: "The answer is 42" }], true],
+    ]);
+  });
+
+  it("is marked when no whole follows, and nothing empty takes its place [V34, J15]", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const { folded } = one([
+      { ...says({ text: "The answer is" }, { executableCode: code }), partial: true },
+      piece("42"),
+    ]);
+    expect(folded).toEqual([
+      {
+        artifactId: "A1",
+        parts: [
+          { text: "The answer is" },
+          { data: code, metadata: { adk_type: "executable_code" } },
+          { text: "42" },
+        ],
+        metadata: expect.objectContaining({ adk_partial: true }) as unknown,
+      },
+    ]);
+  });
+
+  it("has a whole that says something else in the place of its pieces, and of nothing else", () => {
+    const { folded } = one([text("one "), piece("tw"), piece("elve"), text("two "), text("three")]);
+    expect(textOf(folded[0]?.parts ?? [])).toBe("one two three");
+  });
+
+  it("lets nobody interrupt [J23]", () => {
+    const chains = fc.constantFrom("a", "b", "c");
+    const script = fc.array(fc.tuple(chains, fc.string({ minLength: 1, maxLength: 3 })), { minLength: 1 });
+    fc.assert(
+      fc.property(script, fc.boolean(), (pieces, isCut) => {
+        const wholes = new Map<string, string>();
+        const events = pieces.map(([author, value]) => {
+          wholes.set(author, (wholes.get(author) ?? "") + value);
+          return piece(value, { author });
+        });
+        if (!isCut) for (const [author, whole] of wholes) events.push({ ...text(whole), author });
+        const { said, folded } = one(events);
+        const expected = textOf(folded[0]?.parts ?? []);
+        expect(orders([...wholes.values()])).toContain(expected);
+        expect(textOf((said as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
+        expect(folded[0]?.metadata?.["adk_partial"] === true).toBe(isCut);
+      }),
+    );
+  });
+});
+
+/** Texts one behind the other, in every order. */
+function orders(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [""];
+  return texts.flatMap((first, at) => orders(texts.toSpliced(at, 1)).map((rest) => first + rest));
+}
+
+describe("an owner's converter", () => {
+  it("has the place of the bridge's, for what stands in artifacts", () => {
+    const toA2aPart: ProcessorOptions["toA2aPart"] = ({ text: value }, { author = "" }) =>
+      value === undefined ? undefined : { text: `${author}: ${value}` };
+    const event = { ...says({ text: "hi" }, { functionCall: { name: "f" } }), author: "a" };
+    expect(gist(process([event], { toA2aPart }))).toEqual([[{ text: "a: hi" }], "COMPLETED"]);
   });
 });
 
@@ -286,10 +406,10 @@ describe("a run that fails", () => {
   it("seals what it had begun [J3]", () => {
     const processor = begin();
     const said = [
-      processor.take({ ...text("half "), partial: true }),
+      ...processor.take({ ...text("half "), partial: true }),
       ...processor.fail("x", new Error("y")).events,
     ];
-    expect(said.slice(1)).toMatchObject([
+    expect(said).toMatchObject([
       { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
       { status: { state: "TASK_STATE_FAILED" } },
     ]);
@@ -312,7 +432,7 @@ describe("two runs of one agent [J1]", () => {
     const [first, second] = [begin(), begin()];
     const piece = { ...text("x"), author: "a", partial: true };
     first.take(piece);
-    expect(second.take(piece)).toBeUndefined();
+    expect(second.take(piece)).toEqual([]);
     expect(second.finish().events).toHaveLength(2);
     expect(first.finish().events).toHaveLength(2);
   });

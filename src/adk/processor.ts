@@ -1,8 +1,10 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { Artifacts } from "./artifacts.ts";
+import { OneArtifact } from "./one-artifact.ts";
 import { PendingCalls } from "./input-required.ts";
 import {
+  actionsMetadata,
   ADK_EXTENSION,
   eventMetadata,
   metadataKey,
@@ -21,11 +23,20 @@ export interface ProcessorOptions {
   readonly exposeErrors?: boolean;
   /** `ignore`: an error does not fail the task when the same agent answers after it. */
   readonly recoveredErrors?: "fail" | "ignore";
+  /** `per-event` (default): an artifact for each answer of an agent. `per-run`: one for all that a run says. */
+  readonly artifacts?: "per-event" | "per-run";
+  /** What becomes of a part of an artifact; undefined drops it. Default: `toA2aPart`. */
+  readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }
+
+type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
+
+const PARTIAL = metadataKey("partial");
+const NOTHING: readonly AgentEvent[] = [];
 
 /** How a run ends: what the task says last, and the error that its owner is to know of. */
 export interface Ending {
-  readonly events: AgentEvent[];
+  readonly events: readonly AgentEvent[];
   readonly error?: Error;
 }
 
@@ -40,6 +51,7 @@ export class Processor {
   readonly #options: ProcessorOptions;
   readonly #session: JsonObject;
   readonly #artifacts: Artifacts;
+  readonly #oneArtifact: OneArtifact | undefined;
   readonly #pending = new PendingCalls();
   readonly #actions: JsonObject = {};
   #error: ModelError | undefined;
@@ -48,6 +60,7 @@ export class Processor {
     this.#options = options;
     this.#session = sessionMetadata(options.session);
     this.#artifacts = new Artifacts(options.newId);
+    if (options.artifacts === "per-run") this.#oneArtifact = new OneArtifact(options.newId());
   }
 
   /** True when text waits for the events that follow; `release` lets it go. */
@@ -63,10 +76,15 @@ export class Processor {
     return isNew ? { status, metadata } : { status };
   }
 
-  take(event: AdkEvent): AgentEvent | undefined {
+  take(event: AdkEvent): readonly AgentEvent[] {
+    const said = this.#take(event);
+    return said ? this.#arrange([said]) : NOTHING;
+  }
+
+  #take(event: AdkEvent): ArtifactEvent | undefined {
     this.#pending.announce(event.longRunningToolIds);
     const chain = chainOf(event);
-    this.#noteActions(event);
+    if (event.actions) Object.assign(this.#actions, actionsMetadata(event));
     const failed = event.errorCode !== undefined || event.errorMessage !== undefined;
     if (failed) this.#noteError(event, chain);
     const parts = this.#partsOf(event);
@@ -79,13 +97,17 @@ export class Processor {
     return parts.length > 0 || event.content ? this.#artifacts.addWhole(chain, parts, metadata()) : undefined;
   }
 
-  release(): AgentEvent[] {
-    return this.#artifacts.release();
+  release(): readonly AgentEvent[] {
+    return this.#arrange(this.#artifacts.release());
   }
 
   /** What was left open when a run was cut off; the engine says the rest. */
-  seal(): AgentEvent[] {
-    return this.#artifacts.seal();
+  seal(): readonly AgentEvent[] {
+    const sealed = this.#arrange(this.#artifacts.seal());
+    const last = sealed.at(-1);
+    // Whatever was told after the piece that nothing followed: the one artifact is not whole.
+    if (last && this.#oneArtifact) last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL]: true };
+    return sealed;
   }
 
   /** The end of a run: failed, or waiting for its user, or completed, in that order. */
@@ -115,6 +137,11 @@ export class Processor {
     };
   }
 
+  #arrange(events: ArtifactEvent[]): ArtifactEvent[] {
+    const one = this.#oneArtifact;
+    return one ? events.flatMap((event) => one.take(event)) : events;
+  }
+
   #statusMetadata(): JsonObject {
     return { ...this.#session, [ADK_EXTENSION]: true };
   }
@@ -126,14 +153,12 @@ export class Processor {
   /** The parts of an event that belong into an artifact. */
   #partsOf(event: AdkEvent): Part[] {
     const parts = event.content?.parts?.filter((part: GenaiPart) => !this.#pending.take(part));
-    if (event.content || event.output === undefined || event.output === null) return toA2aParts(parts);
+    if (event.content || event.output === undefined || event.output === null) {
+      const { toA2aPart } = this.#options;
+      return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);
+    }
     const output = typeof event.output === "object" ? toJson(event.output) : (event.output as string);
     return [{ data: output, metadata: { [metadataKey("type")]: "output" } }];
-  }
-
-  #noteActions({ actions }: AdkEvent): void {
-    if (actions?.escalate) this.#actions[metadataKey("escalate")] = true;
-    if (actions?.transferToAgent) this.#actions[metadataKey("transfer_to_agent")] = actions.transferToAgent;
   }
 
   /** The first error is the one that counts. */

@@ -6,9 +6,10 @@ import type { AdkEvent } from "./types.ts";
 const IDLE_MS = 50;
 
 /** A run that has begun, or the end of one that could not. */
-export type Beginning =
-  | { processor: Processor; opening: AgentEvent; events: AsyncGenerator<AdkEvent, void, undefined> }
-  | Ending;
+export type Beginning = { readonly processor: Processor } & (
+  | { readonly opening: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
+  | { readonly ending: Ending }
+);
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
@@ -25,6 +26,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   #processor: Processor | undefined;
   #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
   #answer: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
+  #source: AdkEvent | undefined;
   #pulling = false;
   #ended = false;
   #error: Error | undefined;
@@ -33,6 +35,19 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   constructor(begin: () => Promise<Beginning>, signal: AbortSignal) {
     this.#begin = begin;
     this.#signal = signal;
+  }
+
+  /** The ADK event that came last. */
+  get source(): AdkEvent | undefined {
+    return this.#source;
+  }
+
+  /** Leaves the run, which has failed for somebody else's fault; what the task says of that. */
+  fail(what: string, error: unknown): Ending {
+    this.#end();
+    // Nothing was said, and so nothing could fail, before there was a processor.
+    if (!this.#processor) throw error;
+    return this.#processor.fail(what, error);
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
@@ -57,8 +72,8 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     if (this.#signal.aborted) return this.#onAbort();
     const beginning = await this.#begin();
     if (this.#ended) return;
-    if (!("processor" in beginning)) return this.#endWith(beginning);
     this.#processor = beginning.processor;
+    if ("ending" in beginning) return this.#endWith(beginning.ending);
     this.#events = beginning.events;
     this.#say(beginning.opening);
   }
@@ -76,10 +91,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     const processor = this.#processor;
     if (this.#ended || !processor) return;
     if (done) return this.#endWith(processor.finish());
+    this.#source = value;
     try {
-      const event = processor.take(value);
-      if (event) this.#say(event);
-      else if (this.#answer && this.#events) this.#pull(this.#events);
+      for (const event of processor.take(value)) this.#say(event);
+      if (this.#answer && this.#events) this.#pull(this.#events);
     } catch (error) {
       this.#onError(error);
     }

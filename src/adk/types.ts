@@ -45,6 +45,7 @@ export interface AdkEvent {
   content?: GenaiContent;
   /** A piece of an answer that a later event repeats whole; such pieces are not stored in the session. */
   partial?: boolean;
+  turnComplete?: boolean;
   errorCode?: string;
   errorMessage?: string;
   actions?: { escalate?: boolean; transferToAgent?: string };
@@ -52,7 +53,7 @@ export interface AdkEvent {
   usageMetadata?: object;
   groundingMetadata?: object;
   citationMetadata?: object;
-  customMetadata?: object;
+  customMetadata?: Record<string, unknown>;
   /** What a workflow node answered. */
   output?: unknown;
   nodeInfo?: { path?: string };
