@@ -20,9 +20,11 @@ export class CardHolder {
     return this.#found.url;
   }
 
-  /** The extended card stands for the public one from now on. */
-  extend(card: AgentCard): void {
+  /** The extended card stands for the public one from now on. What was signed of it is what was decoded. */
+  async extend(card: AgentCard): Promise<AgentCard> {
+    await this.#source.verify?.(card);
     this.#extended = card;
+    return card;
   }
 
   /** Asks whether the public card has changed, once its server no longer calls it fresh (RFC 9111, A2A §8.6.2). */

@@ -10,6 +10,7 @@ import type { Http } from "./http.ts";
 import type { Reconnect } from "./reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
 import { type ClientBinding, transportFor } from "./transport-for.ts";
+import type { CardVerifier } from "./verify-card.ts";
 
 export interface ConnectOptions {
   /** Default: the first one in the card's order; gRPC only where there is no other. */
@@ -25,6 +26,8 @@ export interface ConnectOptions {
    * the headers for a requirement of the card.
    */
   readonly auth?: ClientAuth | Authorize;
+  /** Rejects for cards that are not to be trusted, as `createCardVerifier` makes it; given each before it is used. */
+  readonly verify?: CardVerifier;
   /** The URIs of the extensions that the caller speaks; asked for with every request. */
   readonly extensions?: readonly string[];
   /** Sent with every request as they are: for the card, too, and also where the card names another host than its own. */
@@ -56,7 +59,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };
-  const source = { http, retry, now };
+  const source = { http, verify: options.verify, retry, now };
   const found = await discover(source, url, options.signal);
   const via = chooseInterface(found.card, options);
   requireExtensions(found.card, extensions);

@@ -15,13 +15,15 @@ export interface FoundCard {
 
 export interface CardSource {
   readonly http: Http;
+  /** Rejects for a card, given as it was served, that is not to be trusted. */
+  readonly verify: ((card: unknown) => unknown) | undefined;
   readonly retry: Reconnect;
   readonly now: () => number;
 }
 
 /** The card at a URL; with a copy at hand, that copy again unless it has changed. */
 export async function fetchCard(
-  { http, retry, now }: CardSource,
+  { http, verify, retry, now }: CardSource,
   url: string,
   signal: AbortSignal | undefined,
   known?: FoundCard,
@@ -40,9 +42,11 @@ export async function fetchCard(
   const response = await retrying(retry, signal, ask, ({ cause }) => cause === undefined);
   const freshUntil = freshness(response.headers, now());
   if (known && !response.ok) return { ...known, freshUntil };
-  const text = await readText(http, response, signal);
+  const json = parseJson(await readText(http, response, signal));
+  const card = readCard(json, url);
+  await verify?.(json);
   return {
-    card: readCard(parseJson(text), url),
+    card,
     url,
     etag: response.headers.get("etag"),
     lastModified: response.headers.get("last-modified"),

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { connect, type Reconnect } from "./index.ts";
+import { generateSigningKey } from "../keys/index.ts";
+import type { AgentCard } from "../protocol/index.ts";
+import { signCard } from "../server/index.ts";
+import { connect, createCardVerifier, type Reconnect } from "./index.ts";
 import {
   type Answer,
   cardFor,
@@ -232,6 +235,34 @@ describe("the card", () => {
     expect([remote.card.name, (await remote.refreshCard()).name]).toEqual(["Extended", "Extended"]);
     changing.version = "2";
     expect((await remote.refreshCard()).name).toBe("Raw");
+  });
+
+  it("is used only if its signature holds, whichever card it is [A-40, A-45]", async () => {
+    const key = { ...(await generateSigningKey("ES256")), kid: "k" };
+    const { d: _secret, ...publicKey } = key;
+    const verify = createCardVerifier({ keys: [publicKey] });
+    const signed = async (name: string): Promise<object> =>
+      signCard(
+        cardFor(now.url, { name, capabilities: { extendedAgentCard: true, streaming: false } }) as AgentCard,
+        {
+          privateKey: key,
+        },
+      );
+    const now = { url: "", card: {}, extended: {} };
+    const { url } = await listen((response, request) =>
+      sendJson(response, request.url.includes("/.well-known/") ? now.card : { result: now.extended }),
+    );
+    now.url = url;
+    now.card = await signed("Public");
+    const remote = await connect(url, { verify });
+    now.extended = { ...(await signed("Extended")), description: "Forged" };
+    await expect(remote.extendedCard()).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
+    expect(remote.card.name).toBe("Public");
+    now.extended = await signed("Extended");
+    expect((await remote.extendedCard()).name).toBe("Extended");
+    now.card = { ...now.card, version: "2" };
+    await expect(remote.refreshCard()).rejects.toThrow("signed by nobody who is trusted");
+    await expect(connect(url, { verify })).rejects.toThrow("signed by nobody who is trusted");
   });
 
   it("has no extended one where it says so [H-03]", async () => {

@@ -124,8 +124,7 @@ export function remote({ cards, via, transport, reconnect, retry }: Connection):
         : sendOnce(input, options),
     async extendedCard(call = {}) {
       await offered("extendedAgentCard", "UNSUPPORTED_OPERATION");
-      cards.extend(await read("GetExtendedAgentCard", tenant, call));
-      return cards.card;
+      return cards.extend(await read("GetExtendedAgentCard", tenant, call));
     },
     refreshCard: ({ signal } = {}) => cards.refresh(signal),
     task: {
