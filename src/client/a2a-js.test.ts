@@ -17,7 +17,7 @@ import express from "express";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { StreamResponse, Task, TaskState } from "../protocol/index.ts";
 import { connect } from "./index.ts";
-import { all, describeRemote, type Served } from "./remote.contract.ts";
+import { all, describeRemote, type Served, WAYS_OF_0_3, WAYS_OF_1_0 } from "./remote.contract.ts";
 
 // The official server prints the errors that it answers before a stream begins.
 beforeAll(() => void vi.spyOn(console, "error").mockReturnValue());
@@ -95,6 +95,8 @@ async function serve(): Promise<Served> {
       { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
       { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "1.0" },
+      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
     ],
     capabilities: { streaming: true },
     defaultInputModes: ["text/plain"],
@@ -104,8 +106,9 @@ async function serve(): Promise<Served> {
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
   const userBuilder = UserBuilder.noAuthentication;
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
-  app.use("/rest", restHandler({ requestHandler, userBuilder }));
+  const legacyCompat = { enabled: true };
+  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
+  app.use("/rest", restHandler({ requestHandler, userBuilder, legacyCompat }));
   beside.addService(
     A2AService,
     grpcService({ requestHandler, userBuilder: GrpcUserBuilder.noAuthentication }),
@@ -121,7 +124,7 @@ async function serve(): Promise<Served> {
   };
 }
 
-describeRemote("the official SDK's server", serve);
+describeRemote("the official SDK's server", [...WAYS_OF_1_0, ...WAYS_OF_0_3], serve);
 
 it.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   "an answer without a task is a message over %s [G-01]",

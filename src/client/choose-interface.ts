@@ -11,7 +11,7 @@ export interface Choice {
 }
 
 /** Those that are spoken, the newest first. */
-const VERSIONS: readonly ProtocolVersion[] = ["1.0"];
+const VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
  * The interface of the card that is spoken to: the first, in the card's order, of the newest version that both sides

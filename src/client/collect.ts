@@ -21,6 +21,7 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
     if ("task" in event) task = snapshot(event.task);
     else if (!task && "message" in event) message = event.message;
     else {
+      task ??= begunBy(event);
       const next = fold(task, event);
       if (!isRefusal(next)) task = next;
     }
@@ -31,4 +32,15 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
     "INVALID_AGENT_RESPONSE",
     "The agent's stream ended without a task and without a message.",
   );
+}
+
+/** What is known of a task from an update alone: of a task that went on, A2A 0.3 need not send the whole first. */
+function begunBy(event: StreamResponse): Task | undefined {
+  if ("statusUpdate" in event) {
+    const { taskId: id, contextId, status } = event.statusUpdate;
+    return { id, contextId, status };
+  }
+  if (!("artifactUpdate" in event)) return undefined;
+  const { taskId: id, contextId } = event.artifactUpdate;
+  return { id, contextId, status: { state: "TASK_STATE_WORKING" } };
 }

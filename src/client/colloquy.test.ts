@@ -7,7 +7,7 @@ import type { Agent } from "../engine/index.ts";
 import { A2AError, type StreamResponse, textOf } from "../protocol/index.ts";
 import { createServer } from "../server/index.ts";
 import { collect, connect } from "./index.ts";
-import { all, describeRemote, type Served, taskOf } from "./remote.contract.ts";
+import { all, describeRemote, type Served, taskOf, WAYS_OF_0_3, WAYS_OF_1_0 } from "./remote.contract.ts";
 
 const obedient: Agent = agent(
   { name: "Obedient", description: "Does as it is told.", capabilities: { streaming: true } },
@@ -34,7 +34,7 @@ async function serve(): Promise<Served> {
   return { url, close: () => server.close() };
 }
 
-describeRemote("our own server", serve);
+describeRemote("our own server", [...WAYS_OF_1_0, ...WAYS_OF_0_3], serve);
 
 /** A connection to a server that breaks, every time, once that many bytes of answers have come through. */
 async function breaking(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { connect } from "./index.ts";
+import { connect, type ConnectOptions } from "./index.ts";
 import { cardFor, listen, type Seen, sendJson } from "./listen.contract.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
@@ -105,40 +105,96 @@ describe("an agent that is not found", () => {
   });
 });
 
-describe("the interface", () => {
-  const offer = (protocolBinding: string, protocolVersion: string, path: string) => (url: string) => ({
-    url: `${url}/${path}`,
-    protocolBinding,
-    protocolVersion,
-  });
-  const offering =
-    (...offers: ReturnType<typeof offer>[]) =>
-    (url: string) =>
-      cardFor(url, { supportedInterfaces: offers.map((make) => make(url)) });
+describe("the way to speak with an agent", () => {
+  type Way = readonly [protocolBinding: string, protocolVersion: string];
 
-  it("is the first of the card that we speak [A-03]", async () => {
-    const card = offering(
-      offer("GRPC", "1.0", "grpc"),
-      offer("JSONRPC", "0.3", "old"),
-      offer("HTTP+JSON", "1.0", "rest"),
-      offer("JSONRPC", "1.0", "rpc"),
-    );
-    const { url } = await host({ [WELL_KNOWN]: card });
-    expect((await connect(url)).via.url).toBe(`${url}/rest`);
-    expect((await connect(url, { binding: "JSONRPC" })).via.url).toBe(`${url}/rpc`);
-    expect((await connect(url, { binding: "GRPC" })).via.url).toBe(`${url}/grpc`);
-  });
-
-  it("is never silently of an older version, and the error says what is offered [B-09]", async () => {
-    const old = offering(offer("PIGEON", "1.0", "loft"), offer("JSONRPC", "0.3", "old"));
-    const { url } = await host({
-      [WELL_KNOWN]: old,
-      "/v0.3.json": () => ({ name: "Old", url: "http://old", protocolVersion: "0.3.0" }),
+  /** The way that is chosen with a card that offers these, or the error. */
+  async function chosen(ways: readonly Way[], options: ConnectOptions = {}): Promise<string> {
+    const supportedInterfaces = ways.map(([protocolBinding, protocolVersion]) => {
+      return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
     });
-    await expect(connect(url)).rejects.toMatchObject({
+    const { url } = await host({ [WELL_KNOWN]: () => cardFor("", { supportedInterfaces }) });
+    const { via } = await connect(url, options);
+    return `${via.protocolBinding} ${via.protocolVersion}`;
+  }
+
+  it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {
+    const ways: Way[] = [
+      ["urn:x:pigeons", "1.0"],
+      // Which takes packages that may not be there.
+      ["GRPC", "1.0"],
+      ["JSONRPC", "2.0"],
+      ["JSONRPC", "0.3"],
+      ["HTTP+JSON", "1.0.1"],
+      ["JSONRPC", "1.0"],
+    ];
+    expect(await chosen(ways)).toBe("HTTP+JSON 1.0.1");
+    expect(await chosen(ways, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
+    expect(await chosen(ways, { binding: "GRPC" })).toBe("GRPC 1.0");
+    expect(await chosen([["JSONRPC", "0.3.0"]])).toBe("JSONRPC 0.3.0");
+  });
+
+  it("may be pinned to a version [B-09]", async () => {
+    const ways: Way[] = [
+      ["JSONRPC", "1.0"],
+      ["HTTP+JSON", "0.3"],
+    ];
+    expect(await chosen(ways, { version: "0.3" })).toBe("HTTP+JSON 0.3");
+    await expect(chosen(ways, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
-      message: `"Raw" does not offer JSONRPC or HTTP+JSON or GRPC at A2A 1.0; its card offers PIGEON 1.0, JSONRPC 0.3.`,
+      message: `"Raw" does not offer JSONRPC at A2A 0.3; its card offers JSONRPC 1.0, HTTP+JSON 0.3.`,
     });
-    await expect(connect(`${url}/v0.3.json`)).rejects.toThrow("its card offers JSONRPC 0.3.0.");
+    await expect(chosen([["JSONRPC", "0.3"]], { version: "1.0" })).rejects.toThrow(
+      "its card offers JSONRPC 0.3.",
+    );
+    await expect(chosen([["JSONRPC", "0.2"]])).rejects.toThrow(
+      "at A2A 1.0 or 0.3; its card offers JSONRPC 0.2.",
+    );
+    await expect(chosen([])).rejects.toThrow("its card offers nothing.");
+  });
+
+  it("is never silently of an older version than the agent has [B-09]", async () => {
+    const ways: Way[] = [
+      ["JSONRPC", "1.0"],
+      ["HTTP+JSON", "0.3"],
+    ];
+    await expect(chosen(ways, { binding: "HTTP+JSON" })).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+      message: expect.stringContaining("{ allowOlder: true }") as string,
+    });
+    expect(await chosen(ways, { binding: "HTTP+JSON", allowOlder: true })).toBe("HTTP+JSON 0.3");
+  });
+
+  it("is found in a card of 0.3, and in one that is both", async () => {
+    const old = {
+      protocolVersion: "0.3.0",
+      url: "/old/rpc",
+      additionalInterfaces: [
+        { url: "/old/rpc", transport: "JSONRPC" },
+        { url: "/old/rest", transport: "HTTP+JSON" },
+      ],
+    };
+    const { url } = await host({
+      "/old.json": () => ({ ...cardFor(""), supportedInterfaces: undefined, ...old }),
+      "/both.json": (at) => ({ ...cardFor(at), ...old }),
+    });
+    const only = await connect(`${url}/old.json`);
+    expect(only.card.supportedInterfaces).toEqual([
+      {
+        url: `${url}/old/rpc`,
+        protocolBinding: "JSONRPC",
+        protocolVersion: expect.stringMatching(/^0\.3/) as string,
+      },
+      {
+        url: `${url}/old/rest`,
+        protocolBinding: "HTTP+JSON",
+        protocolVersion: expect.stringMatching(/^0\.3/) as string,
+      },
+    ]);
+    expect((await connect(`${url}/both.json`)).via).toMatchObject({
+      url: `${url}/rpc`,
+      protocolVersion: "1.0",
+    });
+    expect((await connect(`${url}/both.json`, { version: "0.3" })).via.url).toBe(`${url}/old/rpc`);
   });
 });

@@ -1,7 +1,8 @@
-import { A2AError, isTerminal, type StreamResponse } from "../protocol/index.ts";
+import { A2AError, type StreamResponse } from "../protocol/index.ts";
 import type { Call } from "./http.ts";
 import { type Beginning, Place } from "./place.ts";
 import { Backoff, isPassing, type Reconnect } from "./reconnect.ts";
+import { subscribe } from "./subscribe.ts";
 import type { Received, Transport } from "./transport.ts";
 
 /**
@@ -57,23 +58,6 @@ function open(
   // Only a message can begin without a task.
   const { send } = beginning as Extract<Beginning, { send: unknown }>;
   return transport.stream("SendStreamingMessage", send, call);
-}
-
-async function* subscribe(
-  transport: Transport,
-  params: { readonly id: string; readonly tenant?: string },
-  call: Call,
-  lastEventId: string | undefined,
-): AsyncGenerator<Received, void, undefined> {
-  try {
-    yield* transport.stream("SubscribeToTask", params, { ...call, lastEventId });
-  } catch (error) {
-    // So a server says that the task has ended meanwhile (A2A §3.1.6).
-    if (!(error instanceof A2AError) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
-    const task = await transport.call("GetTask", params, call);
-    if (!isTerminal(task.status.state)) throw error;
-    yield { event: { task } };
-  }
 }
 
 function lost({ taskId, lastEventId }: Place, cut: A2AError, tries: number): A2AError {

@@ -1,7 +1,7 @@
 /**
- * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `Remote`: send, stream, tasks. It speaks A2A 1.0 over
- * JSON-RPC, HTTP+JSON and gRPC with any server. A stream that is cut goes on by itself from where it was; "cut" is never
- * taken for "ended".
+ * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `Remote`: send, stream, tasks. It speaks A2A 1.0 and
+ * 0.3 with any server, over the binding that the card prefers, and shows credentials as the card asks for them. A stream
+ * that is cut goes on by itself from where it was; "cut" is never taken for "ended".
  */
 export type { Authorize, ClientAuth, ClientCredentials, OAuthClient, Wanted } from "./auth/client-auth.ts";
 export { collect } from "./collect.ts";

@@ -1,30 +1,39 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
+import { v0_3, v1 } from "../wire/index.ts";
 import { isObject } from "./http.ts";
 
-/** A card as it came from a URL, against which the places in it are read. */
+/** A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. */
 export function readCard(json: unknown, cardUrl: string): AgentCard {
-  if (!isCard(json)) throw new A2AError("INVALID_AGENT_RESPONSE", "not an agent card");
-  const card = v1.decodeCard(json);
-  const supportedInterfaces = [...card.supportedInterfaces, ...olderInterfaces(json)].map((one) =>
+  if (!isObject(json) || typeof json["name"] !== "string") throw notACard();
+  const isNew = "supportedInterfaces" in json || "supported_interfaces" in json;
+  const isOld = "url" in json;
+  if (!isNew && !isOld) throw notACard();
+  const card = isNew ? v1.decodeCard(json) : v0_3.fromCard(json);
+  const older = isNew && isOld ? v0_3.fromCard(json).supportedInterfaces : [];
+  const supportedInterfaces = [...card.supportedInterfaces, ...older].map((one) =>
     one.url.startsWith("/") ? { ...one, url: new URL(one.url, cardUrl).href } : one,
   );
-  return { ...card, supportedInterfaces };
+  return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirst) };
 }
 
-/** A card of 0.3 has its first interface spread over its top level. */
-function olderInterfaces(json: Record<string, unknown>): AgentInterface[] {
-  const { url, preferredTransport: protocolBinding = "JSONRPC", protocolVersion = "0.2" } = json;
-  if (typeof url !== "string" || typeof protocolBinding !== "string" || typeof protocolVersion !== "string") {
-    return [];
-  }
-  return [{ url, protocolBinding, protocolVersion }];
+/** A card that is both lists its interfaces of 0.3 twice, and one of 0.3 the preferred one. */
+function isFirst(one: AgentInterface, index: number, all: readonly AgentInterface[]): boolean {
+  return index === all.findIndex((other) => isSame(one, other));
 }
 
-function isCard(json: unknown): json is Record<string, unknown> {
+function isSame(one: AgentInterface, other: AgentInterface): boolean {
+  const { url, protocolBinding, protocolVersion } = one;
   return (
-    isObject(json) &&
-    typeof json["name"] === "string" &&
-    ("supportedInterfaces" in json || "supported_interfaces" in json || "url" in json)
+    url === other.url &&
+    protocolBinding === other.protocolBinding &&
+    majorMinor(protocolVersion) === majorMinor(other.protocolVersion)
   );
+}
+
+function majorMinor(version: string): string {
+  return version.split(".", 2).join(".");
+}
+
+function notACard(): A2AError {
+  return new A2AError("INVALID_AGENT_RESPONSE", "not an agent card");
 }

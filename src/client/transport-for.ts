@@ -4,6 +4,7 @@ import type { Http } from "./http.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
 import type { Transport } from "./transport.ts";
+import * as v0_3 from "./v0_3.ts";
 import * as v1 from "./v1.ts";
 
 /** The bindings that this client speaks. */
@@ -17,8 +18,7 @@ const TRANSPORTS: Record<ClientBinding, (via: AgentInterface, http: Http) => Tra
     GRPC: ({ url }, http) => openGrpc(http, url),
   };
 
-// 0.3 is not chosen yet.
-const DIALECTS = { "1.0": v1, "0.3": v1 };
+const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
 export const CLIENT_BINDINGS = Object.keys(TRANSPORTS) as readonly ClientBinding[];
 

@@ -1,0 +1,110 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { AgentCard, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
+import {
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from "a2a-js-sdk-0.3/server";
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "a2a-js-sdk-0.3/server/express";
+import express from "express";
+import { afterAll, beforeAll, vi } from "vitest";
+import { describeRemote, type Served, WAYS_OF_0_3 } from "./remote.contract.ts";
+
+// The official server prints the errors that it answers.
+beforeAll(() => {
+  vi.spyOn(console, "error").mockReturnValue();
+  vi.spyOn(console, "warn").mockReturnValue();
+});
+afterAll(() => void vi.restoreAllMocks());
+
+class Obedient implements AgentExecutor {
+  readonly #contexts = new Map<string, string>();
+
+  execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage, task } = request;
+    this.#contexts.set(taskId, contextId);
+    const [part] = userMessage.parts;
+    const text = part?.kind === "text" ? part.text : "";
+    const begun: Task = {
+      kind: "task",
+      id: taskId,
+      contextId,
+      status: { state: "submitted" },
+      history: [userMessage],
+    };
+    if (!task) bus.publish(begun);
+    bus.publish(statusOf(taskId, contextId, "working"));
+    if (text === "wait") return Promise.resolve();
+    if (text === "ask" && !task) bus.publish(statusOf(taskId, contextId, "input-required"));
+    else {
+      const words = task ? [`got ${text}`] : ["one ", "two ", "three"];
+      for (const [index, word] of words.entries()) bus.publish(chunkOf(taskId, contextId, word, index > 0));
+      bus.publish(statusOf(taskId, contextId, "completed"));
+    }
+    bus.finished();
+    return Promise.resolve();
+  };
+
+  cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    bus.publish(statusOf(taskId, this.#contexts.get(taskId) ?? "", "canceled"));
+    bus.finished();
+    return Promise.resolve();
+  };
+}
+
+function statusOf(
+  taskId: string,
+  contextId: string,
+  state: "working" | "input-required" | "completed" | "canceled",
+): TaskStatusUpdateEvent {
+  const status = { state, timestamp: new Date().toISOString() };
+  return { kind: "status-update", taskId, contextId, status, final: state !== "working" };
+}
+
+function chunkOf(taskId: string, contextId: string, text: string, append: boolean): TaskArtifactUpdateEvent {
+  const artifact = { artifactId: "answer", parts: [{ kind: "text" as const, text }] };
+  return { kind: "artifact-update", taskId, contextId, artifact, append };
+}
+
+async function serve(): Promise<Served> {
+  const app = express();
+  const http = createServer(app);
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const card: AgentCard = {
+    protocolVersion: "0.3.0",
+    name: "Obedient",
+    description: "Does as it is told.",
+    version: "1",
+    url: `${url}/jsonrpc`,
+    preferredTransport: "JSONRPC",
+    additionalInterfaces: [
+      { url: `${url}/jsonrpc`, transport: "JSONRPC" },
+      { url: `${url}/rest`, transport: "HTTP+JSON" },
+    ],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
+  };
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
+  const userBuilder = UserBuilder.noAuthentication;
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
+  app.use("/rest", restHandler({ requestHandler, userBuilder }));
+  return {
+    url,
+    close: async () => {
+      http.close();
+      http.closeAllConnections();
+      await once(http, "close");
+    },
+  };
+}
+
+describeRemote("the official SDK's server of 0.3", WAYS_OF_0_3, serve);

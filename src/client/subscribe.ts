@@ -1,0 +1,66 @@
+import { A2AError, isTerminal, type Task } from "../protocol/index.ts";
+import type { Call } from "./http.ts";
+import { isPassing } from "./reconnect.ts";
+import type { Received, Transport } from "./transport.ts";
+
+interface Subscribed {
+  readonly id: string;
+  readonly tenant?: string;
+}
+
+/**
+ * The events of a task from behind an event id on; without one, and from a server that ignores it, they begin with the
+ * whole task. Of a task that has ended meanwhile, the whole task is all.
+ */
+export async function* subscribe(
+  transport: Transport,
+  params: Subscribed,
+  call: Call,
+  lastEventId: string | undefined,
+): AsyncGenerator<Received, void, undefined> {
+  const get = (): Promise<Task> => transport.call("GetTask", params, call);
+  try {
+    const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
+    yield* transport.version === "0.3" ? madeWhole(received, get, lastEventId) : received;
+  } catch (error) {
+    if (!(error instanceof A2AError) || !MAY_HAVE_ENDED[transport.version](error)) throw error;
+    const task = await get();
+    if (!isTerminal(task.status.state)) throw error;
+    yield { event: { task } };
+  }
+}
+
+/** How a server says that there is nothing to subscribe to, because the task has ended (A2A §3.1.6). */
+const MAY_HAVE_ENDED: Record<Transport["version"], (error: A2AError) => boolean> = {
+  "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
+  // 0.3 says nothing of it, and each server something else.
+  "0.3": (error) => error.reason !== "TASK_NOT_FOUND" && !isPassing(error),
+};
+
+/**
+ * 0.3 leaves it to the server what a subscription begins with. One that begins in the middle is preceded by the task as
+ * it is then; and because something may have happened between the two, the task stands once more for the last event.
+ */
+async function* madeWhole(
+  stream: AsyncIterable<Received>,
+  get: () => Promise<Task>,
+  lastEventId: string | undefined,
+): AsyncGenerator<Received, void, undefined> {
+  let isWhole: boolean | undefined;
+  let isLast = false;
+  for await (const received of stream) {
+    if (isWhole === undefined) {
+      isWhole = "task" in received.event || follows(received.id, lastEventId);
+      if (!isWhole) yield { event: { task: await get() } };
+    }
+    isLast = received.isLast === true;
+    if (isLast && !isWhole) break;
+    yield received;
+  }
+  if (!isWhole) yield { event: { task: await get() }, isLast };
+}
+
+/** True for an id that a server counts on with: one that resumes does not begin with the whole task. */
+function follows(id: string | undefined, lastEventId: string | undefined): boolean {
+  return lastEventId !== undefined && id !== undefined && Number(id) === Number(lastEventId) + 1;
+}
