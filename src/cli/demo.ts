@@ -27,7 +27,7 @@ async function demo(options: Options, context: Context): Promise<void> {
   });
 }
 
-function tryLines([assistant, writer]: readonly Served[]): string {
+function tryLines([assistant, writer]: readonly Served[], header?: string): string {
   if (!assistant || !writer) return "";
   const question = "What is 12.5% of 80, and 10 km in miles?";
   return `Try in another terminal
@@ -44,5 +44,5 @@ ${sendLine(writer.url, "Write 50 words", "--stream")}
   ${commandLine("task", "list", writer.url)}
 
   # nothing but curl
-${curlLine(assistant.url, question)}`;
+${curlLine(assistant.url, question, header)}`;
 }

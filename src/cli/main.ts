@@ -1,5 +1,6 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
+import { authNewKeyCommand } from "./auth-new-key.ts";
 import { cardGetCommand } from "./card-get.ts";
 import type { Context } from "./context.ts";
 import { demoCommand } from "./demo.ts";
@@ -41,8 +42,11 @@ function program(context: Context): Command {
   const card = new Command("card")
     .description("Look at agent cards: get.")
     .addCommand(cardGetCommand(context));
+  const auth = new Command("auth")
+    .description("Make credentials for the agents that you serve: new-key.")
+    .addCommand(authNewKeyCommand(context));
   for (const command of [serveCommand, sendCommand]) program.addCommand(command(context));
-  program.addCommand(task).addCommand(card).addCommand(demoCommand(context));
+  program.addCommand(task).addCommand(card).addCommand(auth).addCommand(demoCommand(context));
   prepare(program, streams);
   return program;
 }

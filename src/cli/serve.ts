@@ -4,6 +4,7 @@ import type { Context } from "./context.ts";
 import { outputOption } from "./options.ts";
 import { Problem } from "./problem.ts";
 import type { AdkAgents } from "./serve/adk.ts";
+import { addAuthOptions } from "./serve/authentication.ts";
 import { curlLine, sendLine, type Served } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/run.ts";
 
@@ -28,13 +29,14 @@ A file exports its agent as rootAgent, agent or default: an ADK agent, agent(…
 Examples:
   colloquy serve agent.ts
   colloquy serve agents/ --port 8080
-  colloquy serve --exec "jq ."`,
+  colloquy serve --exec "jq ."
+  colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`,
     )
     .action(async (paths: string[], options: Options) => serve(paths, options, context));
 }
 
 export function addServeOptions(command: Command): Command {
-  return command
+  return addAuthOptions(command)
     .addOption(
       new Option("--port <number>", "port to listen on; the next free one when it is taken, 0 for any")
         .env("PORT")
@@ -57,7 +59,7 @@ async function serve(paths: string[], options: Options, context: Context): Promi
   const { serveUntilStopped } = await import("./serve/run.ts");
   await serveUntilStopped(options, context, async (adk) => {
     const { agents, skipped } = await loadAgents(paths, options, adk);
-    return { agents, below: (served) => notServed(skipped) + tryLines(served) };
+    return { agents, below: (served, header) => notServed(skipped) + tryLines(served, header) };
   });
 }
 
@@ -81,10 +83,10 @@ function notServed(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }
 
-function tryLines([first]: readonly Served[]): string {
+function tryLines([first]: readonly Served[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
-  return `Try\n${sendLine(first.url, text, "--stream")}${curlLine(first.url, text)}`;
+  return `Try\n${sendLine(first.url, text, "--stream")}${curlLine(first.url, text, header)}`;
 }
 
 function port(text: string): number {

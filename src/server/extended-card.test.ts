@@ -11,12 +11,10 @@ const TOKENS = {
   "token-of-eve-0123456789": "eve",
   "token-of-dan-0123456789": { principal: "dan", tenant: "acme" },
 };
-const [ADA, BOB, EVE, DAN] = Object.keys(TOKENS).map(withBearer) as [
-  object,
-  object,
-  object,
-  object,
-] as Record<string, string>[];
+const ADA = withBearer("token-of-ada-0123456789");
+const BOB = withBearer("token-of-bob-0123456789");
+const EVE = withBearer("token-of-eve-0123456789");
+const DAN = withBearer("token-of-dan-0123456789");
 
 const skill = (id: string): { id: string; name: string; description: string; tags: string[] } => ({
   id,

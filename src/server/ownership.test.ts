@@ -35,33 +35,32 @@ const jsonRpc: Wire = {
 
 type Route = readonly [method: "GET" | "POST" | "DELETE", path: string, asBody?: true];
 
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
 const ROUTES: Record<OperationName, (params: Params) => Route> = {
   SendMessage: () => ["POST", "/message:send", true],
   SendStreamingMessage: () => ["POST", "/message:stream", true],
-  GetTask: ({ id }) => ["GET", `/tasks/${String(id)}?historyLength=1`],
+  GetTask: ({ id }) => ["GET", `/tasks/${text(id)}?historyLength=1`],
   ListTasks: ({ contextId }) => [
     "GET",
-    contextId === undefined ? "/tasks" : `/tasks?contextId=${String(contextId)}`,
+    contextId === undefined ? "/tasks" : `/tasks?contextId=${text(contextId)}`,
   ],
-  CancelTask: ({ id }) => ["POST", `/tasks/${String(id)}:cancel`],
-  SubscribeToTask: ({ id }) => ["POST", `/tasks/${String(id)}:subscribe`],
+  CancelTask: ({ id }) => ["POST", `/tasks/${text(id)}:cancel`],
+  SubscribeToTask: ({ id }) => ["POST", `/tasks/${text(id)}:subscribe`],
   GetExtendedAgentCard: () => ["GET", "/extendedAgentCard"],
   CreateTaskPushNotificationConfig: ({ taskId }) => [
     "POST",
-    `/tasks/${String(taskId)}/pushNotificationConfigs`,
+    `/tasks/${text(taskId)}/pushNotificationConfigs`,
     true,
   ],
   GetTaskPushNotificationConfig: ({ taskId, id }) => [
     "GET",
-    `/tasks/${String(taskId)}/pushNotificationConfigs/${String(id)}`,
+    `/tasks/${text(taskId)}/pushNotificationConfigs/${text(id)}`,
   ],
-  ListTaskPushNotificationConfigs: ({ taskId }) => [
-    "GET",
-    `/tasks/${String(taskId)}/pushNotificationConfigs`,
-  ],
+  ListTaskPushNotificationConfigs: ({ taskId }) => ["GET", `/tasks/${text(taskId)}/pushNotificationConfigs`],
   DeleteTaskPushNotificationConfig: ({ taskId, id }) => [
     "DELETE",
-    `/tasks/${String(taskId)}/pushNotificationConfigs/${String(id)}`,
+    `/tasks/${text(taskId)}/pushNotificationConfigs/${text(id)}`,
   ],
 };
 

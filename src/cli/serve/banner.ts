@@ -23,8 +23,10 @@ export function sendLine(url: string, text: string, ...flags: string[]): string 
 }
 
 /** The same with nothing but curl. */
-export function curlLine(url: string, text: string): string {
+export function curlLine(url: string, text: string, header?: string): string {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
-  return `  curl -s ${url} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoted(body)}\n`;
+  // In double quotes, so that the shell puts the variable in.
+  const who = header === undefined ? "" : ` -H "${header}"`;
+  return `  curl -s ${url}${who} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoted(body)}\n`;
 }

@@ -5,10 +5,11 @@ import { Output, type Format } from "../output.ts";
 import { Problem } from "../problem.ts";
 import { packageVersion } from "../version.ts";
 import { AdkAgents } from "./adk.ts";
+import { authenticationOf, hasAuthentication, sendingOf, type AuthOptions } from "./authentication.ts";
 import { agentLines, type Served } from "./banner.ts";
 
 /** What `serve` and `demo` have in common. */
-export interface ServeOptions {
+export interface ServeOptions extends AuthOptions {
   port: number;
   strictPort?: boolean;
   host: string;
@@ -25,7 +26,7 @@ export interface Lineup {
   /** A line for the top. */
   about?: string;
   /** What stands below the list of agents. */
-  below(served: readonly Served[]): string;
+  below(served: readonly Served[], header?: string): string;
 }
 
 const PORTS_TRIED = 20;
@@ -39,16 +40,19 @@ export async function serveUntilStopped(
   const observer = errorsTo(context);
   const adk = new AdkAgents(options.store, observer);
   const lineup = await load(adk);
+  // After the agents, because their .env may have the tokens.
+  const authenticate = authenticationOf(options, process.env);
   const server = createServer(lineup.agents, {
     store: options.store as StoreChoice,
     observer,
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
   });
   try {
     const address = await listen(server, options, context);
     new Output(context.streams, options.output).fact({ url: address.url, agents: address.agents });
-    context.streams.err(await banner(lineup, address, options));
+    context.streams.err(await banner(lineup, address, options, authenticate && sendingOf(authenticate)));
     await stopped(context.interrupted);
     context.streams.err("Stopping; Ctrl-C again stops at once.\n");
   } finally {
@@ -57,7 +61,12 @@ export async function serveUntilStopped(
   }
 }
 
-async function banner(lineup: Lineup, { agents }: Address, { store }: ServeOptions): Promise<string> {
+async function banner(
+  lineup: Lineup,
+  { agents }: Address,
+  { store }: ServeOptions,
+  sending: ReturnType<typeof sendingOf> | undefined,
+): Promise<string> {
   const served = await Promise.all(
     agents.map(async ({ id, url }) => ({
       id,
@@ -66,8 +75,9 @@ async function banner(lineup: Lineup, { agents }: Address, { store }: ServeOptio
     })),
   );
   const top = `colloquy ${packageVersion()} · node ${process.version} · ${store}\n`;
+  const who = sending ? `${sending.hint}\n\n` : "";
   const about = lineup.about === undefined ? "" : `${lineup.about}\n`;
-  return `${top}${about}\n${agentLines(served)}\n${lineup.below(served)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${agentLines(served)}\n${who}${lineup.below(served, sending?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the port, or on the next that is free. */
@@ -93,12 +103,13 @@ async function listen(server: Server, options: ServeOptions, { streams }: Contex
 }
 
 /** What keeps a server from starting is its own, also where it says that something (its store) is not available. */
-function cannotStart(error: unknown, { host, allowUnauthenticated }: ServeOptions): Problem {
+function cannotStart(error: unknown, options: ServeOptions): Problem {
+  const { host, allowUnauthenticated } = options;
   const message = error instanceof Error ? error.message : String(error);
   const hint =
-    host === "127.0.0.1" || allowUnauthenticated
+    host === "127.0.0.1" || allowUnauthenticated || hasAuthentication(options)
       ? undefined
-      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in.";
+      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in, or say who may, for example with --auth-token-env.";
   return new Problem("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
@@ -107,7 +118,8 @@ function errorsTo({ streams }: Context): Observer {
     onError({ where, error, taskId }) {
       const task = taskId ? ` (task ${taskId})` : "";
       const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      streams.err(`error in ${where}${task}: ${what}\n`);
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+      streams.err(`error in ${where}${task}: ${what}${cause}\n`);
     },
   };
 }
