@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { collect, connect, type Remote } from "../client/index.ts";
 import { type DataPart, type StreamResponse, type Task, textOf } from "../protocol/index.ts";
+import { bearer } from "../server/auth/index.ts";
 import type { Server } from "../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";
 import { toA2a, type ToA2aOptions } from "./to-a2a.ts";
@@ -198,5 +199,44 @@ describe("an ADK agent served with toA2a", () => {
     );
     expect(text.join("")).toBe("You said hello, and that is all.");
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+});
+
+describe("an ADK agent whose callers are known", () => {
+  const ada = "token-of-ada-0123456789";
+  const bob = "token-of-bob-0123456789";
+  const guarded: ToA2aOptions = {
+    authenticate: bearer({ tokens: { [ada]: "ada", [bob]: "bob" } }),
+    describeExtended: ({ principal }) => ({ description: `Approves things for ${principal}.` }),
+  };
+  const as = (url: string, token: string): Promise<Remote> => connect(url, { auth: { bearer: token } });
+
+  it("lets nobody in who is not, and says in its card how to be [M-01, A-10]", async () => {
+    const { url, remote } = await serve(guarded);
+    await expect(remote.send("Hi")).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
+    expect(remote.card.securitySchemes).toEqual({ bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } });
+    expect(textOf(taskOf(await (await as(url, ada)).send("Hi")).artifacts?.[0]?.parts ?? [])).toContain(
+      "You said Hi",
+    );
+  });
+
+  it("keeps their tasks and conversations apart, in one context too [E13, M-04]", async () => {
+    const { url } = await serve(guarded);
+    const [hers, his] = [await as(url, ada), await as(url, bob)];
+    const task = taskOf(await hers.send("approve", { contextId: "shared" }));
+    await his.send("approve", { contextId: "shared" });
+    expect((await his.task.list({})).totalSize).toBe(1);
+    await expect(his.task.get(task.id)).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+  });
+
+  it("has an extended card for them [A-30, A-32]", async () => {
+    const { url } = await serve(guarded);
+    expect((await (await as(url, bob)).extendedCard()).description).toBe("Approves things for bob.");
+  });
+
+  it("listens beyond this machine, as one without does not", async () => {
+    const { server } = await serve({ ...guarded, host: "0.0.0.0" });
+    expect(server).toBeDefined();
+    await expect(serve({ host: "0.0.0.0" })).rejects.toThrow("allowUnauthenticated: true");
   });
 });
