@@ -2,6 +2,9 @@ import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
 import { authNewKeyCommand } from "./auth-new-key.ts";
 import { cardGetCommand } from "./card-get.ts";
+import { cardSignCommand } from "./card-sign.ts";
+import { cardValidateCommand } from "./card-validate.ts";
+import { cardVerifyCommand } from "./card-verify.ts";
 import type { Context } from "./context.ts";
 import { demoCommand } from "./demo.ts";
 import { Output, type Format, type Streams } from "./output.ts";
@@ -39,9 +42,10 @@ function program(context: Context): Command {
   for (const command of [taskGetCommand, taskListCommand, taskCancelCommand, taskSubscribeCommand]) {
     task.addCommand(command(context));
   }
-  const card = new Command("card")
-    .description("Look at agent cards: get.")
-    .addCommand(cardGetCommand(context));
+  const card = new Command("card").description("Look at agent cards: get, validate, verify, sign.");
+  for (const command of [cardGetCommand, cardValidateCommand, cardVerifyCommand, cardSignCommand]) {
+    card.addCommand(command(context));
+  }
   const auth = new Command("auth")
     .description("Make credentials for the agents that you serve: new-key.")
     .addCommand(authNewKeyCommand(context));

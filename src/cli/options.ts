@@ -118,7 +118,8 @@ function keyValue(text: string, previous: Record<string, string> = {}): Record<s
   return { ...previous, [text.slice(0, at).trim()]: text.slice(at + 1).trim() };
 }
 
-function oneMore(text: string, previous: string[] | undefined): string[] {
+/** For options that may be repeated. */
+export function oneMore(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 

@@ -55,6 +55,17 @@ export class Output {
     else renderCard(this.#page, card);
   }
 
+  /** What has no protocol type: `value` in JSON, `fields` in text. */
+  facts(value: object, fields: Readonly<Record<string, string>>): void {
+    if (this.format === "json") return this.#document(value);
+    for (const [label, field] of Object.entries(fields)) this.#page.field(label, field);
+  }
+
+  /** JSON in every format, because it is for a file. */
+  document(value: object): void {
+    this.#document(value);
+  }
+
   /** The first element of a stream that goes on with a task whose past the user has seen. */
   resumed(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.event(event);

@@ -13,6 +13,8 @@ export interface Target {
   /** As the user wrote it, for the commands that are printed. */
   readonly ref: string;
   readonly remote: Remote;
+  /** The card's JSON as it was served. */
+  readonly served: unknown;
   /** Aborts when the user has had enough, or `--timeout` is over. */
   readonly signal: AbortSignal;
 }
@@ -45,18 +47,20 @@ export async function openTarget(ref: string, options: ClientOptions, context: C
   const auth = credentialsOf(options);
   const file = await readCardFile(ref);
   const [binding] = options.transport ?? [];
+  let served: unknown;
   try {
     const remote = await connect(file === undefined ? ref : CARD_FILE, {
       headers: { ...options.svcParam },
       fetch: (input, init) =>
         file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
       signal,
+      verify: (card) => (served = card),
       ...(binding ? { binding } : {}),
       ...(auth ? { auth } : {}),
       ...(options.extension ? { extensions: options.extension } : {}),
       ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
     });
-    return { ref, remote, signal };
+    return { ref, remote, served, signal };
   } catch (error) {
     throw asCardProblem(error, ref);
   }

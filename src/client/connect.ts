@@ -10,7 +10,6 @@ import type { Http } from "./http.ts";
 import type { Reconnect } from "./reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
 import { type ClientBinding, transportFor } from "./transport-for.ts";
-import type { CardVerifier } from "./verify-card.ts";
 
 export interface ConnectOptions {
   /** Default: the first one in the card's order; gRPC only where there is no other. */
@@ -26,8 +25,11 @@ export interface ConnectOptions {
    * the headers for a requirement of the card.
    */
   readonly auth?: ClientAuth | Authorize;
-  /** Rejects for cards that are not to be trusted, as `createCardVerifier` makes it; given each before it is used. */
-  readonly verify?: CardVerifier;
+  /**
+   * Rejects for cards that are not to be trusted, as `createCardVerifier` makes it. Given each as it was served, before
+   * it is used.
+   */
+  readonly verify?: (card: unknown) => unknown;
   /** The URIs of the extensions that the caller speaks; asked for with every request. */
   readonly extensions?: readonly string[];
   /** Sent with every request as they are: for the card, too, and also where the card names another host than its own. */

@@ -19,9 +19,9 @@ export async function signCard(
   const { specification, sdk } = v1.canonicalCard(JSON.parse(JSON.stringify(card)));
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
   const made: AgentCardSignature[] = [];
-  for (const { jku, ...options } of asList(signing)) {
+  for (const options of asList(signing)) {
     const signer = await createSigner(options);
-    const header = { typ: "JOSE", ...(jku === undefined ? {} : { jku }) };
+    const header = { typ: "JOSE", ...(options.jku === undefined ? {} : { jku: options.jku }) };
     for (const payload of payloads) made.push({ ...(await signJws(payload, signer, header)) });
   }
   return { ...card, signatures: [...(card.signatures ?? []), ...made] };
@@ -29,9 +29,7 @@ export async function signCard(
 
 /** What a JWKS endpoint answers for the keys that sign cards; fails for a key that can not sign. */
 export async function signingKeys(signing: CardSigning | readonly CardSigning[]): Promise<JSONWebKeySet> {
-  return publicKeys(
-    await Promise.all(asList(signing).map(({ jku: _, ...options }) => createSigner(options))),
-  );
+  return publicKeys(await Promise.all(asList(signing).map(createSigner)));
 }
 
 function asList(signing: CardSigning | readonly CardSigning[]): readonly CardSigning[] {

@@ -1,0 +1,46 @@
+import { readFile } from "node:fs/promises";
+import { Command } from "commander";
+import { v1 } from "../wire/index.ts";
+import { signCard, type CardSigning } from "../server/index.ts";
+import { clientCommand } from "./command.ts";
+import type { Context } from "./context.ts";
+import type { ClientOptions } from "./options.ts";
+import { Problem } from "./problem.ts";
+
+interface Options extends ClientOptions {
+  key: string;
+  alg?: NonNullable<CardSigning["alg"]>;
+  kid?: string;
+  jku?: string;
+}
+
+export function cardSignCommand(context: Context): Command {
+  const command = new Command("sign")
+    .description("Sign a card, for a place that serves it as a file; prints the signed card.")
+    .requiredOption("--key <file>", "the private key: a JWK, or PKCS #8 as PEM")
+    .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
+    .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
+    .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
+  return clientCommand<Options>(command, "", context, async ({ served, options, output }) => {
+    const { key, alg, kid, jku } = options;
+    const privateKey = await readKey(key);
+    const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
+    try {
+      output.document(await signCard(v1.decodeCard(served), how));
+    } catch (error) {
+      throw new Problem("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
+    }
+  });
+}
+
+async function readKey(file: string): Promise<CardSigning["privateKey"]> {
+  try {
+    const text = await readFile(file, "utf8");
+    return text.trimStart().startsWith("-----BEGIN")
+      ? text
+      : (JSON.parse(text) as Exclude<CardSigning["privateKey"], string>);
+  } catch (cause) {
+    const message = `${file} can not be read as a private key; give a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
+    throw new Problem("A2ACLI_ERR_USAGE", message, undefined, cause);
+  }
+}

@@ -1,0 +1,115 @@
+import { generateKeyPairSync } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agent } from "../adapters/index.ts";
+import { createSigner, generateSigningKey, type JWK } from "../keys/index.ts";
+import { createServer, type Server } from "../server/index.ts";
+import { directoryWith, inProcess, type Ended } from "./process.contract.ts";
+
+let server: Server;
+let url: string;
+let cwd: string;
+let key: JWK;
+
+const run = (...words: string[]): Promise<Ended> => inProcess(["card", ...words]);
+
+beforeAll(async () => {
+  key = await generateSigningKey();
+  const { publicKey } = await createSigner({ privateKey: key });
+  const { publicKey: other } = await createSigner({ privateKey: await generateSigningKey() });
+  const { privateKey } = generateKeyPairSync("ed25519");
+  cwd = await directoryWith({
+    "private.json": JSON.stringify(key),
+    "public.json": JSON.stringify(publicKey),
+    "others.json": JSON.stringify({ keys: [other] }),
+    "private.pem": privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    "junk.json": "junk",
+  });
+  const signed = agent({ name: "signed", description: "Has a card" }, async function* () {});
+  server = createServer(signed, { store: "memory", signing: { privateKey: key } });
+  ({ url } = await server.listen());
+});
+afterAll(() => server.close());
+
+describe("card verify", () => {
+  it("tells whose signature holds, by a key at hand and by a key at a URL [A-40]", async () => {
+    for (const trust of [
+      ["--key", `${cwd}/others.json`, "--key", `${cwd}/public.json`, "--strict"],
+      ["--jwks", `${url}/.well-known/jwks.json`],
+    ]) {
+      const { code, out } = await run("verify", url, ...trust);
+      expect({ code, out }).toEqual({ code: 0, out: `Signed by: ${key.kid} (ES256)\nForm: specification\n` });
+    }
+    const { out } = await run("verify", url, "--key", `${cwd}/public.json`, "-o", "json");
+    expect(JSON.parse(out)).toEqual({ kid: key.kid, alg: "ES256", form: "specification" });
+  });
+
+  it("fails when nobody who is trusted has signed, and when nobody is trusted [A-40]", async () => {
+    const stranger = await run("verify", url, "--key", `${cwd}/others.json`);
+    expect([stranger.code, stranger.err]).toEqual([
+      1,
+      expect.stringContaining("signed by nobody who is trusted"),
+    ]);
+    expect(await run("verify", url)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--key or --jwks") as string,
+    });
+    expect(await run("verify", url, "--key", `${cwd}/private.json`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("is not public") as string,
+    });
+    expect(await run("verify", url, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
+    expect(await run("verify", url, "--jwks", "http://keys.example/jwks.json")).toMatchObject({ code: 2 });
+  });
+});
+
+describe("card sign", () => {
+  it("adds a signature that holds to a card in a file [A-44, A-45]", async () => {
+    const { out: card } = await run("get", url, "-o", "json");
+    const files = await directoryWith({ "card.json": card });
+    const words = [
+      "--key",
+      `${cwd}/private.pem`,
+      "--alg",
+      "EdDSA",
+      "--kid",
+      "pem",
+      "--jku",
+      "https://a.example/jwks",
+    ];
+    const { code, out } = await run("sign", `${files}/card.json`, ...words);
+    expect(code).toBe(0);
+    const { signatures } = JSON.parse(out) as { signatures: { protected: string }[] };
+    expect(signatures).toHaveLength(2);
+    expect(JSON.parse(Buffer.from(signatures[1]?.protected ?? "", "base64url").toString())).toEqual({
+      alg: "EdDSA",
+      typ: "JOSE",
+      jku: "https://a.example/jwks",
+      kid: "pem",
+    });
+    const again = await directoryWith({ "card.json": out });
+    expect((await run("verify", `${again}/card.json`, "--key", `${cwd}/public.json`)).code).toBe(0);
+    expect(await run("sign", `${files}/card.json`, "--key", `${cwd}/private.pem`)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`give "alg" too`) as string,
+    });
+    expect(await run("sign", `${files}/card.json`, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
+  });
+});
+
+describe("card validate", () => {
+  it("finds nothing wrong with our cards [A-02]", async () => {
+    expect(await run("validate", url)).toMatchObject({ code: 0, out: "Valid: yes\n" });
+  });
+
+  it("lists what is wrong, each with its place [A-02, A-11]", async () => {
+    const card = JSON.parse((await run("get", url, "-o", "json")).out) as { skills: object[] };
+    const [skill] = card.skills;
+    const wrong = { ...card, description: "", iconUrl: "icon.png", skills: [skill, skill] };
+    const files = await directoryWith({ "card.json": JSON.stringify(wrong) });
+    const { code, err } = await run("validate", `${files}/card.json`);
+    expect(code).toBe(1);
+    expect(err).toContain("\n  description must not be empty");
+    expect(err).toContain('\n  iconUrl must be an http or https URL, not "icon.png"');
+    expect(err).toContain('\n  skills[1].id "signed" is there twice');
+  });
+});
