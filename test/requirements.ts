@@ -1,5 +1,5 @@
 /**
- * What the A2A specification (1.0.1) and our own engine ask for, as data. Tests name the ids that they verify in their
+ * What the A2A specification (1.0.1, and 0.3.0 under V) and our own engine ask for, as data. Tests name the ids that they verify in their
  * titles, as in `it("refuses an empty parts list [F-10]", …)`; `requirements.test.ts` finds what nobody verifies.
  */
 
@@ -27,13 +27,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["A-04", "M", "5.8", "core bindings are named JSONRPC, GRPC and HTTP+JSON"],
   ["A-05", "S", "3.6", "protocolVersion is Major.Minor"],
   ["A-06", "M", "4.4.6", "interface URLs are HTTPS in production", "outside"],
-  [
-    "A-07",
-    "M",
-    "3.6.2",
-    "several versions of one binding may be listed and each behaves as its own",
-    "later",
-  ],
+  ["A-07", "M", "3.6.2", "several versions of one binding may be listed and each behaves as its own"],
   ["A-08", "M", "3.3.4", "capabilities gate operations; an absent one is false"],
   ["A-09", "S", "13.3", "no secrets or internal URLs in the card"],
   ["A-10", "M", "4.5", "security schemes and requirements have the shape of the proto"],
@@ -42,7 +36,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["A-20", "S", "8.6.1", "the card is served with Cache-Control max-age"],
   ["A-21", "S", "8.6.1", "the card is served with an ETag; If-None-Match gives 304; HEAD works"],
   ["A-22", "O", "8.6.1", "the card is served with Last-Modified"],
-  ["A-23", "D", "13.3", "a negotiated card varies by A2A-Version", "later"],
+  ["A-23", "D", "13.3", "a negotiated card varies by A2A-Version"],
   ["A-24", "S", "8.6.2", "the client asks again conditionally when its card has expired"],
   ["A-30", "M", "3.1.11", "the extended card requires authentication"],
   ["A-31", "M", "3.3.4", "no extended card declared: UnsupportedOperation"],
@@ -67,7 +61,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["B-07", "D", "3.6.2", "missingVersion: infer takes 1.0 methods and routes as 1.0"],
   ["B-08", "D", "3.6.2", "a malformed version is refused and the answer lists the supported ones"],
   ["B-09", "M", "3.6.3", "the client selects the binding and the version, and can be told which"],
-  ["B-10", "D", "8.2", "the shape of the card without a version header is configurable", "later"],
+  ["B-10", "D", "8.2", "the shape of the card without a version header is configurable"],
 
   // JSON-RPC
   ["C-01", "M", "9.1", "JSON-RPC 2.0 over POST with application/json; streams are text/event-stream"],
@@ -272,4 +266,62 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["E14", "E", "", "everything is bounded; past a bound a clear refusal with Retry-After"],
   ["E15", "E", "", "drain on SIGTERM", "later"],
   ["E16", "E", "", "time never goes backwards in a task"],
+
+  // A2A 0.3 (sections are those of 0.3.0)
+  ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],
+  ["V-02", "M", "0.3 §7.1", "results are bare tasks and messages that name their kind"],
+  ["V-03", "M", "0.3 §7.2", "elements of a stream are bare tasks, messages and updates that name their kind"],
+  [
+    "V-04",
+    "M",
+    "0.3 §7.2.2",
+    "every status update says whether it is final; a stream ends behind one that is",
+  ],
+  ["V-05", "M", "0.3 §6.3", "states and roles are written in the words of 0.3"],
+  ["V-06", "M", "0.3 §6.4", "a message has its kind, role, id and parts; a kind that is missing is inferred"],
+  ["V-07", "M", "0.3 §6.5", "parts are of kind text, file or data"],
+  [
+    "V-08",
+    "D",
+    "0.3 §6.5.3",
+    "data that is no object travels wrapped and marked, as the official SDKs do it",
+  ],
+  ["V-09", "D", "0.3 §7.1.2", "a request waits unless blocking is false"],
+  [
+    "V-10",
+    "M",
+    "0.3 §7.5",
+    "push configurations are set, got (also the first one), listed as an array, deleted",
+  ],
+  ["V-11", "M", "0.3 §8", "errors have the codes of 0.3; there is no -32008 and no -32009"],
+  ["V-12", "D", "0.3 §7.9", "resubscribing to a task at rest gives the task and ends"],
+  [
+    "V-13",
+    "M",
+    "0.3 §3.2.3",
+    "HTTP+JSON has the routes of 0.3 below /v1, with ids in paths and the rest in queries",
+  ],
+  ["V-14", "D", "0.3 §3.2.3", "HTTP+JSON takes messages as the proto and as the JSON-RPC types have them"],
+  ["V-15", "M", "0.3 §3.2.3", "HTTP+JSON speaks application/json, in the shapes of the proto"],
+  [
+    "V-16",
+    "M",
+    "0.3 §3.2.3",
+    "errors over HTTP+JSON have one form, a code and a message, and a fitting status",
+  ],
+  ["V-17", "M", "0.3 §3.2.6", "extensions travel in X-A2A-Extensions; A2A-Extensions is understood"],
+  ["V-18", "M", "0.3 §3.3.1", "streams are server-sent events whose data are JSON-RPC responses"],
+  ["V-19", "M", "0.3 §5.5", "the card has every field that 0.3 requires"],
+  ["V-20", "M", "0.3 §5.5.3", "security schemes and requirements have the shape of 0.3"],
+  ["V-21", "M", "0.3 §5.3", "the card is served at its well-known path, and at the one before 0.3"],
+  [
+    "V-22",
+    "M",
+    "0.3 §5.6",
+    "the card names its preferred transport and all interfaces of 0.3, the main one too",
+  ],
+  ["V-23", "M", "0.3 §3.2.2", "ProtoJSON of 0.3 has its resource names, content, and cancelled with two l"],
+  ["V-24", "M", "0.3 §9.5", "a push is the bare task with its kind"],
+  ["V-25", "M", "0.3 §3.5.6", "0.3 has no list of tasks over JSON-RPC, and no tenants"],
+  ["V-26", "M", "0.3 §7.10", "the extended card is asked for by the method and the route of 0.3"],
 ];

@@ -30,7 +30,7 @@ export function v0_3Contract(visit: Visit): void {
     };
 
   describe("A2A 0.3 over JSON-RPC", () => {
-    it("answers with bare tasks of a kind", async () => {
+    it("answers with bare tasks of a kind [V-01, V-02, V-05, A-07, B-05, B-06]", async () => {
       const { result } = await rpc("message/send", { message: say("echo hello") });
       expect(result).toMatchObject({
         kind: "task",
@@ -47,7 +47,7 @@ export function v0_3Contract(visit: Visit): void {
       });
     });
 
-    it("streams bare events, the last one final", async () => {
+    it("streams bare events, the last one final [V-03, V-04, V-18]", async () => {
       const events = await readEvents(await call("message/stream", { message: say("chunks 2") }));
       const results = events.map(({ data }) => (data as RpcAnswer).result);
       expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
@@ -58,7 +58,7 @@ export function v0_3Contract(visit: Visit): void {
       ]);
     });
 
-    it("ends a stream where the agent asks, and goes on with the answer to it", async () => {
+    it("ends a stream where the agent asks, and goes on with the answer to it [V-04]", async () => {
       const asked = await readEvents(await call("message/stream", { message: say("ask") }));
       const [last] = asked.map(({ data }) => (data as RpcAnswer).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
@@ -70,7 +70,7 @@ export function v0_3Contract(visit: Visit): void {
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
 
-    it("answers a resubscription to a task at rest with the task alone", async () => {
+    it("answers a resubscription to a task at rest with the task alone [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
         const events = await readEvents(await call("tasks/resubscribe", { id }));
@@ -78,7 +78,7 @@ export function v0_3Contract(visit: Visit): void {
       }
     });
 
-    it("refuses with its own codes", async () => {
+    it("refuses with its own codes [V-11, V-25, V-26]", async () => {
       const code = async (method: string, params: object): Promise<number | undefined> =>
         (await rpc(method, params)).error?.code;
       expect(await code("tasks/get", { id: "nope" })).toBe(-32001);
@@ -91,7 +91,7 @@ export function v0_3Contract(visit: Visit): void {
   });
 
   describe("A2A 0.3 over HTTP+JSON", () => {
-    it("takes messages in both shapes and answers in the proto's", async () => {
+    it("takes messages in both shapes and answers in the proto's [V-13, V-14, V-15, A-07]", async () => {
       const shapes = [
         { message: say("echo hello") },
         { message: { messageId: "p1", role: "ROLE_USER", content: [{ text: "echo hello" }] } },
@@ -110,7 +110,7 @@ export function v0_3Contract(visit: Visit): void {
       }
     });
 
-    it("streams, follows and cancels", async () => {
+    it("streams, follows and cancels [V-04, V-12, V-13]", async () => {
       const events = await readEvents(await send("/v1/message:stream", { message: say("ask") }));
       const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
       expect(last).toMatchObject({
@@ -123,14 +123,14 @@ export function v0_3Contract(visit: Visit): void {
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
     });
 
-    it("refuses as code and message", async () => {
+    it("refuses as code and message [V-16, V-25]", async () => {
       const response = await visit.door.send("/v1/tasks/nope");
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ code: -32001, message: expect.any(String) as unknown });
       expect((await visit.door.send("/v1/tasks")).status).toBe(404);
     });
 
-    it("leaves the path to the tenant v1 of 1.0 where that is asked for", async () => {
+    it("leaves the path to the tenant v1 of 1.0 where that is asked for [B-06]", async () => {
       const headers = { ...JSON_03, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };

@@ -7,7 +7,7 @@ import type {
 } from "../../protocol/index.ts";
 import { decodeTolerantly } from "../proto-json.ts";
 import { CARD } from "./card-schema.ts";
-import type { Card03, Flow03, Security03, SecurityScheme03, Skill03 } from "./types.ts";
+import type { Card03, OAuthFlows03, Security03, SecurityScheme03, Skill03 } from "./types.ts";
 
 /** The card of a 0.3 agent. */
 export function fromCard(json: unknown): AgentCard {
@@ -94,20 +94,19 @@ function toScheme(scheme: SecurityScheme): SecurityScheme03 {
 }
 
 /** 0.3 does not know the device flow, and nothing of PKCE. */
-function toFlows(flows: OAuthFlows): Extract<SecurityScheme03, { type: "oauth2" }>["flows"] {
+export function toFlows(flows: OAuthFlows): OAuthFlows03 {
   if ("authorizationCode" in flows) {
     const { pkceRequired: _, ...flow } = flows.authorizationCode;
     return { authorizationCode: flow };
   }
   if ("clientCredentials" in flows) return { clientCredentials: flows.clientCredentials };
-  if ("implicit" in flows) return { implicit: withScopes(flows.implicit) };
-  return "password" in flows ? { password: withScopes(flows.password) } : {};
+  if ("implicit" in flows) return { implicit: { authorizationUrl: "", scopes: {}, ...flows.implicit } };
+  return "password" in flows ? { password: { tokenUrl: "", scopes: {}, ...flows.password } } : {};
 }
 
-function withScopes(flow: Partial<Flow03>): Flow03 {
-  return { ...flow, scopes: flow.scopes ?? {} };
-}
-
-function mapValues<A, B>(object: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
+export function mapValues<A, B>(
+  object: Readonly<Record<string, A>>,
+  change: (value: A) => B,
+): Record<string, B> {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 }

@@ -5,13 +5,14 @@ import type {
   OperationName,
   Operations,
   Part,
+  SecurityScheme,
   SendMessageConfiguration,
   Task,
   TaskEvent,
   TaskPushNotificationConfig,
   TaskStatus,
 } from "../../protocol/index.ts";
-import { toCard } from "./card.ts";
+import { mapValues, toCard, toFlows } from "./card.ts";
 import { toWrapped } from "./data-part.ts";
 import { isFinal, notIn03, toPushConfig } from "./encode.ts";
 import { nameOfConfig, nameOfTask } from "./resource-name.ts";
@@ -79,9 +80,15 @@ function toProtoCard(card: AgentCard): object {
     skills: skills.map(({ securityRequirements: security, ...skill }) =>
       security ? { ...skill, security } : skill,
     ),
-    ...(securitySchemes ? { securitySchemes } : {}),
+    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toScheme) } : {}),
     ...(securityRequirements ? { security: securityRequirements } : {}),
   };
+}
+
+function toScheme(scheme: SecurityScheme): object {
+  if (!("oauth2SecurityScheme" in scheme)) return scheme;
+  const { flows, ...rest } = scheme.oauth2SecurityScheme;
+  return { oauth2SecurityScheme: { ...rest, flows: toFlows(flows) } };
 }
 
 const RESULTS: { readonly [O in OperationName]: (result: Operations[O]["result"]) => object } = {

@@ -32,6 +32,7 @@ function newConfig(taskId: string, body: unknown): unknown {
   }
   const config = given["pushNotificationConfig"] ?? given["push_notification_config"];
   const id = body["configId"] ?? body["config_id"];
+  if (config === undefined) return { taskId };
   return { taskId, pushNotificationConfig: isObject(config) ? withId(id, config) : config };
 }
 

@@ -99,22 +99,23 @@ export interface TaskPushConfig03 {
   pushNotificationConfig: PushConfig03;
 }
 
-export interface Flow03 {
-  authorizationUrl?: string;
-  tokenUrl?: string;
+interface Flow03 {
   refreshUrl?: string;
   scopes: Record<string, string>;
+}
+
+export interface OAuthFlows03 {
+  authorizationCode?: Flow03 & { authorizationUrl: string; tokenUrl: string };
+  clientCredentials?: Flow03 & { tokenUrl: string };
+  implicit?: Flow03 & { authorizationUrl: string };
+  password?: Flow03 & { tokenUrl: string };
 }
 
 /** In the style of OpenAPI 3: `type` tells them apart. */
 export type SecurityScheme03 = { description?: string } & (
   | { type: "apiKey"; in: "query" | "header" | "cookie"; name: string }
   | { type: "http"; scheme: string; bearerFormat?: string }
-  | {
-      type: "oauth2";
-      flows: { [K in "authorizationCode" | "clientCredentials" | "implicit" | "password"]?: Flow03 };
-      oauth2MetadataUrl?: string;
-    }
+  | { type: "oauth2"; flows: OAuthFlows03; oauth2MetadataUrl?: string }
   | { type: "openIdConnect"; openIdConnectUrl: string }
   | { type: "mutualTLS" }
 );

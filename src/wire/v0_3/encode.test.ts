@@ -1,0 +1,264 @@
+import type * as official from "a2a-js-sdk-0.3";
+import { describe, expect, it } from "vitest";
+import {
+  A2AError,
+  LogEvent,
+  TASK_STATES,
+  type Part,
+  type Task,
+  type TaskEvent,
+} from "../../protocol/index.ts";
+import { decodeResult, encodeParams, jsonRpc, protoJson, rest, toTask } from "./index.ts";
+import type { Card03, Event03, Message03, Part03, Task03, TaskPushConfig03 } from "./types.ts";
+
+const task: Task = {
+  id: "t",
+  contextId: "c",
+  status: {
+    state: "TASK_STATE_CANCELED",
+    message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "stopped" }] },
+    timestamp: "2026-01-31T12:00:00.000Z",
+  },
+  artifacts: [
+    { artifactId: "a", parts: [{ url: "https://example.com/a", filename: "a", mediaType: "image/png" }] },
+  ],
+  history: [{ messageId: "u", role: "ROLE_USER", parts: [{ text: "go" }], referenceTaskIds: ["r"] }],
+};
+
+const written = (event: TaskEvent): unknown => JSON.parse(jsonRpc.encodeEvent(LogEvent.of(1, event)));
+const part = (part: Part): unknown =>
+  (written({ message: { messageId: "m", role: "ROLE_AGENT", parts: [part] } }) as Message03).parts[0];
+
+describe("what 0.3 is told", () => {
+  it("is typed as the official types have it [V-02, V-03, V-07, V-10, V-19]", () => {
+    // The compiler verifies it.
+    const shapes = {} as [Task03, Message03, Event03, Part03, Card03, TaskPushConfig03];
+    const same: [
+      official.Task,
+      official.Message,
+      official.Task | official.Message | official.TaskStatusUpdateEvent | official.TaskArtifactUpdateEvent,
+      official.Part,
+      official.AgentCard,
+      official.TaskPushNotificationConfig,
+    ] = shapes;
+    expect(same).toBe(shapes);
+  });
+
+  it("is a bare task of its kind [V-02, V-05, V-24]", () => {
+    const bare = {
+      kind: "task",
+      id: "t",
+      contextId: "c",
+      status: {
+        state: "canceled",
+        message: {
+          kind: "message",
+          messageId: "m",
+          role: "agent",
+          parts: [{ kind: "text", text: "stopped" }],
+        },
+        timestamp: "2026-01-31T12:00:00.000Z",
+      },
+      artifacts: [
+        {
+          artifactId: "a",
+          parts: [{ kind: "file", file: { uri: "https://example.com/a", name: "a", mimeType: "image/png" } }],
+        },
+      ],
+      history: [
+        {
+          kind: "message",
+          messageId: "u",
+          role: "user",
+          parts: [{ kind: "text", text: "go" }],
+          referenceTaskIds: ["r"],
+        },
+      ],
+    };
+    expect(toTask(task)).toEqual(bare);
+    expect(JSON.parse(jsonRpc.encodeResult("SendMessage", { task }))).toEqual(bare);
+    expect(JSON.parse(jsonRpc.encodeResult("GetTask", task))).toEqual(bare);
+    expect(written({ task })).toEqual(bare);
+  });
+
+  it("leaves out what 0.3 has no place for, and wraps data that is no object [V-07, V-08]", () => {
+    expect(part({ text: "x", mediaType: "text/markdown", filename: "x.md" })).toEqual({
+      kind: "text",
+      text: "x",
+    });
+    expect(part({ data: { a: 1 }, mediaType: "application/json" })).toEqual({ kind: "data", data: { a: 1 } });
+    expect(part({ data: null, metadata: { b: 1 } })).toEqual({
+      kind: "data",
+      data: { value: null },
+      metadata: { b: 1, data_part_compat: true },
+    });
+    expect(part({ raw: "AA==", metadata: { b: 1 } })).toEqual({
+      kind: "file",
+      file: { bytes: "AA==" },
+      metadata: { b: 1 },
+    });
+  });
+
+  it.each(TASK_STATES)("of a status is whether it ends the turn: %s [V-04, V-05]", (state) => {
+    const event = { statusUpdate: { taskId: "t", contextId: "c", status: { state } } };
+    const final = !["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"].includes(state);
+    expect(written(event)).toEqual({
+      kind: "status-update",
+      taskId: "t",
+      contextId: "c",
+      status: { state: state.slice("TASK_STATE_".length).toLowerCase().replace("_", "-") },
+      final,
+    });
+    const logged = LogEvent.of(1, event);
+    expect(jsonRpc.isLast?.(logged, "SendStreamingMessage")).toBe(final);
+    expect(jsonRpc.isLast?.(logged, "SubscribeToTask")).toBe(final);
+  });
+
+  it("ends with a task that has ended, and for those who only follow with one that waits [V-04, V-12]", () => {
+    const isLast = (state: Task["status"]["state"], operation: "SendStreamingMessage" | "SubscribeToTask") =>
+      jsonRpc.isLast?.(LogEvent.of(1, { task: { ...task, status: { state } } }), operation);
+    expect(isLast("TASK_STATE_COMPLETED", "SendStreamingMessage")).toBe(true);
+    expect(isLast("TASK_STATE_COMPLETED", "SubscribeToTask")).toBe(true);
+    expect(isLast("TASK_STATE_INPUT_REQUIRED", "SendStreamingMessage")).toBe(false);
+    expect(isLast("TASK_STATE_INPUT_REQUIRED", "SubscribeToTask")).toBe(true);
+    expect(isLast("TASK_STATE_WORKING", "SubscribeToTask")).toBe(false);
+  });
+
+  it("is written once per event, however many read it", () => {
+    const event = LogEvent.of(1, { task });
+    const asked: unknown[] = [];
+    const seen = new Proxy(event, {
+      get: (target, key) => {
+        asked.push(key);
+        return Reflect.get(target, key, target) as unknown;
+      },
+    });
+    const texts = [jsonRpc.encodeEvent(seen), jsonRpc.encodeEvent(seen), jsonRpc.encodeEvent(seen)];
+    expect(new Set(texts).size).toBe(1);
+    expect(asked).toEqual(["event"]);
+  });
+
+  it("of push configurations is a bare array, and null for one that is gone [V-10]", () => {
+    const config = { taskId: "t", id: "c", url: "https://example.com", authentication: { scheme: "Bearer" } };
+    expect(
+      JSON.parse(jsonRpc.encodeResult("ListTaskPushNotificationConfigs", { configs: [config] })),
+    ).toEqual([
+      {
+        taskId: "t",
+        pushNotificationConfig: {
+          id: "c",
+          url: "https://example.com",
+          authentication: { schemes: ["Bearer"] },
+        },
+      },
+    ]);
+    expect(jsonRpc.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("null");
+  });
+
+  it("of an error is its code, of those that 0.3 has [V-11, V-16]", () => {
+    const told = (error: A2AError): unknown => JSON.parse(jsonRpc.encodeError(1, error));
+    expect(told(A2AError.taskNotFound("x"))).toMatchObject({
+      jsonrpc: "2.0",
+      id: 1,
+      error: { code: -32001 },
+    });
+    for (const [reason, code] of [
+      ["EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007],
+      ["EXTENSION_SUPPORT_REQUIRED", -32600],
+      ["VERSION_NOT_SUPPORTED", -32004],
+    ] as const) {
+      expect(told(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
+    }
+    expect(rest.toError(A2AError.taskNotFound("x"), "1.0.1")).toMatchObject({
+      status: 404,
+      body: { code: -32001, message: expect.stringContaining("x") as unknown },
+    });
+  });
+});
+
+describe("what the proto of 0.3 is told", () => {
+  it("is a task in its own words [V-23]", () => {
+    const proto = {
+      id: "t",
+      contextId: "c",
+      status: {
+        state: "TASK_STATE_CANCELLED",
+        message: { messageId: "m", role: "ROLE_AGENT", content: [{ text: "stopped" }] },
+        timestamp: "2026-01-31T12:00:00.000Z",
+      },
+      artifacts: [
+        {
+          artifactId: "a",
+          parts: [{ file: { fileWithUri: "https://example.com/a", mimeType: "image/png" } }],
+        },
+      ],
+      history: [{ messageId: "u", role: "ROLE_USER", content: [{ text: "go" }] }],
+    };
+    expect(JSON.parse(protoJson.encodeResult("GetTask", task))).toEqual(proto);
+    expect(JSON.parse(protoJson.encodeResult("SendMessage", { task }))).toEqual({ task: proto });
+    expect(JSON.parse(protoJson.encodeEvent(LogEvent.of(1, { task })))).toEqual({ task: proto });
+  });
+
+  it("has whether a status is final, and configurations by their names [V-04, V-23]", () => {
+    const event = {
+      statusUpdate: { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
+    } as const;
+    expect(JSON.parse(protoJson.encodeEvent(LogEvent.of(1, event)))).toEqual({
+      statusUpdate: { ...event.statusUpdate, final: false },
+    });
+    const config = { taskId: "t", id: "c", url: "https://example.com" };
+    expect(JSON.parse(protoJson.encodeResult("GetTaskPushNotificationConfig", config))).toEqual({
+      name: "tasks/t/pushNotificationConfigs/c",
+      pushNotificationConfig: { id: "c", url: "https://example.com" },
+    });
+    expect(protoJson.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("{}");
+  });
+});
+
+describe("what a client reads of 0.3", () => {
+  it("is told apart by its kind, or by what it has where that is missing [V-03]", () => {
+    const status = { state: "working" };
+    const read = (json: unknown): string | undefined =>
+      Object.keys(decodeResult("SendStreamingMessage", json))[0];
+    expect(read({ id: "t", status })).toBe("task");
+    expect(read({ taskId: "t", status })).toBe("statusUpdate");
+    expect(read({ taskId: "t", artifact: { artifactId: "a", parts: [] } })).toBe("artifactUpdate");
+    expect(read({ messageId: "m", role: "agent", parts: [] })).toBe("message");
+    expect(read({ kind: "status-update", taskId: "t", status, final: false })).toBe("statusUpdate");
+  });
+
+  it("is taken as far as it can be used [V-05]", () => {
+    const odd = {
+      kind: "task",
+      id: "t",
+      status: { state: "unknown", timestamp: null },
+      history: [
+        {
+          role: "system",
+          messageId: "m",
+          parts: [
+            { kind: "image", url: "x" },
+            { kind: "text", text: "y" },
+          ],
+        },
+      ],
+    };
+    expect(decodeResult("GetTask", odd)).toEqual({
+      id: "t",
+      contextId: "",
+      status: { state: "TASK_STATE_WORKING" },
+      history: [{ role: "ROLE_AGENT", messageId: "m", parts: [{}, { text: "y" }] }],
+    });
+    expect(() =>
+      decodeResult("SendMessage", { kind: "status-update", taskId: "t", status: odd.status }),
+    ).toThrow("must be a task or a message");
+  });
+
+  it("never has a list of tasks [V-25]", () => {
+    expect(() => encodeParams("ListTasks", {})).toThrow(
+      expect.objectContaining({ reason: "UNSUPPORTED_OPERATION" }),
+    );
+    expect(jsonRpc.operationOf("tasks/list")).toBeUndefined();
+    expect(jsonRpc.operationOf("toString")).toBeUndefined();
+  });
+});

@@ -1,0 +1,132 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { A2AError, LogEvent, type OperationName, type Operations } from "../../protocol/index.ts";
+import type { Codec } from "../dialect.ts";
+import { decodeResult, encodeParams, fromCard, jsonRpc, protoJson, type ClientCodec } from "./index.ts";
+import { id, part, protoPart, pushConfig, wordsOf } from "./words.fixture.ts";
+
+const asJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const FORMS: readonly {
+  readonly name: string;
+  readonly server: Codec;
+  readonly client: ClientCodec;
+  readonly words: ReturnType<typeof wordsOf>;
+}[] = [
+  {
+    name: "the JSON-RPC types",
+    server: jsonRpc,
+    client: { encodeParams, decodeResult },
+    words: wordsOf(part, true),
+  },
+  { name: "the proto", server: protoJson, client: protoJson, words: wordsOf(protoPart, false) },
+];
+
+describe.each(FORMS)("$name of A2A 0.3", ({ server, client, words }) => {
+  const answered = <O extends OperationName>(
+    operation: O,
+    result: Operations[O]["result"],
+  ): Operations[O]["result"] =>
+    client.decodeResult(operation, JSON.parse(server.encodeResult(operation, result)) as unknown);
+  const asked = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
+    server.decodeParams(operation, asJson(client.encodeParams(operation, params)));
+
+  it("carry every event there and back [V-02, V-03, V-05, V-07, V-08]", () => {
+    fc.assert(
+      fc.property(words.event, (given) => {
+        const event = asJson(given);
+        const text = server.encodeEvent(LogEvent.of(1, event));
+        expect(client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown)).toEqual(event);
+        if ("task" in event) {
+          expect(answered("GetTask", event.task)).toEqual(event.task);
+          expect(answered("SendMessage", event)).toEqual(event);
+        }
+      }),
+    );
+  });
+
+  it("carry every request there and back [V-06, V-09]", () => {
+    fc.assert(
+      fc.property(words.request, (given) => {
+        const request = asJson(given);
+        expect(asked("SendMessage", request)).toEqual(request);
+      }),
+    );
+    fc.assert(
+      fc.property(id, fc.integer({ min: 1, max: 1000 }), (id, historyLength) => {
+        expect(asked("GetTask", { id, historyLength })).toEqual({ id, historyLength });
+        expect(asked("CancelTask", { id })).toEqual({ id });
+        expect(asked("SubscribeToTask", { id })).toEqual({ id });
+      }),
+    );
+  });
+
+  it("carry push configurations there and back [V-10]", () => {
+    fc.assert(
+      fc.property(pushConfig, id, id, (given, taskId, configId) => {
+        const config = { ...asJson(given), taskId };
+        const kept = { ...config, id: configId };
+        expect(asked("CreateTaskPushNotificationConfig", config)).toEqual(config);
+        expect(answered("GetTaskPushNotificationConfig", kept)).toEqual(kept);
+        expect(answered("ListTaskPushNotificationConfigs", { configs: [kept] })).toEqual({ configs: [kept] });
+        const name = { taskId, id: configId };
+        expect(asked("GetTaskPushNotificationConfig", name)).toEqual(name);
+        expect(asked("DeleteTaskPushNotificationConfig", name)).toEqual(name);
+      }),
+    );
+  });
+
+  it("read and write the same JSON [V-02, V-03]", () => {
+    fc.assert(
+      fc.property(words.event, (event) => {
+        const text = server.encodeEvent(LogEvent.of(1, asJson(event)));
+        const read = client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown);
+        expect(JSON.parse(server.encodeEvent(LogEvent.of(1, read)))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  const nearMiss = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 6 }, fc.jsonValue(), tie("object"), fc.array(tie("value"), { maxLength: 3 })),
+    object: fc.dictionary(
+      fc.constantFrom(
+        ..."message kind text file data parts content role task artifact messageId status state id".split(
+          " ",
+        ),
+        ..."uri bytes name parent config pushNotificationConfig taskId __proto__ value metadata".split(" "),
+      ),
+      tie("value"),
+      { maxKeys: 6 },
+    ),
+  }));
+
+  it("are read or refused with their violations, whatever they are", () => {
+    const operations: OperationName[] = [
+      "SendMessage",
+      "SendStreamingMessage",
+      "GetTask",
+      "CancelTask",
+      "CreateTaskPushNotificationConfig",
+      "GetTaskPushNotificationConfig",
+      "ListTaskPushNotificationConfigs",
+      "GetExtendedAgentCard",
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...operations), nearMiss.value, (operation, input) => {
+        const readings = [
+          () => server.decodeParams(operation, input),
+          () => client.decodeResult(operation, input),
+          () => fromCard(input),
+        ];
+        for (const read of readings) {
+          try {
+            read();
+          } catch (error) {
+            expect(error instanceof A2AError && error.violations.length > 0, String(error)).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
