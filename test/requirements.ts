@@ -1,6 +1,7 @@
 /**
- * What the A2A specification (1.0.1, and 0.3.0 under V) and our own engine ask for, as data. Tests name the ids that they verify in their
- * titles, as in `it("refuses an empty parts list [F-10]", …)`; `requirements.test.ts` finds what nobody verifies.
+ * What the A2A specification (1.0.1, and 0.3.0 under V) and our own engine ask for, as data. Tests name the ids that
+ * they verify in their titles, as in `it("refuses an empty parts list [F-10]", …)`; `requirements.test.ts` finds what
+ * nobody verifies.
  */
 
 /**

@@ -26,7 +26,7 @@ describe("the extensions of a request", () => {
     expect(activateExtensions(declared, asking(headers), "1.0")).toEqual(active);
   });
 
-  it("come in both spellings under 0.3, and are answered in its own [J-01]", () => {
+  it("come in both spellings under 0.3, and are answered in its own [J-01, V-17]", () => {
     const request = asking({ "x-a2a-extensions": LOUD, "a2a-extensions": `${V1}, ${LOUD}` });
     const active = activateExtensions(declared, request, "0.3");
     expect(active).toEqual([LOUD, V1]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task } from "../protocol/index.ts";
 import { cardContract } from "./card.contract.ts";
+import { cardShapeContract } from "./card-shape.contract.ts";
 import { extensionsContract } from "./extensions.contract.ts";
 import { inputModesContract } from "./input-modes.contract.ts";
 import { jsonRpcContract } from "./json-rpc.contract.ts";
@@ -31,7 +32,8 @@ export function serverContract(name: string, open: Open): void {
     jsonRpcContract(visit);
     restContract(visit);
     simpleContract(visit, open);
-    v0_3Contract(visit);
+    v0_3Contract(visit, open);
+    cardShapeContract(visit, open);
     extensionsContract(open);
     inputModesContract(open);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readEvents, type RpcAnswer, type Visit } from "./server.fixture.ts";
+import { parrot, readEvents, type Door, type Open, type RpcAnswer, type Visit } from "./server.fixture.ts";
 
 const JSON_03 = { "content-type": "application/json" };
 
 /** What A2A 0.3 must do, through whatever door: the same agents, in the words of older clients. */
-export function v0_3Contract(visit: Visit): void {
+export function v0_3Contract(visit: Visit, open: Open): void {
   let count = 0;
   const say = (text: string, more: object = {}): object => ({
     kind: "message",
@@ -13,8 +13,13 @@ export function v0_3Contract(visit: Visit): void {
     parts: [{ kind: "text", text }],
     ...more,
   });
-  const send = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-    visit.door.send(path, {
+  const send = (
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+    door: Door = visit.door,
+  ): Promise<Response> =>
+    door.send(path, {
       method: "POST",
       headers: { ...JSON_03, ...headers },
       body: JSON.stringify(body),
@@ -88,6 +93,44 @@ export function v0_3Contract(visit: Visit): void {
       expect(await code("SendMessage", {})).toBe(-32601);
       expect(await code("message/send", {})).toBe(-32602);
     });
+  });
+
+  it("keeps push configurations in the shapes of 0.3, over both bindings [V-10, V-13, V-23]", async () => {
+    const { door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
+    const ask = async (method: string, params: object): Promise<unknown> =>
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, door)).json();
+    const { result: task } = (await ask("message/send", { message: say("ask") })) as {
+      result: { id: string };
+    };
+    const { id } = task;
+    const named = (method: string, configId?: string): Promise<unknown> =>
+      ask(`tasks/pushNotificationConfig/${method}`, {
+        id,
+        ...(configId ? { pushNotificationConfigId: configId } : {}),
+      });
+    const url = "http://127.0.0.1:9/hook";
+    const first = { id: "one", url, token: "t", authentication: { schemes: ["Bearer"] } };
+    const set = await ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: first });
+    const told = { taskId: id, pushNotificationConfig: first };
+    expect(set).toMatchObject({ result: told });
+
+    const config = { pushNotificationConfig: { id: "two", url } };
+    const path = `/v1/tasks/${id}/pushNotificationConfigs`;
+    const made = await send(path, { parent: `tasks/${id}`, configId: "two", config }, {}, door);
+    const second = { name: `tasks/${id}/pushNotificationConfigs/two`, ...config };
+    expect(await made.json()).toEqual(second);
+    expect(await (await door.send(`${path}/two`)).json()).toEqual(second);
+    expect(await (await door.send(path)).json()).toMatchObject({ configs: [{}, second] });
+
+    expect(await named("get", "one")).toMatchObject({ result: told });
+    expect(await named("get")).toMatchObject({ result: told });
+    const other = { taskId: id, pushNotificationConfig: { id: "two", url } };
+    expect(await named("list")).toMatchObject({ result: [told, other] });
+    expect(await named("delete", "one")).toMatchObject({ result: null });
+    expect((await door.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
+    expect(await named("list")).toMatchObject({ result: [] });
+    expect(await named("get")).toMatchObject({ error: { code: -32001 } });
+    await door.close();
   });
 
   describe("A2A 0.3 over HTTP+JSON", () => {

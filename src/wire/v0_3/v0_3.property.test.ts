@@ -122,7 +122,8 @@ describe.each(FORMS)("$name of A2A 0.3", ({ server, client, words }) => {
           try {
             read();
           } catch (error) {
-            expect(error instanceof A2AError && error.violations.length > 0, String(error)).toBe(true);
+            expect(error).toBeInstanceOf(A2AError);
+            expect((error as A2AError).violations).not.toEqual([]);
           }
         }
       }),
