@@ -16,6 +16,7 @@ export type {
 export type {
   Address,
   Authenticate,
+  CardSigning,
   Credentials,
   ListenOptions,
   Server,
@@ -23,8 +24,15 @@ export type {
   ServerOptions,
 } from "./server/index.ts";
 export { createServer } from "./server/index.ts";
-export type { ConnectOptions, Remote, SendOptions } from "./client/index.ts";
-export { collect, connect } from "./client/index.ts";
+export type {
+  CardTrust,
+  CardVerifier,
+  ConnectOptions,
+  Remote,
+  SendOptions,
+  VerifiedSignature,
+} from "./client/index.ts";
+export { collect, connect, createCardVerifier } from "./client/index.ts";
 export type { Said, Turn } from "./adapters/index.ts";
 export {
   agent,

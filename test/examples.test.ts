@@ -22,6 +22,10 @@ describe("the examples", () => {
   it.each([
     ["03-streaming-client.ts", /^1 2 3 (\d+ )+29 30 \nCut [1-9]\d* times\.\n$/],
     ["05-extension.ts", /^\[\{[^\n]*veni, vidi[^\n]*\}\]\n[^\n]*veni, vidi[^\n]*"tense":"perfect"[^\n]*\n$/],
+    [
+      "06-signed-card.ts",
+      /^The card of bank holds\.\nThe card of "bank" is signed by nobody who is trusted: /,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});
