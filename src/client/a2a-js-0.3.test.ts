@@ -10,6 +10,8 @@ import {
   type RequestContext,
 } from "a2a-js-sdk-0.3/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "a2a-js-sdk-0.3/server/express";
+import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "a2a-js-sdk-0.3/server/grpc";
+import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import { afterAll, beforeAll, vi } from "vitest";
 import { describeRemote, type Served, WAYS_OF_0_3 } from "./remote.contract.ts";
@@ -76,6 +78,12 @@ async function serve(): Promise<Served> {
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const beside = new grpc.Server();
+  const grpcPort = await new Promise<number>((resolve, reject) => {
+    beside.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
   const card: AgentCard = {
     protocolVersion: "0.3.0",
     name: "Obedient",
@@ -86,6 +94,7 @@ async function serve(): Promise<Served> {
     additionalInterfaces: [
       { url: `${url}/jsonrpc`, transport: "JSONRPC" },
       { url: `${url}/rest`, transport: "HTTP+JSON" },
+      { url: `127.0.0.1:${grpcPort}`, transport: "GRPC" },
     ],
     capabilities: { streaming: true },
     defaultInputModes: ["text/plain"],
@@ -97,9 +106,14 @@ async function serve(): Promise<Served> {
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
   app.use("/rest", restHandler({ requestHandler, userBuilder }));
+  beside.addService(
+    A2AService,
+    grpcService({ requestHandler, userBuilder: GrpcUserBuilder.noAuthentication }),
+  );
   return {
     url,
     close: async () => {
+      beside.forceShutdown();
       http.close();
       http.closeAllConnections();
       await once(http, "close");

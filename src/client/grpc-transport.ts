@@ -1,9 +1,9 @@
 import type { CallContext, MessageType, Method, Service } from "../grpc/index.ts";
-import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
-import { type ProtocolVersion, v1 } from "../wire/index.ts";
+import { A2AError, type JsonObject, type OperationName, type Operations } from "../protocol/index.ts";
+import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../wire/index.ts";
 import type { Authorization } from "./auth/authorizer.ts";
 import { notInVersion } from "./dialect.ts";
-import { type Call, EXTENSIONS_HEADER, type Http, listIn } from "./http.ts";
+import { type Call, EXTENSIONS_HEADER, type Http, isObject, listIn } from "./http.ts";
 import {
   type Received,
   type StreamCall,
@@ -29,12 +29,14 @@ export interface GrpcConnection {
  * nothing is sent before the first call.
  */
 export async function openGrpc(http: Http, url: string): Promise<Transport> {
-  const { Channel, v1 } = await loadCarrier();
+  const carrier = await loadCarrier();
   const { address, tls } = toAddress(url);
   const { maxResponseBytes, maxEventBytes, grpc } = http;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new Channel({ address, tls: grpc?.tls ?? tls, ca: grpc?.ca, maxMessageBytes });
-  return new GrpcTransport(http, channel, v1);
+  const channel = new carrier.Channel({ address, tls: grpc?.tls ?? tls, ca: grpc?.ca, maxMessageBytes });
+  return http.version === "0.3"
+    ? new GrpcTransport(http, channel, carrier.v0_3, v0_3.proto)
+    : new GrpcTransport(http, channel, carrier.v1, v1.proto);
 }
 
 class GrpcTransport implements Transport {
@@ -42,9 +44,11 @@ class GrpcTransport implements Transport {
   readonly #http: Http;
   readonly #channel: Channel;
   readonly #service: Service;
+  readonly #dialect: ProtoDialect;
 
-  constructor(http: Http, channel: Channel, service: Service) {
+  constructor(http: Http, channel: Channel, service: Service, dialect: ProtoDialect) {
     this.version = service.version;
+    this.#dialect = dialect;
     this.#http = http;
     this.#channel = channel;
     this.#service = service;
@@ -56,10 +60,9 @@ class GrpcTransport implements Transport {
     call: Call,
   ): Promise<Operations[O]["result"]> {
     const { path, request, response } = this.#method(operation);
-    const binary = await this.#attempt(call, (context) =>
-      this.#channel.call(path, request.encode(params), context),
-    );
-    return v1.decodeResult(operation, read(response, binary));
+    const given = request.encode(this.#dialect.encodeParams(operation, params));
+    const binary = await this.#attempt(call, (context) => this.#channel.call(path, given, context));
+    return this.#dialect.decodeResult(operation, read(response, binary));
   }
 
   async *stream<O extends StreamOperation>(
@@ -68,14 +71,16 @@ class GrpcTransport implements Transport {
     call: StreamCall,
   ): AsyncGenerator<Received, void, undefined> {
     const { path, request, response } = this.#method(operation);
+    const given = request.encode(this.#dialect.encodeParams(operation, params));
     const headers = streamHeaders(call);
     const { first, messages } = await this.#attempt({ ...call, headers }, async (context) => {
-      const messages = this.#channel.stream(path, request.encode(params), context);
+      const messages = this.#channel.stream(path, given, context);
       return { first: await messages.next(), messages };
     });
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        yield { event: v1.decodeResult(operation, read(response, next.value)) };
+        const json = read(response, next.value);
+        yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinal(json) };
       }
     } finally {
       await messages.return();
@@ -137,6 +142,11 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
+/** `final` of 0.3: the server says that nothing follows. */
+function isFinal({ statusUpdate }: JsonObject): boolean {
+  return isObject(statusUpdate) && statusUpdate["final"] === true;
+}
+
 /** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
 export function toAddress(given: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(given) ?? [];
@@ -155,7 +165,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-function read(type: MessageType, binary: Uint8Array): unknown {
+function read(type: MessageType, binary: Uint8Array): JsonObject {
   try {
     return type.decode(binary);
   } catch (cause) {

@@ -29,6 +29,7 @@ export const WAYS_OF_1_0: readonly Way[] = [
 export const WAYS_OF_0_3: readonly Way[] = [
   ["JSONRPC", "0.3"],
   ["HTTP+JSON", "0.3"],
+  ["GRPC", "0.3"],
 ];
 
 /** What the client does with any server, whatever they speak. */

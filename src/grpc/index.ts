@@ -10,4 +10,5 @@ export type { Answer, Failure, IncomingCall, Listener, MessageSink, ServerTls } 
 export { addressOf, listen } from "./listener.ts";
 export type { MessageType } from "./message.ts";
 export type { Method, Service } from "./service.ts";
+export { v0_3 } from "./v0_3.ts";
 export { v1 } from "./v1.ts";

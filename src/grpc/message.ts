@@ -16,8 +16,8 @@ import {
 
 /**
  * Messages by their names, each with its fields: `name=number` is a string, `:Type` another type, `[]` a list,
- * `{Type}` a map with string keys, `?` a field whose empty value is not the same as none, and `|` in front a member of
- * the message's only oneof. Names are those of ProtoJSON.
+ * `{Type}` a map with string keys, `?` a field whose empty value is not the same as none, `!` one that is read as empty
+ * when it is not there, and `|` in front a member of the message's only oneof. Names are those of ProtoJSON.
  */
 export type Notation = Readonly<Record<string, string>>;
 
@@ -29,7 +29,7 @@ export interface MessageType {
   encode(json: object): Uint8Array;
 }
 
-type Presence = "implicit" | "optional" | "oneof" | "list" | "map";
+type Presence = "implicit" | "always" | "optional" | "oneof" | "list" | "map";
 
 interface Field {
   readonly name: string;
@@ -76,21 +76,16 @@ export function messageTypes(
   };
 }
 
-const FIELD = /^(?<oneof>\|?)(?<name>\w+)=(?<number>\d+)(?::(?<map>\{?)(?<type>\w+)\}?)?(?<suffix>\[\]|\?|)$/;
+const FIELD =
+  /^(?<oneof>\|?)(?<name>\w+)=(?<number>\d+)(?::(?<map>\{?)(?<type>\w+)\}?)?(?<suffix>\[\]|\?|!|)$/;
+
+const PRESENCE: Readonly<Record<string, Presence>> = { "[]": "list", "?": "optional", "!": "always" };
 
 function parseField(text: string, kinds: ReadonlyMap<string, Kind>): Field {
-  const { oneof, name = "", number, map, type = "string", suffix } = FIELD.exec(text)?.groups ?? {};
+  const { oneof, name = "", number, map, type = "string", suffix = "" } = FIELD.exec(text)?.groups ?? {};
   const kind = kinds.get(type);
   if (!kind || name === "") throw new Error(`${JSON.stringify(text)} is no field.`);
-  const presence: Presence = oneof
-    ? "oneof"
-    : map
-      ? "map"
-      : suffix === "[]"
-        ? "list"
-        : suffix === "?"
-          ? "optional"
-          : "implicit";
+  const presence: Presence = oneof ? "oneof" : map ? "map" : (PRESENCE[suffix] ?? "implicit");
   const wire = presence === "map" ? WireType.LengthDelimited : kind.wire;
   return { name, number: Number(number), wire, tag: (Number(number) << 3) | wire, kind, presence };
 }
@@ -105,6 +100,7 @@ class MessageKind implements Kind, MessageType {
   readonly wire = WireType.LengthDelimited;
   readonly empty = undefined;
   readonly #fields: Field[] = [];
+  readonly #always: Field[] = [];
   readonly #byNumber: (Field | undefined)[] = [];
 
   constructor(name: string) {
@@ -113,6 +109,7 @@ class MessageKind implements Kind, MessageType {
 
   add(field: Field): void {
     this.#fields.push(field);
+    if (field.presence === "always") this.#always.push(field);
     this.#byNumber[field.number] = field;
   }
 
@@ -144,6 +141,7 @@ class MessageKind implements Kind, MessageType {
   }
 
   #readFields(reader: BinaryReader, end: number, out: Json): void {
+    for (const { name, kind } of this.#always) out[name] ??= kind.empty;
     while (reader.pos < end) {
       const [number, wire] = reader.tag();
       const field = this.#byNumber[number];
@@ -187,7 +185,7 @@ function writeField({ tag, kind, presence }: Field, writer: BinaryWriter, given:
       kind.write(writer.tag(2, kind.wire), item);
       writer.join();
     }
-  } else if (presence !== "implicit" || given !== kind.empty) {
+  } else if ((presence !== "implicit" && presence !== "always") || given !== kind.empty) {
     kind.write(writer.uint32(tag), given);
   }
 }

@@ -5,11 +5,16 @@ import {
   type AgentInterface,
   type JsonObject,
   type LogEvent,
-  type OperationName,
-  type Operations,
   type StreamingOperation,
 } from "../protocol/index.ts";
-import { negotiateVersion, toGrpcError, v1, type Codec, type ProtocolVersion } from "../wire/index.ts";
+import {
+  negotiateVersion,
+  toGrpcError,
+  v0_3,
+  v1,
+  type ProtoDialect,
+  type ProtocolVersion,
+} from "../wire/index.ts";
 import { ANYBODY, callerOf } from "./auth.ts";
 import { carryOut, refusalHeaders } from "./binding.ts";
 import { cut } from "./event-stream.ts";
@@ -55,7 +60,7 @@ export async function listenGrpc(
 ): Promise<GrpcDoor> {
   const host = given ?? beside.host;
   const carrier = await loadCarrier();
-  const services = [carrier.v1].filter(({ version }) => context.versions.includes(version));
+  const services = [carrier.v1, carrier.v0_3].filter(({ version }) => context.versions.includes(version));
   const calls = new GrpcCalls(context, beside.port);
   const listener = await carrier
     .listen({
@@ -118,16 +123,7 @@ async function loadCarrier(): Promise<typeof import("../grpc/index.ts")> {
   }
 }
 
-/** How a version stands in the messages of its service: ProtoJSON from and for the codec of the message. */
-interface ProtoDialect extends Pick<Codec, "decodeParams" | "isLast"> {
-  resultOf(operation: OperationName, result: Operations[OperationName]["result"]): object;
-  eventOf(event: LogEvent): object;
-}
-
-const DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
-  "1.0": { ...v1.jsonRpc, resultOf: (_operation, result) => result, eventOf: ({ event }) => event },
-  "0.3": { ...v1.jsonRpc, resultOf: (_operation, result) => result, eventOf: ({ event }) => event },
-};
+const DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = { "1.0": v1.proto, "0.3": v0_3.proto };
 
 /** The gRPC binding: one call, one operation. */
 class GrpcCalls {
@@ -154,7 +150,7 @@ class GrpcCalls {
     try {
       return await this.#carryOut(call);
     } catch (error) {
-      return { failure: this.#failure("gRPC", error) };
+      return { failure: this.#failure("gRPC", error, call.service.version) };
     }
   }
 
@@ -183,7 +179,7 @@ class GrpcCalls {
       const { stream } = outcome;
       return { headers, body: (sink) => void this.#pump(stream, call, sink) };
     }
-    return { headers, body: method.response.encode(dialect.resultOf(method.operation, outcome.result)) };
+    return { headers, body: method.response.encode(dialect.toResult(method.operation, outcome.result)) };
   }
 
   /** Where HTTP is for who reached this server over gRPC. */
@@ -221,7 +217,8 @@ class GrpcCalls {
         let room: Promise<void> | undefined;
         for (const event of events) {
           let binary = written.get(event);
-          if (!binary) written.set(event, (binary = method.response.encode(dialect.eventOf(event))));
+          if (!binary)
+            written.set(event, (binary = method.response.encode(dialect.toResult(operation, event.event))));
           room = sink.write(binary);
           if (dialect.isLast?.(event, operation)) return sink.end();
         }
@@ -230,15 +227,17 @@ class GrpcCalls {
       if (!subscription.complete) throw cut();
       sink.end();
     } catch (error) {
-      sink.end(this.#failure("stream", error));
+      sink.end(this.#failure("stream", error, service.version));
     } finally {
       subscription.close();
       this.#open.delete(subscription);
     }
   }
 
-  #failure(where: string, error: unknown): Failure {
-    const { told, revision } = this.#context;
+  #failure(where: string, error: unknown, version: ProtocolVersion): Failure {
+    const { told } = this.#context;
+    // 0.3 has no table of its own; its implementations have the statuses that 1.0.0 began with.
+    const revision = version === "0.3" ? "1.0.0" : this.#context.revision;
     const refused = told(where, error);
     return { ...toGrpcError(refused, revision), headers: refusalHeaders(refused) };
   }

@@ -18,6 +18,17 @@ export interface Codec {
   readonly isLast?: (event: LogEvent, operation: StreamingOperation) => boolean;
 }
 
+/** A version as the ProtoJSON of its proto's messages, which gRPC has in binary; for both sides of a call. */
+export interface ProtoDialect extends Pick<Codec, "decodeParams" | "isLast"> {
+  readonly version: ProtocolVersion;
+  /** A request message. Throws UNSUPPORTED_OPERATION for what this version does not have. */
+  encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
+  /** A response message, and one of a stream. */
+  toResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
+  /** Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+  decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
+}
+
 /** A version over JSON-RPC. */
 export interface JsonRpcDialect extends Codec {
   readonly version: ProtocolVersion;

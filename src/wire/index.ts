@@ -18,7 +18,14 @@ export {
 } from "./json-rpc.ts";
 export type { RestError } from "./rest-error.ts";
 export { fromRestError, toRestError } from "./rest-error.ts";
-export type { Codec, EventWriter, JsonRpcDialect, ProtocolVersion, RestDialect } from "./dialect.ts";
+export type {
+  Codec,
+  EventWriter,
+  JsonRpcDialect,
+  ProtocolVersion,
+  ProtoDialect,
+  RestDialect,
+} from "./dialect.ts";
 export type { RestMatch } from "./routes.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
 export { encodeFrame, encodeNamedFrame, HEARTBEAT, parseSse } from "./sse.ts";

@@ -1,11 +1,12 @@
 import type { OperationName } from "../../protocol/index.ts";
-import type { JsonRpcDialect, RestDialect } from "../dialect.ts";
+import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import { statusOf } from "../errors.ts";
 import { decodeParams } from "./decode.ts";
 import { encodeResult, toEvent } from "./encode.ts";
 import { toError } from "./errors.ts";
 import { isLast } from "./is-last.ts";
 import { oncePerEvent } from "./once-per-event.ts";
+import { toResult } from "./proto-encode.ts";
 import { protoJson } from "./proto-json.ts";
 import { isProtoMessage, paramsFromRest } from "./rest.ts";
 import { matchRoute } from "./routes.ts";
@@ -46,4 +47,14 @@ export const rest: RestDialect = {
   paramsOf: paramsFromRest,
   toError: (error, revision) => ({ status: statusOf(error.reason, revision).http, body: toError(error) }),
   failureEvent: "error",
+};
+
+/** A2A 0.3 over gRPC. */
+export const proto: ProtoDialect = {
+  version: "0.3",
+  decodeParams: protoJson.decodeParams,
+  decodeResult: protoJson.decodeResult,
+  encodeParams: protoJson.encodeParams,
+  toResult,
+  isLast,
 };

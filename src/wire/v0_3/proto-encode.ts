@@ -108,9 +108,14 @@ const RESULTS: { readonly [O in OperationName]: (result: Operations[O]["result"]
   DeleteTaskPushNotificationConfig: () => ({}),
 };
 
-/** The result of an operation. */
+/** The response message of an operation, or one of its stream. */
+export function toResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): object {
+  return RESULTS[operation](result);
+}
+
+/** The same as text. */
 export function encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string {
-  return JSON.stringify(RESULTS[operation](result));
+  return JSON.stringify(toResult(operation, result));
 }
 
 function toConfiguration(configuration: SendMessageConfiguration): object {

@@ -1,8 +1,8 @@
-import type { Codec, JsonRpcDialect, RestDialect } from "../dialect.ts";
+import type { Codec, JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import { encodeJsonRpcError } from "../json-rpc.ts";
 import { toRestError } from "../rest-error.ts";
 import { paramsFromRest } from "../rest.ts";
-import { decodeParams, isOperation } from "./decode.ts";
+import { decodeParams, decodeResult, isOperation } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
 /** What the engine speaks is 1.0 already: a result is serialised, an event has its text. */
@@ -28,4 +28,13 @@ export const rest: RestDialect = {
   matchRoute,
   paramsOf: paramsFromRest,
   toError: toRestError,
+};
+
+/** A2A §10: the model is the ProtoJSON. */
+export const proto: ProtoDialect = {
+  version: "1.0",
+  decodeParams,
+  decodeResult,
+  encodeParams: (_operation, params) => params,
+  toResult: (_operation, result) => result,
 };

@@ -3,4 +3,4 @@ export { checkCard } from "./check-card.ts";
 export type { CanonicalCard } from "./card-canonical.ts";
 export { canonicalCard } from "./card-canonical.ts";
 export { decodeCard, decodeParams, decodeResult, isOperation } from "./decode.ts";
-export { jsonRpc, rest } from "./dialects.ts";
+export { jsonRpc, proto, rest } from "./dialects.ts";
