@@ -11,6 +11,7 @@ import {
   type RequestContext,
 } from "@a2a-js/sdk/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
@@ -97,6 +98,7 @@ async function serve(): Promise<Served> {
       { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "1.0" },
       { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
+      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "0.3" },
     ],
     capabilities: { streaming: true },
     defaultInputModes: ["text/plain"],
@@ -109,10 +111,9 @@ async function serve(): Promise<Served> {
   const legacyCompat = { enabled: true };
   app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
   app.use("/rest", restHandler({ requestHandler, userBuilder, legacyCompat }));
-  beside.addService(
-    A2AService,
-    grpcService({ requestHandler, userBuilder: GrpcUserBuilder.noAuthentication }),
-  );
+  const grpcUsers = GrpcUserBuilder.noAuthentication;
+  beside.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
+  beside.addService(LegacyA2AService, legacyGrpcService({ requestHandler, userBuilder: grpcUsers }));
   return {
     url,
     close: async () => {

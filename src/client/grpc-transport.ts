@@ -59,10 +59,10 @@ class GrpcTransport implements Transport {
     params: Operations[O]["params"],
     call: Call,
   ): Promise<Operations[O]["result"]> {
-    const { path, request, response } = this.#method(operation);
-    const given = request.encode(this.#dialect.encodeParams(operation, params));
-    const binary = await this.#attempt(call, (context) => this.#channel.call(path, given, context));
-    return this.#dialect.decodeResult(operation, read(response, binary));
+    const method = this.#method(operation);
+    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
+    const binary = await this.#attempt(call, (context) => this.#channel.call(method, given, context));
+    return this.#dialect.decodeResult(operation, read(method.response, binary));
   }
 
   async *stream<O extends StreamOperation>(
@@ -70,16 +70,16 @@ class GrpcTransport implements Transport {
     params: Operations[O]["params"],
     call: StreamCall,
   ): AsyncGenerator<Received, void, undefined> {
-    const { path, request, response } = this.#method(operation);
-    const given = request.encode(this.#dialect.encodeParams(operation, params));
+    const method = this.#method(operation);
+    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
     const headers = streamHeaders(call);
     const { first, messages } = await this.#attempt({ ...call, headers }, async (context) => {
-      const messages = this.#channel.stream(path, given, context);
+      const messages = this.#channel.stream(method, given, context);
       return { first: await messages.next(), messages };
     });
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const json = read(response, next.value);
+        const json = read(method.response, next.value);
         yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinal(json) };
       }
     } finally {

@@ -1,8 +1,9 @@
 import type { EventEmitter } from "node:events";
 import * as grpc from "@grpc/grpc-js";
-import { A2AError, type JsonObject } from "../protocol/index.ts";
+import { A2AError, type JsonObject, type OperationName } from "../protocol/index.ts";
 import { fromGrpcError } from "../wire/index.ts";
 import { metadataOf, PLAIN } from "./plain.ts";
+import type { Method } from "./service.ts";
 import { decodeStatus } from "./status.ts";
 
 export interface ChannelOptions {
@@ -14,6 +15,8 @@ export interface ChannelOptions {
   /** Larger messages are refused. */
   readonly maxMessageBytes: number;
 }
+
+type CalledMethod = Pick<Method, "path" | "operation">;
 
 /** What goes with a call. */
 export interface CallContext {
@@ -44,8 +47,8 @@ export class Channel {
     });
   }
 
-  /** `path`: of the method. Rejects with an A2AError, or with what the signal was aborted with. */
-  call(path: string, binary: Uint8Array, context: CallContext): Promise<Uint8Array> {
+  /** Rejects with an A2AError, or with what the signal was aborted with. */
+  call({ path, operation }: CalledMethod, binary: Uint8Array, context: CallContext): Promise<Uint8Array> {
     const { headers, signal } = context;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -60,7 +63,7 @@ export class Channel {
         (error, answer) => {
           signal?.removeEventListener("abort", cancel);
           if (answer) resolve(answer);
-          else reject(this.#failure(error, signal));
+          else reject(this.#failure(operation, error, signal));
         },
       );
       attend(call, context, cancel);
@@ -69,7 +72,7 @@ export class Channel {
 
   /** Rejects as `call` does. Returning early cancels the call. */
   async *stream(
-    path: string,
+    { path, operation }: CalledMethod,
     binary: Uint8Array,
     context: CallContext,
   ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -90,16 +93,16 @@ export class Channel {
     try {
       yield* call as AsyncIterable<Uint8Array>;
     } catch (error) {
-      throw this.#failure(error, signal);
+      throw this.#failure(operation, error, signal);
     } finally {
       signal?.removeEventListener("abort", cancel);
       cancel();
     }
   }
 
-  #failure(error: unknown, signal: AbortSignal | undefined): unknown {
+  #failure(operation: OperationName, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
-    return isServiceError(error) ? fromServiceError(error, this.#address) : error;
+    return isServiceError(error) ? fromServiceError(operation, error, this.#address) : error;
   }
 }
 
@@ -114,7 +117,7 @@ function isServiceError(error: unknown): error is grpc.ServiceError {
   return error instanceof Error && "code" in error && "details" in error;
 }
 
-function fromServiceError(error: grpc.ServiceError, address: string): A2AError {
+function fromServiceError(operation: OperationName, error: grpc.ServiceError, address: string): A2AError {
   const { code, details: message, metadata } = error;
   const details = detailsOf(metadata);
   if (details.length === 0) {
@@ -126,7 +129,7 @@ function fromServiceError(error: grpc.ServiceError, address: string): A2AError {
     if (code === grpc.status.RESOURCE_EXHAUSTED && /larger than max/i.test(message))
       return new A2AError("PAYLOAD_TOO_LARGE", message, { cause: error });
   }
-  return fromGrpcError(grpc.status[code], message, details);
+  return fromGrpcError(operation, grpc.status[code], message, details);
 }
 
 function detailsOf(metadata: grpc.Metadata | undefined): readonly JsonObject[] {

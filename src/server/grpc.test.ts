@@ -306,7 +306,8 @@ describe("a server that listens for gRPC", () => {
       }),
     );
     const here = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
-    expect(interfaces).toEqual([[here], [{ ...here, tenant: "other" }]]);
+    const older = { ...here, protocolVersion: "0.3" };
+    expect(interfaces).toEqual([[here, older], [{ ...here, tenant: "other" }]]);
     const headers = { host: "localhost:1" };
     const byName = await server.fetch(
       new Request(`http://localhost:1/.well-known/agent-card.json`, { headers }),

@@ -1,4 +1,4 @@
-import type { A2AError, ErrorReason, JsonObject } from "../protocol/index.ts";
+import type { A2AError, ErrorReason, JsonObject, OperationName } from "../protocol/index.ts";
 import { fromDetails, toDetails } from "./error-details.ts";
 import { type GrpcStatus, type SpecRevision, statusOf } from "./errors.ts";
 
@@ -13,15 +13,19 @@ export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError 
   return { status: statusOf(error.reason, revision).grpc, message: error.message, details: toDetails(error) };
 }
 
-/** The error that a call failed with, of whatever server; `status` is a name of gRPC's, of which it has more than A2A. */
+/**
+ * The error that a call of an operation failed with, at whatever server; `status` is a name of gRPC's, of which it has
+ * more than A2A.
+ */
 export function fromGrpcError(
+  operation: OperationName,
   status: string,
   message: string,
   details: readonly JsonObject[] = [],
 ): A2AError {
   return fromDetails(details, {
     message: message || `The agent answered gRPC status ${status}.`,
-    fallback: OF_GRPC[status] ?? "INTERNAL",
+    fallback: OF_OPERATION[operation]?.[status] ?? OF_GRPC[status] ?? "INTERNAL",
   });
 }
 
@@ -40,4 +44,16 @@ const OF_GRPC: Readonly<Record<string, ErrorReason>> = {
   DEADLINE_EXCEEDED: "UNAVAILABLE",
   CANCELLED: "UNAVAILABLE",
   ABORTED: "UNAVAILABLE",
+};
+
+const NO_PUSH: Readonly<Record<string, ErrorReason>> = { UNIMPLEMENTED: "PUSH_NOTIFICATION_NOT_SUPPORTED" };
+
+/** Where the operation says more. */
+const OF_OPERATION: Readonly<Partial<Record<OperationName, Readonly<Record<string, ErrorReason>>>>> = {
+  CancelTask: { FAILED_PRECONDITION: "TASK_NOT_CANCELABLE" },
+  GetExtendedAgentCard: { FAILED_PRECONDITION: "EXTENDED_AGENT_CARD_NOT_CONFIGURED" },
+  CreateTaskPushNotificationConfig: NO_PUSH,
+  GetTaskPushNotificationConfig: NO_PUSH,
+  ListTaskPushNotificationConfigs: NO_PUSH,
+  DeleteTaskPushNotificationConfig: NO_PUSH,
 };

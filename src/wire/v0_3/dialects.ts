@@ -50,11 +50,4 @@ export const rest: RestDialect = {
 };
 
 /** A2A 0.3 over gRPC. */
-export const proto: ProtoDialect = {
-  version: "0.3",
-  decodeParams: protoJson.decodeParams,
-  decodeResult: protoJson.decodeResult,
-  encodeParams: protoJson.encodeParams,
-  toResult,
-  isLast,
-};
+export const proto: ProtoDialect = { ...protoJson, version: "0.3", toResult };
