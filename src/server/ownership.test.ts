@@ -1,5 +1,7 @@
+import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll } from "vitest";
-import type { OperationName } from "../protocol/index.ts";
+import { v1 } from "../grpc/index.ts";
+import { isStreaming, type OperationName } from "../protocol/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
   curious,
@@ -12,12 +14,18 @@ import {
 
 let server: Server;
 let url: string;
+let client: grpc.Client;
 
 beforeAll(async () => {
   server = createServer(curious, OPTIONS);
-  ({ url } = await server.listen());
+  const address = await server.listen({ grpc: true });
+  ({ url } = address);
+  client = new grpc.Client(`127.0.0.1:${address.grpc?.port}`, grpc.credentials.createInsecure());
 });
-afterAll(() => server.close({ graceMs: 50 }));
+afterAll(async () => {
+  client.close();
+  await server.close({ graceMs: 50 });
+});
 
 const headersOf = (token: string): Record<string, string> => ({
   "a2a-version": "1.0",
@@ -27,6 +35,7 @@ const headersOf = (token: string): Record<string, string> => ({
 
 const jsonRpc: Wire = {
   name: "JSON-RPC",
+  version: "1.0",
   ask: async (at, method, params, token) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
     return read(await fetch(at, { method: "POST", headers: headersOf(token), body }));
@@ -66,6 +75,7 @@ const ROUTES: Record<OperationName, (params: Params) => Route> = {
 
 const rest: Wire = {
   name: "HTTP+JSON",
+  version: "1.0",
   ask: async (at, operation, { tenant, ...params }, token) => {
     const [method, path, asBody] = ROUTES[operation](params);
     const body = asBody ? { body: JSON.stringify(params) } : {};
@@ -73,6 +83,89 @@ const rest: Wire = {
     return read(await fetch(within + path, { method, headers: headersOf(token), ...body }));
   },
 };
+
+/** As 0.3 writes it (A2A 0.3 §7). */
+const OLD: Partial<Record<OperationName, readonly [method: string, params: (params: Params) => object]>> = {
+  SendMessage: ["message/send", oldMessage],
+  SendStreamingMessage: ["message/stream", oldMessage],
+  GetTask: ["tasks/get", ({ id }) => ({ id })],
+  CancelTask: ["tasks/cancel", ({ id }) => ({ id })],
+  SubscribeToTask: ["tasks/resubscribe", ({ id }) => ({ id })],
+  GetExtendedAgentCard: ["agent/getAuthenticatedExtendedCard", () => ({})],
+  CreateTaskPushNotificationConfig: [
+    "tasks/pushNotificationConfig/set",
+    ({ taskId, id, url: hook }) => ({ taskId, pushNotificationConfig: { id, url: hook } }),
+  ],
+  GetTaskPushNotificationConfig: ["tasks/pushNotificationConfig/get", oldConfig],
+  ListTaskPushNotificationConfigs: ["tasks/pushNotificationConfig/list", ({ taskId }) => ({ id: taskId })],
+  DeleteTaskPushNotificationConfig: ["tasks/pushNotificationConfig/delete", oldConfig],
+};
+
+function oldMessage({ message }: Params): object {
+  const said = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
+  return { message: { ...(message as object), ...said } };
+}
+
+function oldConfig({ taskId, id }: Params): object {
+  return { id: taskId, pushNotificationConfigId: id };
+}
+
+const oldJsonRpc: Wire = {
+  name: "JSON-RPC",
+  version: "0.3",
+  ask: async (at, operation, params, token) => {
+    const [method, write] = OLD[operation] ?? ["", () => ({})];
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: write(params) });
+    const headers = { ...headersOf(token), "a2a-version": "0.3" };
+    return read(await fetch(at, { method: "POST", headers, body }));
+  },
+};
+
+const overGrpc: Wire = {
+  name: "gRPC",
+  version: "1.0",
+  ask: (_, operation, params, token) =>
+    new Promise((resolve) => {
+      const method = v1.methods[operation];
+      if (!method) throw new Error(`gRPC has no ${operation}`);
+      const metadata = new grpc.Metadata();
+      metadata.set("authorization", `Bearer ${token}`);
+      let headers: Record<string, string> = {};
+      let body = "";
+      const take = (more: grpc.Metadata): void => {
+        const entries = Object.entries(more.toHttp2Headers());
+        headers = {
+          ...headers,
+          ...Object.fromEntries(entries.map(([name, value]) => [name, latin1(value)])),
+        };
+      };
+      const call = client.makeServerStreamRequest(
+        method.path,
+        (binary: Uint8Array) => Buffer.from(binary),
+        (binary: Buffer) => JSON.stringify(method.response.decode(binary)),
+        method.request.encode(params),
+        metadata,
+      );
+      call.on("metadata", take);
+      // Of a stream the beginning is enough; what has but one answer ends by itself.
+      call.on("data", (answer: string) => {
+        body = answer;
+        if (isStreaming(operation)) call.cancel();
+      });
+      call.on("error", () => {});
+      call.on("status", ({ code, details, metadata: trailers }: grpc.StatusObject) => {
+        take(trailers);
+        const isCut = body !== "" && code === grpc.status.CANCELLED;
+        resolve({ status: isCut ? "OK" : (grpc.status[code] ?? code), headers, body: body || details });
+      });
+    }),
+};
+
+function latin1(value: unknown): string {
+  const text = String(value);
+  // The details of an error are bytes, and have the ids in them.
+  return /^[A-Za-z0-9+/]{40,}=*$/.test(text) ? Buffer.from(text, "base64").toString("latin1") : text;
+}
 
 async function read(response: Response): Promise<Told> {
   const headers = Object.fromEntries(response.headers);
@@ -88,4 +181,4 @@ async function begin(response: Response): Promise<string> {
   return new TextDecoder().decode(chunk?.value as Uint8Array | undefined);
 }
 
-for (const wire of [jsonRpc, rest]) ownershipContract(wire, () => url);
+for (const wire of [jsonRpc, rest, oldJsonRpc, overGrpc]) ownershipContract(wire, () => url);
