@@ -120,6 +120,25 @@ describe("the extended card", () => {
     expect(await ask(server, undefined)).toEqual([400, 200, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007]);
   });
 
+  it("is for those who speak 0.3, too, as that has it [A-30]", async () => {
+    await using server = await Guarded.open(guard, {}, discreet);
+    const old = { "a2a-version": "0.3", ...ADA };
+    const rpc = await server.rpc("agent/getAuthenticatedExtendedCard", {}, old);
+    const { result } = (await rpc.json()) as { result: object };
+    expect(result).toMatchObject({
+      protocolVersion: "0.3.0",
+      supportsAuthenticatedExtendedCard: true,
+      skills: [{ id: "chat" }, { id: "secret" }],
+      security: [{ bearer: [] }],
+      securitySchemes: { bearer: { type: "http", scheme: "Bearer" } },
+    });
+    const rest = await fetch(`${server.url}/v1/card`, { headers: old });
+    expect([rest.status, rest.headers.get("cache-control")]).toEqual([200, "private"]);
+    expect(await rest.json()).toMatchObject({ skills: [{ id: "chat" }, { id: "secret" }] });
+    const refused = await fetch(`${server.url}/v1/card`, { headers: { "a2a-version": "0.3" } });
+    expect(refused.status).toBe(401);
+  });
+
   it("says where the server is published", async () => {
     await using server = await Guarded.open(guard, { publicUrl: "https://agents.example.com/all" }, discreet);
     const { supportedInterfaces } = await cardFor(server, ADA);

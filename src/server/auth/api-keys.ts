@@ -59,7 +59,10 @@ export function newApiKey(grant: Grant): NewApiKey {
   return { key, stored };
 }
 
-/** API keys in a header, the query or a cookie; made by `newApiKey` or `colloquy auth new-key`. */
+/**
+ * API keys in a header, the query or a cookie; made by `newApiKey` or `colloquy auth new-key`. Prefer a header: URLs get
+ * into logs, and browsers send cookies along with requests that another site has made them send.
+ */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
   const { in: location, name, keys, scheme = "apiKey" } = options;
   // A name that can stand in a header, in a cookie and in a challenge (RFC 9110 §5.6.2).

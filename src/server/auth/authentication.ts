@@ -51,14 +51,15 @@ export class Gate {
     };
   }
 
-  /** Whom a request is from. Every way is tried; wrong credentials are never taken for none. */
+  /** Whom a request is from. Every way is tried; credentials that are refused are never taken for none. */
   async admit(credentials: Credentials): Promise<Caller> {
     const wrong = new Set<AuthScheme>();
     let lacking: AuthRefusal | undefined;
     for (const way of this.#ways) {
       if (typeof way === "function") {
         const caller = await way(credentials);
-        if (caller && (caller.principal !== "" || wrong.size === 0)) return caller;
+        const isRefused = wrong.size > 0 || lacking !== undefined;
+        if (caller && (caller.principal !== "" || !isRefused)) return caller;
         continue;
       }
       const found = await way.find(credentials);

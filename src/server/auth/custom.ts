@@ -1,13 +1,20 @@
 import type { SecurityScheme } from "../../protocol/index.ts";
-import { bearerChallenge, checkScopes, withScopes, type Authenticate, type AuthScheme } from "./scheme.ts";
+import {
+  bearerChallenge,
+  checkScopes,
+  withScopes,
+  type AuthScheme,
+  type Credentials,
+  type Finding,
+} from "./scheme.ts";
 
 export interface CustomOptions {
   /** In the card's `securitySchemes`. */
   readonly name: string;
   /** How the card declares it. */
   readonly declared: SecurityScheme;
-  /** Says who asks; undefined when the request has none of these credentials, or wrong ones. */
-  readonly authenticate: Authenticate;
+  /** Says who asks; undefined when the request has none of these credentials, `invalid` when it has wrong ones. */
+  readonly authenticate: (request: Credentials) => Finding | Promise<Finding>;
   /** Scopes that every request needs; the caller has them. */
   readonly scopes?: readonly string[];
   /** For `WWW-Authenticate`. Default: that of a bearer token. */
@@ -23,8 +30,8 @@ export function custom({ name, declared, authenticate, challenge, ...options }: 
     scopes,
     challenge: challenge === undefined ? bearerChallenge(scopes) : () => challenge,
     find: async (credentials) => {
-      const caller = await authenticate(credentials);
-      return caller && withScopes(caller, scopes);
+      const found = await authenticate(credentials);
+      return typeof found === "object" && "principal" in found ? withScopes(found, scopes) : found;
     },
   };
 }

@@ -1,7 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, scryptSync } from "node:crypto";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
+import { AuthRefusal, Gate } from "./authentication.ts";
 import { Guarded, withBasic, withBearer } from "./auth.fixture.ts";
 import {
   apiKeys,
@@ -9,6 +11,7 @@ import {
   bearer,
   custom,
   hashPassword,
+  jwt,
   mtls,
   newApiKey,
   oauth2,
@@ -236,12 +239,23 @@ describe("passwords", () => {
   });
 
   it("are not guessed by many at once, which whoever is known does not notice", async () => {
-    await using server = await Guarded.open(basic({ users: { ada: await hashPassword("a") } }));
-    expect(await server.status(withBasic("ada", "a"))).toBe(200);
-    const guesses = Array.from({ length: 40 }, (_, at) => server.status(withBasic("ada", `${at}`)));
-    expect(await server.status(withBasic("ada", "a"))).toBe(200);
-    const statuses = new Set(await Promise.all(guesses));
-    expect(statuses).toEqual(new Set([401, 429]));
+    const cost = { N: 16, r: 1, p: 1 };
+    const salt = Buffer.from("salt of a test");
+    const digest = scryptSync("right", salt, 32, cost).toString("base64url");
+    const scheme = basic({ users: { ada: `scrypt$16$1$1$${salt.toString("base64url")}$${digest}` } });
+    const find = async (password: string): Promise<unknown> => {
+      const header = (): string => withBasic("ada", password).authorization ?? "";
+      return scheme.find({ method: "GET", path: "/", query: "", header });
+    };
+    const ada = { tenant: "", principal: "ada" };
+    expect(await find("right")).toEqual(ada);
+    const guesses = Array.from({ length: 40 }, (_, at) => find(`${at}`));
+    expect(await find("right")).toEqual(ada);
+    const found = await Promise.allSettled(guesses);
+    const refused = found.filter(({ status }) => status === "rejected");
+    expect(refused).toHaveLength(8);
+    expect(refused[0]).toMatchObject({ reason: { reason: "RESOURCE_EXHAUSTED", retryAfter: 1 } });
+    expect(await find("wrong")).toBe("invalid");
   });
 });
 
@@ -280,6 +294,65 @@ describe("several ways to authenticate", () => {
     expect(() => new Guarded(two)).toThrow(`are called "bearer"`);
     expect(() => new Guarded([])).toThrow("empty list");
   });
+});
+
+describe("a way of one's own", () => {
+  const own = (scopes: string[] = []): Promise<Guarded> => {
+    const scheme = custom({
+      name: "own",
+      declared: { apiKeySecurityScheme: { location: "header", name: "X-Signed-By" } },
+      authenticate: ({ method, path, query, header }) => {
+        const by = header("X-Signed-By");
+        if (by === undefined) return undefined;
+        const isSigned = by === `ada of ${method} ${path}?${query}`;
+        return isSigned ? { tenant: "", principal: "ada", scopes: ["use"] } : "invalid";
+      },
+      challenge: "Signed",
+      scopes,
+    });
+    return Guarded.open([scheme, () => ({ tenant: "", principal: "" })]);
+  };
+
+  it("sees what was asked, and its refusals hold [M-01]", async () => {
+    await using server = await own();
+    expect(await server.status({ "x-signed-by": "ada of GET /tasks?pageSize=2" }, "?pageSize=2")).toBe(200);
+    expect(await server.status({})).toBe(200);
+    const refused = await server.list({ "x-signed-by": "ada of GET /other?" });
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Signed"]);
+  });
+
+  it("may need scopes [M-02]", async () => {
+    await using server = await own(["admin"]);
+    expect(await server.status({ "x-signed-by": "ada of GET /tasks?" })).toBe(403);
+  });
+});
+
+it("nothing that a stranger may send is taken for credentials, and nothing of it breaks anything [M-01, M-08]", async () => {
+  const gate = new Gate(
+    [
+      bearer({ tokens: { [ADA]: "ada" } }),
+      jwt({ audience: "agents", keys: PUBLIC }),
+      ...(["header", "query", "cookie"] as const).map((location) =>
+        apiKeys({ in: location, name: "k", keys: [newApiKey("ada").stored], scheme: location }),
+      ),
+      mtls(),
+    ].map((scheme, at) => ({ ...scheme, name: `${at}` })),
+  );
+  const value = fc.oneof(
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    fc.string().map((text) => `Bearer ${text}`),
+    fc.base64String().map((text) => `Bearer ${text}`),
+    fc.array(fc.base64String()).map((parts) => `Bearer ${parts.join(".")}`),
+    fc.string().map((text) => `k=${text}; k`),
+  );
+  const asked = fc.record({ authorization: value, k: value, cookie: value }, { requiredKeys: [] });
+  await fc.assert(
+    fc.asyncProperty(asked, value, async (headers: Record<string, string>, query) => {
+      const request = { method: "GET", path: "/", query, header: (name: string) => headers[name] };
+      await expect(gate.admit(request)).rejects.toBeInstanceOf(AuthRefusal);
+    }),
+  );
 });
 
 describe("the card", () => {
