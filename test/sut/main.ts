@@ -31,8 +31,15 @@ const { values } = parseArgs({
 });
 
 const port = Number(values.port);
+const grpcPort = values["grpc-port"] === undefined ? undefined : Number(values["grpc-port"]);
 const { store, card, "spec-revision": specRevision } = values;
-if (!Number.isInteger(port) || !isStore(store) || !isRevision(specRevision) || !isShape(card)) {
+if (
+  !Number.isInteger(port) ||
+  !Number.isInteger(grpcPort ?? 0) ||
+  !isStore(store) ||
+  !isRevision(specRevision) ||
+  !isShape(card)
+) {
   console.error(USAGE);
   process.exit(2);
 }
@@ -60,8 +67,14 @@ const options: ServerOptions = {
 };
 
 const server = createServer({ sut: sutAgent({ capabilities }) }, options);
-const { url } = await server.listen({ port });
-console.log(`The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}).`);
+const { url, grpc } = await server.listen({
+  port,
+  ...(grpcPort === undefined ? {} : { grpc: { port: grpcPort } }),
+});
+const also = grpc ? `, gRPC: ${grpc.host}:${grpc.port}` : "";
+console.log(
+  `The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}${also}).`,
+);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
