@@ -21,7 +21,7 @@ export function endOf({ isLast }: Codec, operation: OperationName): Pick<Framing
 export type Told = (where: string, error: unknown) => A2AError;
 
 /** A2A §9.4.2; the last two keep proxies from holding events back. */
-const HEADERS = {
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
   connection: "keep-alive",
@@ -44,7 +44,7 @@ export class EventStreams {
   reply(subscription: Subscription, framing: Framing, headers: Readonly<Record<string, string>>): HttpReply {
     return {
       status: 200,
-      headers: { ...HEADERS, ...headers },
+      headers: { ...STREAM_HEADERS, ...headers },
       body: (sink) => {
         const stream = new EventStream(subscription, framing, sink, this.#told);
         this.#open.add(stream);

@@ -1,5 +1,5 @@
 import { randomId } from "../engine/index.ts";
-import { A2AError, type OperationName } from "../protocol/index.ts";
+import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
 import {
   decodeJsonRpc,
   encodeFrame,
@@ -24,7 +24,7 @@ import {
   type Admitted,
   type BindingContext,
 } from "./binding.ts";
-import { endOf, type Framing } from "./event-stream.ts";
+import { endOf, STREAM_HEADERS, type Framing } from "./event-stream.ts";
 import { json, type HttpReply } from "./exchange.ts";
 import { extensionHeaders } from "./extensions.ts";
 
@@ -33,6 +33,7 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
   const { request } = admitted;
   let id: JsonRpcId = null;
   let dialect: JsonRpcDialect = v1.jsonRpc;
+  let refuse: (id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect) => HttpReply = refuseJsonRpc;
   try {
     checkContentType(request);
     const envelope = decodeJsonRpc(await request.text(context.maxBodyBytes));
@@ -42,6 +43,7 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     dialect = simpleDialect(admitted, context, version, envelope) ?? DIALECTS[version];
     const operation = dialect.operationOf(method);
     if (!operation) throw unknownMethod(method, version);
+    if (version === "0.3" && isStreaming(operation)) refuse = refuseStream;
     const outcome = await carryOut(admitted, operation, {
       codec: dialect,
       version,
@@ -58,7 +60,7 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
     return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {
     if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
-    return refuseJsonRpc(id, context.told("JSON-RPC", error), dialect);
+    return refuse(id, context.told("JSON-RPC", error), dialect);
   }
 }
 
@@ -97,6 +99,16 @@ export function refuseJsonRpc(
     dialect.encodeError(id, error),
     refusalHeaders(error),
   );
+}
+
+/**
+ * An error in place of a stream, as servers of 0.3 send it: an event. Its clients take nothing but a stream for the
+ * answer of a method that streams.
+ */
+function refuseStream(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
+  if (CARRIER.has(error.reason)) return refuseJsonRpc(id, error, dialect);
+  const body = dialect.events?.failure(error) ?? encodeFrame(dialect.encodeError(id, error));
+  return { status: 200, headers: STREAM_HEADERS, body };
 }
 
 const CARRIER: ReadonlySet<string> = new Set([

@@ -165,9 +165,8 @@ export function simpleContract(visit: Visit, open: Open): void {
       };
       expect(await code("tasks/get", { taskId: "nope" })).toBe(-32004);
       expect(await code("tasks/create", { skill: "s" })).toBe(-32602);
-      expect(await code("message/stream", { message: { role: "user", parts: [{ kind: "text" }] } })).toBe(
-        -32602,
-      );
+      const streamed = await post("message/stream", { message: { role: "user", parts: [{ kind: "text" }] } });
+      expect(await read(streamed)).toMatchObject([{ name: "error", data: { type: "error", code: -32602 } }]);
       const missing = await events("nope");
       expect([missing.status, await missing.json()]).toMatchObject([404, { error: { code: -32004 } }]);
       const wrong = await events("nope", {}, "POST");

@@ -83,6 +83,17 @@ export function v0_3Contract(visit: Visit, open: Open): void {
       }
     });
 
+    it("refuses a stream by an event, for clients that take nothing else there [V-18]", async () => {
+      for (const [method, params, code] of [
+        ["tasks/resubscribe", { id: "nope" }, -32001],
+        ["message/stream", { message: {} }, -32602],
+      ] as const) {
+        const response = await call(method, params);
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+        expect(await readEvents(response)).toMatchObject([{ data: { id: 3, error: { code } } }]);
+      }
+    });
+
     it("refuses with its own codes [V-11, V-25, V-26]", async () => {
       const code = async (method: string, params: object): Promise<number | undefined> =>
         (await rpc(method, params)).error?.code;

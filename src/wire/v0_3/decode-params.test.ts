@@ -150,10 +150,22 @@ describe("the parameters of the other methods of 0.3", () => {
     expect(decodeParams("GetTask", { id: "t", tenant: "acme" })).toEqual({ id: "t" });
   });
 
+  it("may have an authentication that says nothing, as proto messages do, but no credentials without a scheme [V-10]", () => {
+    const read = (authentication: object): unknown =>
+      decodeParams("CreateTaskPushNotificationConfig", {
+        taskId: "t",
+        pushNotificationConfig: { id: "c", url: "https://example.com", authentication },
+      });
+    expect(read({})).toEqual({ taskId: "t", id: "c", url: "https://example.com" });
+    expect(violations(() => read({ credentials: "x" }))).toEqual({
+      "pushNotificationConfig.authentication": `needs "schemes" with at least one scheme`,
+    });
+  });
+
   it("name a push configuration by two ids, of which one may be missing [V-10]", () => {
     const pushNotificationConfig = { url: "https://example.com" };
     expect(decodeParams("CreateTaskPushNotificationConfig", { taskId: "t", pushNotificationConfig })).toEqual(
-      { taskId: "t", url: "https://example.com" },
+      { taskId: "t", id: "default", url: "https://example.com" },
     );
     expect(decodeParams("GetTaskPushNotificationConfig", { id: "t", pushNotificationConfigId: "c" })).toEqual(
       {
@@ -294,13 +306,13 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     for (const [body, id] of [
       [{ parent: "tasks/t", configId: "c", config: { pushNotificationConfig: config } }, "c"],
       [{ config: { push_notification_config: { ...config, id: "d" } } }, "d"],
-      [{ name: "", pushNotificationConfig: config }, undefined],
-      [{ taskId: "t", pushNotificationConfig: config }, undefined],
+      [{ name: "", pushNotificationConfig: config }, "default"],
+      [{ taskId: "t", pushNotificationConfig: config }, "default"],
     ] as const) {
       expect(params("CreateTaskPushNotificationConfig", { id: "t" }, { body })).toEqual({
         taskId: "t",
         ...config,
-        ...(id === undefined ? {} : { id }),
+        id,
       });
     }
     const contrary = { taskId: "other", pushNotificationConfig: config };

@@ -19,7 +19,7 @@ import type {
 import { converted, list, message, oneof, required, type Type } from "../proto-json.ts";
 import { bytes, enumeration, int32, string, struct } from "../scalars.ts";
 import { CONFIG_NAME, type ConfigName, TASK_NAME } from "./resource-name.ts";
-import { HISTORY_LENGTH, PUSH_CONFIG, vocabularyOf } from "./vocabulary.ts";
+import { DEFAULT_CONFIG, HISTORY_LENGTH, PUSH_CONFIG, vocabularyOf } from "./vocabulary.ts";
 
 // The messages of 0.3's `a2a.proto` (package a2a.v1) as ProtoJSON, read into 1.0.
 
@@ -141,8 +141,8 @@ export const CREATE_PUSH_CONFIG_REQUEST: Type<CreateTaskPushNotificationConfigRe
     config: required(NEW_PUSH_CONFIG),
   }),
   ({ parent, configId, config }) => ({
-    ...(configId === undefined ? {} : { id: configId }),
     ...config,
+    id: config.id ?? configId ?? DEFAULT_CONFIG,
     taskId: parent,
   }),
 );

@@ -29,7 +29,7 @@ import {
 } from "../proto-json.ts";
 import { bytes, string, struct, word } from "../scalars.ts";
 import { fromWrapped } from "./data-part.ts";
-import { HISTORY_LENGTH, PUSH_CONFIG, vocabularyOf } from "./vocabulary.ts";
+import { DEFAULT_CONFIG, HISTORY_LENGTH, PUSH_CONFIG, vocabularyOf } from "./vocabulary.ts";
 import { inverse, ROLES, STATES } from "./words.ts";
 
 // The JSON-RPC types of A2A 0.3, read into 1.0.
@@ -138,6 +138,11 @@ type TaskPushConfig = { taskId: string; pushNotificationConfig: TaskPushNotifica
 export const TASK_PUSH_CONFIG: Type<CreateTaskPushNotificationConfigRequest> = converted(
   message<TaskPushConfig>({ taskId: required(string), pushNotificationConfig: required(PUSH_CONFIG) }),
   ({ taskId, pushNotificationConfig }) => ({ ...pushNotificationConfig, taskId }),
+);
+
+export const SET_PUSH_CONFIG: Type<CreateTaskPushNotificationConfigRequest> = converted(
+  TASK_PUSH_CONFIG,
+  (config) => ({ ...config, id: config.id ?? DEFAULT_CONFIG }),
 );
 
 /** Without the configuration's id, which comes out as "", the task's first one is meant. */

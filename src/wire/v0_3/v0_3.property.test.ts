@@ -66,7 +66,7 @@ describe.each(FORMS)("$name of A2A 0.3", ({ server, client, words }) => {
       fc.property(pushConfig, id, id, (given, taskId, configId) => {
         const config = { ...asJson(given), taskId };
         const kept = { ...config, id: configId };
-        expect(asked("CreateTaskPushNotificationConfig", config)).toEqual(config);
+        expect(asked("CreateTaskPushNotificationConfig", config)).toEqual({ id: "default", ...config });
         expect(answered("GetTaskPushNotificationConfig", kept)).toEqual(kept);
         expect(answered("ListTaskPushNotificationConfigs", { configs: [kept] })).toEqual({ configs: [kept] });
         const name = { taskId, id: configId };

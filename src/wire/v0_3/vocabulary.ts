@@ -1,5 +1,6 @@
 import type {
   Artifact,
+  AuthenticationInfo,
   Message,
   Part,
   Role,
@@ -62,16 +63,27 @@ const FIRST_SCHEME: Type<string> = converted(
   ([first]) => first,
 );
 
+/** With neither a scheme nor credentials it says nothing, as a proto message does that is there and empty. */
+const AUTHENTICATION: Type<AuthenticationInfo> = converted(
+  message<Partial<AuthenticationInfo>>(
+    { scheme: FIRST_SCHEME, credentials: string },
+    { names: { scheme: ["schemes"] } },
+  ),
+  ({ scheme = "", credentials }, at) => {
+    if (credentials === undefined) return scheme === "" ? undefined : { scheme };
+    return scheme === "" && at.strict
+      ? at.refuse(`needs "schemes" with at least one scheme`)
+      : { scheme, credentials };
+  },
+);
+
 export const PUSH_CONFIG: Type<TaskPushNotificationConfig> = message<
   Omit<TaskPushNotificationConfig, "tenant" | "taskId">
 >({
   id: string,
   url: required(string),
   token: string,
-  authentication: message<{ scheme: string; credentials?: string }>(
-    { scheme: required(FIRST_SCHEME, [""]), credentials: string },
-    { names: { scheme: ["schemes"] } },
-  ),
+  authentication: AUTHENTICATION,
 });
 
 export const HISTORY_LENGTH: Type<number> = checked(int32, (length) =>
@@ -162,3 +174,9 @@ export function vocabularyOf({ part, role, state, words, historyLength, names }:
     ),
   };
 }
+
+/**
+ * What `set` has no id for is always the same configuration, which another `set` replaces. The TCK of 0.3 reads it back
+ * under this name.
+ */
+export const DEFAULT_CONFIG = "default";
