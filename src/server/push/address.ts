@@ -104,8 +104,10 @@ export class HostList {
     const [network = "", prefix, ...more] = entry.replaceAll(/[[\]]/g, "").split("/");
     const family = isIPv4(network) ? "ipv4" : isIPv6(network) ? "ipv6" : undefined;
     if (family) {
-      const bits = prefix === undefined ? (family === "ipv4" ? 32 : 128) : Number(prefix);
-      if (more.length > 0 || !(bits >= 0 && bits <= (family === "ipv4" ? 32 : 128))) throw notAHost(entry);
+      const most = family === "ipv4" ? 32 : 128;
+      // Not `Number` alone, for which no digit is 0: the network of all addresses.
+      const bits = prefix === undefined ? most : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Infinity;
+      if (more.length > 0 || bits > most) throw notAHost(entry);
       this.#networks.addSubnet(network, bits, family);
       return;
     }
@@ -122,9 +124,9 @@ function notAHost(entry: string): Error {
   );
 }
 
-/** A host name as URLs have it, without the dot at the end that says nothing; undefined for what is none. */
+/** A host name as URLs have it; undefined for what is none. */
 function hostNameOf(text: string): string | undefined {
-  const url = /^[^\s/?#@:\\]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
+  const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
   return url ? bareHost(url) : undefined;
 }
 

@@ -92,7 +92,7 @@ export class Guard {
 }
 
 function isLocalName(host: string): boolean {
-  return host === "" || host === "localhost" || host.endsWith(".localhost") || host.startsWith("localhost.");
+  return host === "" || host === "localhost" || host.endsWith(".localhost");
 }
 
 /** Does not say what the name stands for: that is nobody's business who can not ask for it himself. */

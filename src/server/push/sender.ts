@@ -1,4 +1,5 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
+import { setMaxListeners } from "node:events";
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -43,13 +44,15 @@ export class Sender {
     if (wrong !== undefined) return { ok: false, hopeless: true, reason: new NotAllowed(wrong).message };
     const { body, headers } = encodeNotification(notification);
     const signature = sign ? await sign(body, notification) : {};
-    const post = { body, headers: { ...signature, ...headers, ...secretsOf(notification) } };
-    const whole = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    const outcome = await this.#post(new URL(config.url), post, whole);
+    const post = { body, headers: { ...signature, ...headers, ...marksOf(notification) } };
+    // As many deliveries listen to it as are under way at once.
+    setMaxListeners(0, signal);
+    const url = new URL(config.url);
+    const outcome = await this.#post(url, post, timeoutMs, signal);
+    if (outcome !== "stale") return outcome;
     // A connection that was kept may be closed just when it is used again; that is nobody's failure.
-    return outcome === "stale"
-      ? ((await this.#post(new URL(config.url), post, whole)) as Delivered)
-      : outcome;
+    const again = await this.#post(url, post, timeoutMs, signal);
+    return again === "stale" ? { ok: false, reason: "The receiver cuts its connections." } : again;
   };
 
   /** Ends the connections that are kept. */
@@ -61,6 +64,7 @@ export class Sender {
   #post(
     url: URL,
     { body, headers }: { body: string; headers: Record<string, string> },
+    timeoutMs: number,
     signal: AbortSignal,
   ): Promise<Delivered | "stale"> {
     const [request, agent] =
@@ -74,13 +78,15 @@ export class Sender {
         lookup: this.#lookup,
         headers: { ...headers, "content-length": length },
       });
+      const timer = setTimeout(() => posted.destroy(new TooLate(timeoutMs)), timeoutMs);
+      posted.on("close", () => clearTimeout(timer));
       posted.on("response", (answer) => {
         resolve(outcomeOf(answer));
         drain(answer);
       });
       posted.on("error", (error: NodeJS.ErrnoException) => {
         const stale = posted.reusedSocket && error.code === "ECONNRESET";
-        resolve(stale ? "stale" : failureOf(error, signal));
+        resolve(stale ? "stale" : failureOf(error));
       });
       posted.end(body);
     });
@@ -116,11 +122,13 @@ async function lookUp(
   else callback(null, first.address, first.family);
 }
 
-/** What the owner of the webhook gave for its receiver to know us by. */
-function secretsOf({ webhook: { config } }: Notification): Record<string, string> {
+/** By what a receiver knows a notification: who sends it, as the webhook's owner has laid down, and which one it is. */
+function marksOf({ webhook: { taskId, config }, event }: Notification): Record<string, string> {
   const { token, authentication } = config;
   const { scheme = "", credentials } = authentication ?? {};
   return {
+    // So that a receiver can tell a notification that comes again from a new one.
+    "x-a2a-notification-id": `${encodeURIComponent(taskId)}:${event.seq}`,
     ...(token ? { "x-a2a-notification-token": token } : {}),
     ...(credentials ? { authorization: `${scheme} ${credentials}` } : {}),
   };
@@ -147,9 +155,15 @@ export function retryAfter(value: string | undefined, now: number): number | und
   return ms > 0 ? ms : undefined;
 }
 
-function failureOf(error: NodeJS.ErrnoException, signal: AbortSignal): Failed {
+class TooLate extends Error {
+  constructor(timeoutMs: number) {
+    super(`The receiver did not answer within ${timeoutMs} ms.`);
+  }
+}
+
+function failureOf(error: NodeJS.ErrnoException): Failed {
   if (error instanceof NotAllowed) return { ok: false, hopeless: true, reason: error.message };
-  if (signal.aborted) return { ok: false, reason: "The receiver did not answer in time." };
+  if (error instanceof TooLate) return { ok: false, reason: error.message };
   return { ok: false, reason: `The receiver can not be reached: ${error.code ?? error.message}.` };
 }
 

@@ -1,0 +1,249 @@
+import * as fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { LogEvent } from "../../protocol/index.ts";
+import { checkWebhook } from "./check.ts";
+import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
+import { Receiver } from "./receiver.fixture.ts";
+import { Sender } from "./sender.ts";
+
+const resolve =
+  (...addresses: string[]): Resolve =>
+  async () =>
+    addresses;
+
+/** What is wrong with a URL when it is registered. */
+async function wrongWith(url: string, options: GuardOptions = {}): Promise<string[]> {
+  const guard = new Guard({ resolve: resolve("1.1.1.1"), ...options });
+  return (await checkWebhook(guard)({ url })).map(({ field, description }) => `${field} ${description}`);
+}
+
+const PRIVATE = `
+  http://127.0.0.1/ http://127.1/ http://2130706433/ http://0x7f000001/ http://017700000001/
+  http://127.0.0.1./ http://0/ http://[::1]/ http://[::ffff:127.0.0.1]/ http://[::ffff:7f00:1]:8080/
+  http://localhost/ http://LOCALHOST./ http://foo.localhost:3000/ https://10.0.0.1/ https://192.168.1.1/
+  https://172.31.255.255/ http://169.254.169.254/latest/ http://100.100.100.200/ http://[fd00:ec2::254]/
+  http://[fe80::1]/ http://[64:ff9b::7f00:1]/ http://①②⑦.⓪.⓪.①/ http://1２7.0.0.1/ http://0.0.0.0:22/
+  http://224.0.0.1/ http://255.255.255.255/
+`
+  .trim()
+  .split(/\s+/);
+
+const NO_RECEIVER = [
+  "",
+  "notaurl",
+  "/hook",
+  "//example.com/",
+  "https://",
+  "http://a b/",
+  "ftp://example.com/",
+  "file:///etc/passwd",
+  "gopher://example.com/",
+  "data:text/plain,x",
+  "javascript:alert(1)",
+  "ws://example.com/",
+  "unix:/run/x.sock",
+  "https://user@example.com/",
+  "https://user:pw@example.com/",
+  "https://:pw@example.com/",
+  `https://example.com/${"x".repeat(2048)}`,
+];
+
+describe("a webhook that is registered", () => {
+  it.each(PRIVATE)("is refused at %s [I-09]", async (url) => {
+    expect(await wrongWith(url)).toEqual([
+      expect.stringMatching(/^url names .*, which is in a private network;/),
+    ]);
+    expect(await wrongWith(url, { allowPrivate: true })).toEqual([]);
+  });
+
+  it.each(NO_RECEIVER)("is refused at %j, whatever is allowed [I-09]", async (url) => {
+    expect(await wrongWith(url, { allowPrivate: true })).toHaveLength(1);
+  });
+
+  it.each([
+    "https://example.com/hook?a=b#c",
+    "http://example.com:8080",
+    "https://1.1.1.1/",
+    "https://[2606:4700::1111]/",
+  ])("is taken at %s", async (url) => {
+    expect(await wrongWith(url)).toEqual([]);
+  });
+
+  it("is refused when any address of its host is private [I-09]", async () => {
+    const url = "https://example.com/";
+    expect(await wrongWith(url, { resolve: resolve("1.1.1.1", "10.0.0.1") })).toHaveLength(1);
+    expect(await wrongWith(url, { resolve: resolve("2606:4700::1", "::ffff:10.0.0.1") })).toHaveLength(1);
+    expect(await wrongWith(url, { resolve: resolve("1.1.1.1", "1.0.0.1") })).toEqual([]);
+  });
+
+  it("is not told what its host stands for: that is no way to look into our network", async () => {
+    const [text] = await wrongWith("https://wiki.corp/", { resolve: resolve("10.9.8.7") });
+    expect(text).not.toContain("10.9.8.7");
+  });
+
+  it("is taken when its host can not be resolved, now or in a second: that is judged when it is used", async () => {
+    const failing = (): Promise<never> => Promise.reject(new Error("EAI_AGAIN"));
+    expect(await wrongWith("https://example.com/", { resolve: failing })).toEqual([]);
+    const hanging = (): Promise<never> => new Promise(() => {});
+    expect(await wrongWith("https://example.com/", { resolve: hanging })).toEqual([]);
+  });
+
+  it("may be at private places that are listed, and only there [I-09]", async () => {
+    const options = { allowPrivate: ["10.1.0.0/16", "hooks.internal", "*.svc.cluster.local"] };
+    expect(await wrongWith("http://10.1.2.3/", options)).toEqual([]);
+    expect(await wrongWith("http://10.2.0.1/", options)).toHaveLength(1);
+    expect(
+      await wrongWith("http://hooks.internal/", { ...options, resolve: resolve("192.168.0.1") }),
+    ).toEqual([]);
+    expect(
+      await wrongWith("http://a.b.svc.cluster.local./", { ...options, resolve: resolve("10.9.0.1") }),
+    ).toEqual([]);
+    expect(
+      await wrongWith("http://other.example/", { ...options, resolve: resolve("10.1.0.1", "1.1.1.1") }),
+    ).toEqual([]);
+    expect(
+      await wrongWith("http://other.example/", { ...options, resolve: resolve("10.1.0.1", "10.2.0.1") }),
+    ).toHaveLength(1);
+    expect(await wrongWith("http://localhost/", options)).toHaveLength(1);
+    expect(await wrongWith("https://example.com/", options)).toEqual([]);
+  });
+
+  it("may be nowhere but at the allowed places when there are such [I-09]", async () => {
+    const options = { allow: ["hooks.example.com", "198.100.0.0/16"] };
+    expect(await wrongWith("https://hooks.example.com/", options)).toEqual([]);
+    expect(await wrongWith("https://198.100.1.1/", options)).toEqual([]);
+    expect(await wrongWith("https://example.com/", { ...options, resolve: resolve("198.100.2.2") })).toEqual(
+      [],
+    );
+    for (const url of ["https://example.com/", "https://1.1.1.1/", "https://x.hooks.example.com/"])
+      expect(await wrongWith(url, options)).toEqual([expect.stringContaining("not among the receivers")]);
+    // To be allowed is not to be allowed to be private.
+    expect(
+      await wrongWith("https://hooks.example.com/", { ...options, resolve: resolve("10.0.0.1") }),
+    ).toHaveLength(1);
+  });
+
+  it("has secrets that fit into a header and can not end it [I-05]", async () => {
+    const check = checkWebhook(new Guard({ resolve: resolve("1.1.1.1") }));
+    const url = "https://example.com/";
+    const fields = async (config: object): Promise<string[]> =>
+      (await check({ url, ...config })).map(({ field }) => field);
+    expect(
+      await fields({ token: "a b", authentication: { scheme: "Digest", credentials: 'a="b", c=d' } }),
+    ).toEqual([]);
+    expect(await fields({ token: "", authentication: { scheme: "Bearer" } })).toEqual([]);
+    for (const bad of ["a\r\nx: y", "a\n", " a", "a ", "ü", "\u0000", "x".repeat(8193)]) {
+      expect(await fields({ token: bad })).toEqual(["token"]);
+      expect(await fields({ authentication: { scheme: "Bearer", credentials: bad } })).toEqual([
+        "authentication.credentials",
+      ]);
+    }
+    for (const scheme of ["", "Bearer x", "a:b", "ä"])
+      expect(await fields({ authentication: { scheme } })).toEqual(["authentication.scheme"]);
+    expect(await fields({ id: "x".repeat(257) })).toEqual(["id"]);
+  });
+
+  it("is judged without an error, whatever it is", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.string({ unit: "grapheme" }), fc.webUrl()), async (url) => {
+        expect((await wrongWith(url)).length).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+});
+
+describe("a notification that is sent", () => {
+  const event = LogEvent.of(1, { message: { messageId: "m", role: "ROLE_AGENT", parts: [] } });
+  const never = new AbortController().signal;
+
+  function send(url: string, options: GuardOptions): ReturnType<Sender["deliver"]> {
+    const sender = new Sender({ guard: new Guard(options), timeoutMs: 5000 });
+    onTestFinished(() => sender.close());
+    const scope = { tenant: "", principal: "", agent: "a" };
+    return sender.deliver(
+      { webhook: { scope, taskId: "t", version: "1.0", config: { id: "c", url } }, event },
+      never,
+    );
+  }
+
+  async function listening(): Promise<Receiver> {
+    const receiver = await new Receiver().listen();
+    onTestFinished(() => receiver.close());
+    return receiver;
+  }
+
+  it("goes nowhere private, however the address is written [I-09]", async () => {
+    const receiver = await listening();
+    const { port } = receiver;
+    for (const host of [
+      "127.0.0.1",
+      "127.1",
+      "2130706433",
+      "0x7f.1",
+      "[::ffff:127.0.0.1]",
+      "localhost",
+      "0.0.0.0",
+      "localhost.",
+    ])
+      expect(await send(`http://${host}:${port}/`, {})).toMatchObject({ ok: false, hopeless: true });
+    expect(receiver.posted).toEqual([]);
+    // The proof that it listens.
+    expect(await send(`http://127.1:${port}/`, { allowPrivate: true })).toEqual({ ok: true });
+    expect(receiver.posted).toHaveLength(1);
+  });
+
+  it("goes to no private address of a name that meant a public one when it was registered (DNS rebinding) [I-09]", async () => {
+    const receiver = await listening();
+    const answers = [["192.88.98.1"], ["127.0.0.1"]];
+    const rebinding = { resolve: async () => answers.shift() ?? ["127.0.0.1"] };
+    const url = `http://rebind.example:${receiver.port}/`;
+    expect(await checkWebhook(new Guard(rebinding))({ url })).toEqual([]);
+    for (let at = 0; at < 5; at++)
+      expect(await send(url, rebinding)).toMatchObject({
+        ok: false,
+        hopeless: true,
+        reason: expect.stringContaining("private") as string,
+      });
+    expect(receiver.posted).toEqual([]);
+  });
+
+  it("goes to the address that was judged: the name is asked once for a connection [I-09]", async () => {
+    const receiver = await listening();
+    let asked = 0;
+    const resolveOnce = async (): Promise<string[]> => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]);
+    const options = { resolve: resolveOnce, allowPrivate: ["127.0.0.1"] };
+    expect(await send(`http://pinned.example:${receiver.port}/`, options)).toEqual({ ok: true });
+    expect(asked).toBe(1);
+    expect(receiver.posted[0]?.headers.host).toBe(`pinned.example:${receiver.port}`);
+  });
+
+  it("goes to none of a name's addresses when one of them is private [I-09]", async () => {
+    const receiver = await listening();
+    const url = `http://both.example:${receiver.port}/`;
+    expect(await send(url, { resolve: resolve("127.0.0.1", "1.1.1.1") })).toMatchObject({ hopeless: true });
+    expect(await send(url, { resolve: resolve("1.1.1.1", "::1") })).toMatchObject({ hopeless: true });
+    expect(receiver.posted).toEqual([]);
+  });
+
+  it("does not follow a redirect to a private address, nor any other [I-08, I-09]", async () => {
+    const secret = await listening();
+    const open = await listening();
+    open.otherwise = { status: 307, headers: { location: secret.url() } };
+    const url = `http://open.example:${open.port}/`;
+    const options = { resolve: resolve("127.0.0.1"), allowPrivate: ["open.example"] };
+    expect(await send(url, options)).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining("307") as string,
+    });
+    expect(secret.posted).toEqual([]);
+  });
+
+  it("fails for now when the name can not be resolved", async () => {
+    const failing = (): Promise<never> =>
+      Promise.reject(Object.assign(new Error("no"), { code: "EAI_AGAIN" }));
+    expect(await send("http://example.com/", { resolve: failing })).toEqual({
+      ok: false,
+      reason: "The receiver can not be reached: EAI_AGAIN.",
+    });
+  });
+});
