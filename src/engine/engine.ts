@@ -230,10 +230,10 @@ export class Engine {
 
   #webhooks({ outbox, check, redact = false }: EnginePush, newId: NewId): Webhooks | undefined {
     const { push } = this.#store;
-    const onChange = (scope: Scope, taskId: string, id: string): void => {
+    const onChange = (scope: Scope, taskId: string, id: string, key?: number): void => {
       const runner = this.#runners.live(scope, taskId);
       if (runner) runner.live.watched = true;
-      outbox.changed(scope, taskId, id);
+      outbox.changed(scope, taskId, id, key);
     };
     return push && new Webhooks({ agentId: this.#agentId, store: push, check, newId, redact, onChange });
   }

@@ -8,7 +8,7 @@ import { Lanes } from "./lanes.ts";
 import { Line, type GoEnd } from "./line.ts";
 import { Progress } from "./progress.ts";
 import { pauseAfter, retryPolicy, type RetryPolicy } from "./retry.ts";
-import type { DeadLetter, PushStore, Webhook } from "./store.ts";
+import type { DeadLetter, PushStore, Webhook, WebhookProgress } from "./store.ts";
 
 export interface OutboxOptions {
   /** Must have `push`, and be open before `open` is called. */
@@ -117,11 +117,12 @@ export class Outbox {
     this.#touch(watch);
   }
 
-  /** Word that the task's webhook of that id was registered, replaced or removed. */
-  changed(scope: Scope, taskId: string, id: string): void {
+  /** Word that the task's webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
+  changed(scope: Scope, taskId: string, id: string, key?: number): void {
     const watch = this.#watches.get(nameOf(scope, taskId));
     const line = watch?.lines.find(({ webhook }) => webhook.config.id === id);
     if (line) this.#leave(line);
+    if (key !== undefined) this.#progress.revive(key);
     this.#lookUp(scope, taskId, undefined);
   }
 
@@ -167,7 +168,7 @@ export class Outbox {
         webhooks = (await this.#store.push.list(scope, taskId)) ?? [];
       } while (lookUp.again);
       this.#lookUps.delete(name);
-      const owed = webhooks.filter(({ dead }) => !dead);
+      const owed = webhooks.filter(({ key, dead }) => !dead && !isOver(this.#progress.of(key)));
       if (owed.length > 0) this.#watch(scope, taskId, owed);
       else this.#unwatch(name);
       if (webhooks.length === 0 && lookUp.live) lookUp.live.watched = false;
@@ -192,7 +193,7 @@ export class Outbox {
     watch.lines = webhooks.map((webhook) => {
       const line = before.get(webhook.key);
       if (line && !line.gone) return line;
-      return new Line(webhook, line?.seq);
+      return new Line(webhook, Math.max(line?.seq ?? 0, this.#progress.of(webhook.key)?.delivered ?? 0));
     });
     for (const line of watch.lines) if (line.state === "idle") this.#enqueue(line);
     this.#touch(watch);
@@ -211,7 +212,6 @@ export class Outbox {
   #leave(line: Line): void {
     line.gone = true;
     line.forgetRetry?.();
-    this.#progress.drop(line.webhook.key);
   }
 
   #touch(watch: Watch): void {
@@ -251,6 +251,7 @@ export class Outbox {
     if (this.#refilling || this.#closing) return;
     this.#refilling = true;
     try {
+      await this.#progress.flush();
       let after = 0;
       while (this.#watches.size + this.#lookUps.size < this.#mostTasks && !this.#closing) {
         const due = await this.#store.push.due(after, DUE_PAGE);
@@ -396,6 +397,10 @@ export class Outbox {
     this.#atWork--;
     if (this.#atWork === 0) this.#quiet?.resolve();
   }
+}
+
+function isOver(progress: WebhookProgress | undefined): boolean {
+  return progress !== undefined && (progress.finished || progress.dead !== undefined);
 }
 
 function nameOf(scope: Scope, taskId: string): string {

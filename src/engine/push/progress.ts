@@ -14,6 +14,9 @@ export class Progress {
   readonly #onRest: () => void;
   readonly #onError: (error: unknown) => void;
   #noted = new Map<number, WebhookProgress>();
+  /** What is being written down. */
+  #writing = new Map<number, WebhookProgress>();
+  #flushing: Promise<void> = Promise.resolve();
   #timer: (() => void) | undefined;
 
   /** `onRest`: called after each writing down. */
@@ -29,9 +32,15 @@ export class Progress {
     this.schedule();
   }
 
-  /** Forgets what was noted of a webhook; its registration has changed. */
-  drop(key: number): void {
-    this.#noted.delete(key);
+  /** What the store may not know yet of a webhook. */
+  of(key: number): WebhookProgress | undefined {
+    return this.#noted.get(key) ?? this.#writing.get(key);
+  }
+
+  /** The webhook was registered again: what failed before does not count. */
+  revive(key: number): void {
+    const known = this.of(key);
+    if (known) this.note({ key, delivered: known.delivered, finished: false });
   }
 
   /** Has `onRest` called soon, whether or not there is something to write down. */
@@ -43,17 +52,22 @@ export class Progress {
   }
 
   /** Writes down what was noted. What the store does not take is tried again later. */
-  async flush(): Promise<void> {
-    const noted = this.#noted;
-    if (noted.size === 0) return;
+  flush(): Promise<void> {
+    return (this.#flushing = this.#flushing.then(() => this.#write()));
+  }
+
+  async #write(): Promise<void> {
+    if (this.#noted.size === 0) return;
+    this.#writing = this.#noted;
     this.#noted = new Map();
     try {
-      await this.#store.advance([...noted.values()]);
+      await this.#store.advance([...this.#writing.values()]);
     } catch (error) {
-      this.#noted = new Map([...noted, ...this.#noted]);
-      this.schedule();
+      this.#noted = new Map([...this.#writing, ...this.#noted]);
       this.#onError(error);
     }
+    this.#writing = new Map();
+    if (this.#noted.size > 0) this.schedule();
   }
 
   stop(): void {

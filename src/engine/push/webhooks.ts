@@ -25,8 +25,8 @@ export interface WebhooksContext {
   readonly newId: NewId;
   /** Answer configurations without their token and credentials. */
   readonly redact: boolean;
-  /** The webhook of that id was registered, replaced or removed. */
-  readonly onChange: (scope: Scope, taskId: string, id: string) => void;
+  /** The webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
+  readonly onChange: (scope: Scope, taskId: string, id: string, key?: number) => void;
 }
 
 /** Also what one page of a list has at most. */
@@ -57,7 +57,7 @@ export class Webhooks {
     const config = { ...request, id: request.id || newId() };
     const webhook = await store.put(scope, taskId, { config, version });
     if (!webhook) throw A2AError.taskNotFound(taskId);
-    onChange(scope, taskId, config.id);
+    onChange(scope, taskId, config.id, webhook.key);
     return this.#toConfig(webhook);
   }
 

@@ -62,7 +62,11 @@ const OLD_DISGUISES: Record<string, (v4: string) => string> = {
 
 describe("an IPv4 address", () => {
   it.each(Object.entries(PRIVATE_V4))("in %s is private [I-09]", (_, addresses) => {
-    fc.assert(fc.property(addresses, (address) => void expect(isPublicAddress(address)).toBe(false)));
+    fc.assert(
+      fc.property(addresses, (address) => {
+        expect(isPublicAddress(address)).toBe(false);
+      }),
+    );
   });
 
   it.each(PUBLIC_V4)("such as %s is public", (address) => {
@@ -72,7 +76,11 @@ describe("an IPv4 address", () => {
 
 describe("an IPv6 address", () => {
   it.each(Object.entries(DISGUISES))("that is an IPv4 address (%s) is what that is [I-09]", (_, write) => {
-    fc.assert(fc.property(privateV4, (address) => void expect(isPublicAddress(write(address))).toBe(false)));
+    fc.assert(
+      fc.property(privateV4, (address) => {
+        expect(isPublicAddress(write(address))).toBe(false);
+      }),
+    );
     for (const address of PUBLIC_V4) expect(isPublicAddress(write(address))).toBe(true);
   });
 
