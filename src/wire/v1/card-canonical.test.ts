@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { canonicalizeAgentCard, type AgentCard as OfficialCard } from "@a2a-js/sdk";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalCard } from "./card-canonical.ts";
+import { agentCard } from "./card.fixture.ts";
+import { decodeCard } from "./decode.ts";
 
 const vector = JSON.parse(
   readFileSync(new URL("../../../test/vectors/agent-card.json", import.meta.url), "utf8"),
@@ -67,6 +70,11 @@ describe("the canonical form of a card", () => {
       { securityRequirements: [{ schemes: { b: { list: [] } } }, { schemes: {} }] },
       { securityRequirements: [{ schemes: { b: {} } }, {}] },
     ],
+    [
+      "keeps a location of a key that is none",
+      { securitySchemes: { k: { apiKeySecurityScheme: { location: "Head", name: "k" } } } },
+      { securitySchemes: { k: { apiKeySecurityScheme: { location: "Head", name: "k" } } } },
+    ],
     ["has no signatures", { signatures: [{ protected: "a", signature: "b" }] }, {}],
     [
       "has the names of the proto's JSON, whichever the card has",
@@ -94,6 +102,34 @@ describe("the canonical form of a card", () => {
         expect(canonicalCard(JSON.parse(one.specification)).specification).toBe(one.specification);
       }),
     );
+  });
+
+  describe("of any card, full or empty", () => {
+    const anyCard = fc.tuple(agentCard, fc.array(fc.nat(20))).map(([card, cuts]) => {
+      let at = 0;
+      return JSON.parse(JSON.stringify(card), (_, value: unknown) => {
+        if (!cuts.includes(at++ % 20)) return value;
+        if (typeof value === "string") return "";
+        return Array.isArray(value) ? [] : value;
+      }) as OfficialCard;
+    });
+
+    it("leaves nothing out that a reader makes something of [A-41]", () => {
+      fc.assert(
+        fc.property(anyCard, (json) => {
+          const signed: unknown = JSON.parse(canonicalCard(json).specification);
+          expect(decodeCard(signed)).toEqual(decodeCard(json));
+        }),
+      );
+    });
+
+    it("is for the SDKs what the official one makes of it [A-46]", () => {
+      fc.assert(
+        fc.property(anyCard, (json) => {
+          expect(canonicalCard(json).sdk).toBe(canonicalizeAgentCard(json));
+        }),
+      );
+    });
   });
 
   it("is one with the form of the SDKs for a card without empty values [A-46]", () => {

@@ -50,12 +50,22 @@ const OAUTH_FLOWS: Type<OAuthFlows> = message<OAuthFlows>({
   password: oneof(message<Flow<"password">>({ tokenUrl: string, refreshUrl: string, scopes: map(string) })),
 });
 
-const KEY_LOCATION: Type<"query" | "header" | "cookie"> = enumeration(["", "query", "header", "cookie"]);
+type KeyLocation = Scheme<"apiKeySecurityScheme">["location"];
+
+const KNOWN_LOCATION: Type<KeyLocation> = enumeration(["", "query", "header", "cookie"]);
+
+/** A string in the proto: in the canonical form it is what it is. Readers do best to try a header where it is no location. */
+const KEY_LOCATION: Type<KeyLocation> = {
+  decode(json, at) {
+    if (!at.fills) return string.decode(json, at) as KeyLocation | undefined;
+    return KNOWN_LOCATION.decode(json, at) ?? (at.strict ? undefined : "header");
+  },
+};
 
 export const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
   apiKeySecurityScheme: oneof(
     message<Scheme<"apiKeySecurityScheme">>({
-      location: required(KEY_LOCATION, "header"),
+      location: required(KEY_LOCATION, ""),
       name: text,
       description: string,
     }),
