@@ -16,12 +16,14 @@ export type {
 export type {
   Address,
   Authenticate,
+  Authentication,
   CardSigning,
   Credentials,
   ListenOptions,
   Server,
   ServerLimits,
   ServerOptions,
+  Tenants,
 } from "./server/index.ts";
 export { createServer } from "./server/index.ts";
 export type {
