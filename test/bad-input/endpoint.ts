@@ -57,7 +57,8 @@ const echo = agent({ name: "echo", description: "Says what it hears" }, async fu
 });
 
 export async function openEndpoint(options: ServerOptions = {}): Promise<Endpoint> {
-  const server = createServer({ echo }, { store: "memory", ...options });
+  // Without push, so that operations which are not offered are among what is asked.
+  const server = createServer({ echo }, { store: "memory", push: false, ...options });
   const { agents } = await server.listen();
   const url = agents[0]?.url ?? "";
   const version = { "a2a-version": "1.0" };
