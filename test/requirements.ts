@@ -287,7 +287,12 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "0.3 §6.5.3",
     "data that is no object travels wrapped and marked, as the official SDKs do it",
   ],
-  ["V-09", "D", "0.3 §7.1.2", "a request waits unless blocking is false"],
+  [
+    "V-09",
+    "D",
+    "0.3 §7.1.2",
+    "a request waits unless blocking is false; in the proto, which can not tell, unless it is configured and not true",
+  ],
   [
     "V-10",
     "M",

@@ -107,7 +107,7 @@ describe("what a message of 0.3 asks for", () => {
   it("is to wait unless blocking is false [V-09]", () => {
     const configured = (configuration: object): unknown =>
       decodeParams("SendMessage", { message: hello, configuration }).configuration;
-    expect(configured({})).toEqual({});
+    expect(configured({})).toBeUndefined();
     expect(configured({ blocking: true, historyLength: 0 })).toEqual({ historyLength: 0 });
     expect(configured({ blocking: false })).toEqual({ returnImmediately: true });
     expect(
@@ -208,12 +208,17 @@ describe("a request of 0.3's proto", () => {
     );
   });
 
-  it("can not tell a history of none from one of all [V-23]", () => {
-    const { configuration } = protoJson.decodeParams("SendMessage", {
-      message,
-      configuration: { historyLength: 0, blocking: true, pushNotification: { url: "https://example.com" } },
-    });
-    expect(configuration).toEqual({ taskPushNotificationConfig: { url: "https://example.com" } });
+  it("can not tell what is not said from 0 and false [V-09, V-23]", () => {
+    const configured = (configuration?: object): unknown =>
+      protoJson.decodeParams("SendMessage", { message, ...(configuration ? { configuration } : {}) })
+        .configuration;
+    const taskPushNotificationConfig = { url: "https://example.com" };
+    expect(
+      configured({ historyLength: 0, blocking: true, pushNotification: taskPushNotificationConfig }),
+    ).toEqual({ taskPushNotificationConfig });
+    expect(configured({ historyLength: 2 })).toEqual({ historyLength: 2, returnImmediately: true });
+    expect(configured({})).toEqual({ returnImmediately: true });
+    expect(configured()).toBeUndefined();
     expect(protoJson.decodeParams("GetTask", { name: "tasks/t", historyLength: 0 })).toEqual({ id: "t" });
   });
 

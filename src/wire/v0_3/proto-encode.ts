@@ -118,7 +118,8 @@ export function encodeResult<O extends OperationName>(operation: O, result: Oper
   return JSON.stringify(toResult(operation, result));
 }
 
-function toConfiguration(configuration: SendMessageConfiguration): object {
+/** Always there, because without one some servers do not wait. */
+function toConfiguration(configuration: SendMessageConfiguration = {}): object {
   const { taskPushNotificationConfig: push, returnImmediately, ...rest } = configuration;
   return {
     ...rest,
@@ -134,7 +135,7 @@ function toSendMessageRequest({
 }: Operations["SendMessage"]["params"]): object {
   return {
     message: toMessage(message),
-    ...(configuration ? { configuration: toConfiguration(configuration) } : {}),
+    configuration: toConfiguration(configuration),
     ...(metadata ? { metadata } : {}),
   };
 }

@@ -70,8 +70,9 @@ const VOCABULARY = vocabularyOf({
   role: ROLE,
   state: TASK_STATE,
   words: { user: "ROLE_USER", agent: "ROLE_AGENT", working: "TASK_STATE_WORKING" },
-  // Without presence in the proto: 0 is the same as none.
+  // Neither has presence in the proto: 0 is the same as none, and who means false says nothing (as official clients do).
   historyLength: converted(HISTORY_LENGTH, (length) => (length === 0 ? undefined : length)),
+  blocking: false,
   names: {
     parts: ["content"],
     status: ["message", "update"],

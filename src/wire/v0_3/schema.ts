@@ -79,6 +79,7 @@ const VOCABULARY = vocabularyOf({
   state: word(inverse(STATES)),
   words: { user: "user", agent: "agent", working: "working" },
   historyLength: HISTORY_LENGTH,
+  blocking: true,
   names: {
     parts: ["parts"],
     status: ["message"],

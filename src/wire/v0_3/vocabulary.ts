@@ -33,6 +33,8 @@ export interface Spelling {
   readonly state: Type<TaskState>;
   readonly words: { readonly user: string; readonly agent: string; readonly working: string };
   readonly historyLength: Type<number>;
+  /** What a configuration means that does not say whether to wait. */
+  readonly blocking: boolean;
   readonly names: {
     readonly parts: readonly [string, ...string[]];
     readonly status: readonly [string, ...string[]];
@@ -54,9 +56,6 @@ export interface Vocabulary {
 type Kind = { kind?: never };
 
 const kind = (name: string): Type<never> => ignored(word({ [name]: name }));
-
-/** `blocking`, which nobody sends who means true: 1.0 asks the other way round. */
-const NOT_BLOCKING: Type<boolean> = converted(bool, (blocking) => !blocking);
 
 const FIRST_SCHEME: Type<string> = converted(
   checked(list(string), (schemes) => (schemes.length > 0 ? undefined : "must name at least one scheme")),
@@ -90,7 +89,7 @@ export const HISTORY_LENGTH: Type<number> = checked(int32, (length) =>
   length < 0 ? `must be 0 or more, not ${length}; leave it out for the whole history` : undefined,
 );
 
-export function vocabularyOf({ part, role, state, words, historyLength, names }: Spelling): Vocabulary {
+export function vocabularyOf({ part, role, state, words, names, ...spelling }: Spelling): Vocabulary {
   const messageFields: Fields<Message & Kind> = {
     kind: kind("message"),
     messageId: required(string, ""),
@@ -128,6 +127,22 @@ export function vocabularyOf({ part, role, state, words, historyLength, names }:
     { state: required(state, words.working), message: anyMessage, timestamp },
     { names: { message: names.status } },
   );
+  const configuration: Type<SendMessageConfiguration> = converted(
+    message<Omit<SendMessageConfiguration, "returnImmediately"> & { blocking?: boolean }>(
+      {
+        acceptedOutputModes: list(string),
+        historyLength: optional(spelling.historyLength),
+        taskPushNotificationConfig: PUSH_CONFIG,
+        blocking: optional(bool),
+      },
+      { names: { taskPushNotificationConfig: names.pushConfig } },
+    ),
+    // 1.0 asks the other way round, and is asked to wait when it is asked nothing.
+    ({ blocking = spelling.blocking, ...rest }) => {
+      if (!blocking) return { ...rest, returnImmediately: true };
+      return Object.keys(rest).length > 0 ? rest : undefined;
+    },
+  );
   const ofTask = { taskId: required(string, ""), contextId: required(string, "") };
   return {
     message: anyMessage,
@@ -159,15 +174,7 @@ export function vocabularyOf({ part, role, state, words, historyLength, names }:
     sendMessage: message<Omit<SendMessageRequest, "tenant">>(
       {
         message: required(userMessage),
-        configuration: message<SendMessageConfiguration>(
-          {
-            acceptedOutputModes: list(string),
-            historyLength: optional(historyLength),
-            taskPushNotificationConfig: PUSH_CONFIG,
-            returnImmediately: NOT_BLOCKING,
-          },
-          { names: { taskPushNotificationConfig: names.pushConfig, returnImmediately: ["blocking"] } },
-        ),
+        configuration,
         metadata: struct,
       },
       { names: { message: names.request } },

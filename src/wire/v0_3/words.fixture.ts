@@ -100,7 +100,7 @@ export function wordsOf(part: fc.Arbitrary<Part>, references: boolean): Words {
     historyLength: fc.integer({ min: 1, max: 100 }),
     returnImmediately: fc.constant(true),
     taskPushNotificationConfig: pushConfig,
-  });
+  }).filter((given) => Object.keys(given).length > 0);
   return {
     message,
     event: fc.oneof(

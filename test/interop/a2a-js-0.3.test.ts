@@ -1,0 +1,263 @@
+/** The official JavaScript client of A2A 0.3, which knows nothing of 1.0, against our server: all that it can do. */
+import type { Message, Part, Task, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  type Client,
+} from "a2a-js-sdk-0.3/client";
+import { once } from "node:events";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { agent, artifact, data, file, inputRequired, reply } from "../../src/adapters/index.ts";
+import { createServer, type Server } from "../../src/server/index.ts";
+import { eachStore } from "../stores.ts";
+
+const words = ["Once ", "upon ", "a ", "time"];
+
+/** Does what the text says. */
+const actor = agent(
+  {
+    name: "actor",
+    description: "Does what the text says",
+    securitySchemes: {
+      token: { httpAuthSecurityScheme: { scheme: "Bearer" } },
+      code: {
+        oauth2SecurityScheme: {
+          flows: { clientCredentials: { tokenUrl: "https://auth.example/token", scopes: { read: "Reads" } } },
+        },
+      },
+    },
+    securityRequirements: [{ schemes: { token: { list: [] } } }, { schemes: { code: { list: ["read"] } } }],
+  },
+  async function* ({ text, signal, message }) {
+    if (text === "reply") yield reply("a plain answer");
+    else if (text === "ask") yield inputRequired("Which city?");
+    else if (text === "wait") {
+      yield "waiting";
+      await once(signal, "abort");
+    } else if (text === "stream") yield* words;
+    else if (text === "parts") {
+      yield artifact({ id: "all" }, { text: "a text" });
+      yield artifact(
+        { id: "file" },
+        file(new TextEncoder().encode("hi"), { filename: "a.txt", mediaType: "text/plain" }),
+      );
+      yield artifact({ id: "link" }, file(new URL("https://example.com/a.png"), { mediaType: "image/png" }));
+      yield artifact({ id: "data" }, data({ a: [1, null] }));
+    } else yield `heard ${JSON.stringify(message.parts)}`;
+  },
+  { opensWith: "either" },
+);
+
+const BINDINGS = {
+  JSONRPC: new JsonRpcTransportFactory(),
+  "HTTP+JSON": new RestTransportFactory(),
+} as const;
+
+type Update = Exclude<Awaited<ReturnType<ReturnType<Client["sendMessageStream"]>["next"]>>["value"], void>;
+
+describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
+  describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
+    let server: Server;
+    let client: Client;
+    let closeStore: () => Promise<void>;
+
+    beforeAll(async () => {
+      const { store, remove } = await openStore();
+      closeStore = remove;
+      server = createServer({ actor }, { store, push: { allowPrivate: true } });
+      const { url } = await server.listen();
+      const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+        transports: [BINDINGS[binding]],
+        preferredTransports: [binding],
+      });
+      // The card is the hybrid, because this client names no version.
+      client = await new ClientFactory(options).createFromUrl(url);
+    });
+    afterAll(async () => {
+      await server.close();
+      await closeStore();
+    });
+
+    it("reads the card [V-19, V-20, V-22, B-10]", async () => {
+      expect(await client.getAgentCard()).toMatchObject({
+        protocolVersion: "0.3.0",
+        name: "actor",
+        preferredTransport: "JSONRPC",
+        capabilities: { streaming: true },
+        security: [{ token: [] }, { code: ["read"] }],
+        securitySchemes: {
+          token: { type: "http", scheme: "Bearer" },
+          code: { type: "oauth2", flows: { clientCredentials: { scopes: { read: "Reads" } } } },
+        },
+      });
+    });
+
+    it("sends a message and gets the completed task [V-01, V-02, V-09, V-13, V-14, V-15]", async () => {
+      const task = asTask(await client.sendMessage(say("hello")));
+      expect(task).toMatchObject({ kind: "task", status: { state: "completed" } });
+      expect(textsOf(task)).toEqual([`heard [{"text":"hello"}]`]);
+      expect(task.history).toMatchObject([{ kind: "message", role: "user", parts: [{ text: "hello" }] }]);
+    });
+
+    it("sends a message and gets a message [V-02]", async () => {
+      expect(await client.sendMessage(say("reply"))).toMatchObject({
+        kind: "message",
+        role: "agent",
+        parts: [{ kind: "text", text: "a plain answer" }],
+      });
+    });
+
+    it("sends files and data, and gets them [V-07, V-08]", async () => {
+      const sent: Part[] = [
+        { kind: "file", file: { bytes: "aGk=", mimeType: "text/plain" } },
+        { kind: "file", file: { uri: "https://example.com/x", mimeType: "text/plain" } },
+      ];
+      const heard = asTask(await client.sendMessage(say("", { parts: sent })));
+      expect(JSON.parse((textsOf(heard)[0] ?? "").slice("heard ".length))).toEqual([
+        { raw: "aGk=", mediaType: "text/plain" },
+        { url: "https://example.com/x", mediaType: "text/plain" },
+      ]);
+      const { artifacts } = asTask(await client.sendMessage(say("parts")));
+      // A file has no name in the proto.
+      const name = binding === "JSONRPC" ? { name: "a.txt" } : {};
+      expect(artifacts?.map(({ parts }) => parts[0])).toMatchObject([
+        { kind: "text", text: "a text" },
+        { kind: "file", file: { bytes: "aGk=", mimeType: "text/plain", ...name } },
+        { kind: "file", file: { uri: "https://example.com/a.png", mimeType: "image/png" } },
+        { kind: "data", data: { a: [1, null] } },
+      ]);
+    });
+
+    it("streams a message and gets every chunk, in order, once, then the end [V-03, V-04, V-18]", async () => {
+      const events = await all(client.sendMessageStream(say("stream")));
+      expect(events[0]).toMatchObject({ kind: "task" });
+      expect(chunksOf(events).join("")).toBe(words.join(""));
+      const updates = events.filter(isStatus);
+      expect(updates.map(({ final }) => final)).toEqual(updates.map((_, at) => at === updates.length - 1));
+      expect(events.at(-1)).toMatchObject({
+        kind: "status-update",
+        status: { state: "completed" },
+        final: true,
+      });
+    });
+
+    it("streams a message and gets a message alone [V-03]", async () => {
+      expect((await all(client.sendMessageStream(say("reply")))).map(({ kind }) => kind)).toEqual([
+        "message",
+      ]);
+    });
+
+    it("is asked, which ends the stream, and answers within the task [V-04]", async () => {
+      const events = await all(client.sendMessageStream(say("ask")));
+      const asked = events.at(-1);
+      expect(asked).toMatchObject({
+        kind: "status-update",
+        status: { state: "input-required" },
+        final: true,
+      });
+      const { taskId, contextId } = asked as TaskStatusUpdateEvent;
+      const answer = await all(client.sendMessageStream(say("Paris", { taskId, contextId })));
+      expect(answer.at(-1)).toMatchObject({ taskId, contextId, status: { state: "completed" }, final: true });
+    });
+
+    it("gets a task, with as much history as it asks for [V-01, V-13]", async () => {
+      const { id } = asTask(await client.sendMessage(say("keep")));
+      expect((await client.getTask({ id })).history).toHaveLength(1);
+      expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
+    });
+
+    it("does not wait when it is told not to, and reads the task until it is done [V-09]", async () => {
+      const begun = asTask(await client.sendMessage({ ...say("wait"), configuration: { blocking: false } }));
+      expect(["submitted", "working"]).toContain(begun.status.state);
+      expect(await client.cancelTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
+      expect(await client.getTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
+    });
+
+    it("resubscribes to a task at work, and is told of its end [V-04, V-12]", async () => {
+      const stream = client.sendMessageStream(say("wait"));
+      const { id } = (await stream.next()).value as Task;
+      const subscription = client.resubscribeTask({ id });
+      expect((await subscription.next()).value).toMatchObject({ kind: "task", id });
+      await client.cancelTask({ id });
+      for (const reader of [stream, subscription])
+        expect((await all(reader)).at(-1)).toMatchObject({ status: { state: "canceled" }, final: true });
+    });
+
+    it("resubscribes to a task at rest and gets the task [V-12]", async () => {
+      for (const text of ["done", "ask"]) {
+        const { id } = asTask(await client.sendMessage(say(text)));
+        expect(await all(client.resubscribeTask({ id }))).toMatchObject([{ kind: "task", id }]);
+      }
+    });
+
+    it("sets, gets, lists and deletes push configurations [V-10, V-13, V-23]", async () => {
+      const { id: taskId } = asTask(await client.sendMessage(say("ask")));
+      const config = {
+        id: "one",
+        url: "http://127.0.0.1:9/hook",
+        token: "t",
+        authentication: { schemes: ["Bearer"], credentials: "c" },
+      };
+      const told = { taskId, pushNotificationConfig: config };
+      expect(await client.setTaskPushNotificationConfig(told)).toEqual(told);
+      const name = { id: taskId, pushNotificationConfigId: "one" };
+      expect(await client.getTaskPushNotificationConfig(name)).toEqual(told);
+      expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([told]);
+      await client.deleteTaskPushNotificationConfig(name);
+      expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([]);
+    });
+
+    it("is refused in the words that it knows [V-11, V-16]", async () => {
+      await expect(client.getTask({ id: "none" })).rejects.toMatchObject({ name: "TaskNotFoundError" });
+      const { id } = asTask(await client.sendMessage(say("done")));
+      await expect(client.cancelTask({ id })).rejects.toMatchObject({ name: "TaskNotCancelableError" });
+      await expect(client.transport.getExtendedAgentCard()).rejects.toMatchObject({
+        name: "AuthenticatedExtendedCardNotConfiguredError",
+      });
+      await expect(client.sendMessage(say("more", { taskId: id }))).rejects.toThrow();
+    });
+  });
+});
+
+function say(
+  text: string,
+  about: Partial<Pick<Message, "taskId" | "contextId" | "parts">> = {},
+): { message: Message } {
+  const message: Message = {
+    kind: "message",
+    messageId: crypto.randomUUID(),
+    role: "user",
+    parts: [{ kind: "text", text }],
+    ...about,
+  };
+  return { message };
+}
+
+function asTask(answer: Message | Task): Task {
+  if (answer.kind === "task") return answer;
+  throw new Error("a message came instead of a task");
+}
+
+async function all(stream: AsyncIterable<Update>): Promise<Update[]> {
+  const events: Update[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+function isStatus(event: Update): event is TaskStatusUpdateEvent {
+  return event.kind === "status-update";
+}
+
+function textsOf({ artifacts = [] }: Task): string[] {
+  return artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join(""));
+}
+
+function chunksOf(events: readonly Update[]): string[] {
+  return events.flatMap((event) =>
+    event.kind === "artifact-update"
+      ? event.artifact.parts.map((part) => (part.kind === "text" ? part.text : ""))
+      : [],
+  );
+}
