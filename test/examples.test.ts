@@ -26,6 +26,10 @@ describe("the examples", () => {
       "06-signed-card.ts",
       /^The card of bank holds\.\nThe card of "bank" is signed by nobody who is trusted: /,
     ],
+    [
+      "07-authentication.ts",
+      /^The card asks for: apiKey or bearer\n[^]*Noted for ada: a secret[^]*Bob sees 0 tasks\.\nTask \S+ was not found[^\n]*\n[^\n]*not authenticated[^\n]*\n$/,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer as createHttps, request } from "node:https";
 import type { AddressInfo } from "node:net";
+import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
+import { v1 } from "../../grpc/index.ts";
 import { createServer } from "../index.ts";
 import { mirror } from "./auth.fixture.ts";
 import { ADA, ADA_KEY, CA, EVE, EVE_KEY, SERVER, SERVER_KEY } from "./certificates.fixture.ts";
@@ -69,5 +71,37 @@ describe("client certificates", () => {
     expect((await server.whoami({ cert: ADA, key: ADA_KEY })).body).toContain("ada@example.com");
     await using closed = await open({ principal: () => undefined });
     expect(await closed.whoami({ cert: ADA, key: ADA_KEY })).toMatchObject({ status: 401 });
+  });
+});
+
+describe("client certificates over gRPC", () => {
+  const ask = async (port: number, cert: string, key: string): Promise<string> => {
+    const bytes = (pem: string): Buffer => Buffer.from(pem);
+    const credentials = grpc.credentials.createSsl(bytes(CA), bytes(key), bytes(cert));
+    const client = new grpc.Client(`localhost:${port}`, credentials);
+    const { path, request, response } = v1.methods.SendMessage!;
+    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
+    return new Promise<string>((resolve) => {
+      const said = (error: grpc.ServiceError | null, answer?: unknown): void =>
+        resolve(error ? (grpc.status[error.code] ?? "") : JSON.stringify(answer));
+      client.makeUnaryRequest(
+        path,
+        (binary: Uint8Array) => Buffer.from(binary),
+        (binary: Buffer) => response.decode(binary),
+        request.encode({ message }),
+        said,
+      );
+    }).finally(() => client.close());
+  };
+
+  it("let in whom their subject names, and nobody whom another authority vouches for [M-01]", async () => {
+    const server = createServer(mirror, { store: "memory", authenticate: mtls() });
+    const tls = { key: SERVER_KEY, cert: SERVER, clientCa: CA };
+    const { grpc: at } = await server.listen({ grpc: { tls } });
+    expect(await ask(at?.port ?? 0, ADA, ADA_KEY)).toContain(
+      String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`,
+    );
+    expect(await ask(at?.port ?? 0, EVE, EVE_KEY)).toBe("UNAVAILABLE");
+    await server.close();
   });
 });

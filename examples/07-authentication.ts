@@ -1,0 +1,43 @@
+/**
+ * A server that wants to know who asks: whoever has an API key, or a token of this company's. The card says so, a client
+ * finds there where its credentials go, and nobody sees the tasks of somebody else.
+ *
+ *     node examples/07-authentication.ts
+ */
+import { agent, connect, createServer } from "colloquy";
+import { apiKeys, bearer, newApiKey } from "colloquy/auth";
+
+const diary = agent(
+  { name: "diary", description: "Keeps what you tell it" },
+  async function* ({ text, caller }) {
+    yield `Noted for ${caller.principal}: ${text}`;
+  },
+);
+
+// A key is shown once; what a server keeps of it is a digest. `colloquy auth new-key` does the same for `serve`.
+const { key, stored } = newApiKey("ada");
+const token = "an-example-is-no-place-for-a-real-token";
+
+const server = createServer(diary, {
+  store: "memory",
+  authenticate: [
+    apiKeys({ in: "header", name: "X-API-Key", keys: [stored] }),
+    bearer({ tokens: { [token]: "bob" } }),
+  ],
+});
+const { url } = await server.listen();
+
+const ada = await connect(url, { auth: { apiKey: key } });
+const bob = await connect(url, { auth: { bearer: token } });
+console.log("The card asks for:", Object.keys(ada.card.securitySchemes ?? {}).join(" or "));
+
+const said = await ada.send("a secret");
+if (!("task" in said)) throw new Error("The diary answers with tasks.");
+console.log(said.task.artifacts?.[0]?.parts);
+
+console.log("Bob sees", (await bob.task.list()).totalSize, "tasks.");
+await bob.task.get(said.task.id).catch((error: Error) => console.log(error.message));
+
+const stranger = await connect(url);
+await stranger.send("let me in").catch((error: Error) => console.log(error.message));
+await server.close();
