@@ -1,0 +1,123 @@
+/** The official JavaScript client and what our cards declare: signatures, extensions, media types. */
+import { SendMessageRequest, verifyAgentCardSignature, type Task } from "@a2a-js/sdk";
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+  ServiceParameters,
+  withA2AExtensions,
+  type Client,
+} from "@a2a-js/sdk/client";
+import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { agent, data } from "../../src/adapters/index.ts";
+import { createSigner, generateSigningKey, type JWK } from "../../src/keys/index.ts";
+import { createServer, type Server } from "../../src/server/index.ts";
+
+const POLITE = "urn:x:polite/v1";
+const skills = [{ id: "see", name: "See", description: "Sees", tags: ["eyes"], inputModes: ["image/*"] }];
+
+/** Says which extensions are active. */
+const careful = agent(
+  {
+    name: "careful",
+    description: "Größe: 😀",
+    capabilities: { extensions: [{ uri: POLITE }] },
+    defaultInputModes: ["text/plain"],
+    skills,
+  },
+  async function* ({ extensions }) {
+    yield data([...extensions]);
+  },
+);
+const strict = agent(
+  {
+    name: "strict",
+    description: "Requires it",
+    capabilities: { extensions: [{ uri: POLITE, required: true }] },
+  },
+  async function* () {
+    yield "please";
+  },
+);
+
+const TRANSPORTS = {
+  JSONRPC: new JsonRpcTransportFactory(),
+  "HTTP+JSON": new RestTransportFactory(),
+  GRPC: new GrpcTransportFactory(),
+} as const;
+
+const polite = { serviceParameters: ServiceParameters.create(withA2AExtensions(POLITE)) };
+
+function say(...parts: object[]): SendMessageRequest {
+  return SendMessageRequest.fromJSON({
+    message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts },
+  });
+}
+const text = { text: "hello" };
+const file = (mediaType: string): object => ({ raw: "AQI=", mediaType });
+
+describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk over %s", (binding) => {
+  let server: Server;
+  let url: string;
+  let publicKey: JWK;
+  let client: Client;
+
+  const connect = (to: string): Promise<Client> => {
+    const options = { transports: [TRANSPORTS[binding]], preferredTransports: [binding] };
+    return new ClientFactory(
+      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, options),
+    ).createFromUrl(to);
+  };
+
+  beforeAll(async () => {
+    const privateKey = await generateSigningKey();
+    ({ publicKey } = await createSigner({ privateKey }));
+    server = createServer({ careful, strict }, { store: "memory", signing: { privateKey } });
+    ({ url } = await server.listen({ grpc: true }));
+    client = await connect(url);
+  });
+  afterAll(() => server.close());
+
+  it("finds that the card is signed by whom it trusts, and by nobody else [A-40, A-44, A-46]", async () => {
+    const asked: unknown[] = [];
+    const verify = verifyAgentCardSignature((kid) => {
+      asked.push(kid);
+      return Promise.resolve(publicKey as never);
+    });
+    expect((await client.getAgentCard({}, verify)).name).toBe("careful");
+    expect(asked).toEqual([publicKey.kid]);
+    const stranger = await createSigner({ privateKey: await generateSigningKey() });
+    vi.spyOn(console, "debug").mockImplementation(() => {});
+    const distrust = verifyAgentCardSignature(() => Promise.resolve(stranger.publicKey as never));
+    await expect(client.getAgentCard({}, distrust)).rejects.toThrow("No valid signatures");
+    vi.restoreAllMocks();
+  });
+
+  it("has an extension active when it asks for it, and only then [J-01, J-04]", async () => {
+    const activeFor = async (options?: object): Promise<unknown> => {
+      const { artifacts } = (await client.sendMessage(say(text), options)) as Task;
+      return artifacts[0]?.parts[0]?.content?.value;
+    };
+    expect(await activeFor(polite)).toEqual([POLITE]);
+    expect(await activeFor()).toEqual([]);
+  });
+
+  it("is refused without an extension that is required [H-04]", async () => {
+    const other = await connect(`${url}/a2a/strict/`);
+    await expect(other.sendMessage(say(text))).rejects.toThrow(POLITE);
+    await expect(other.getTask({ tenant: "", id: "nope" })).rejects.toThrow(POLITE);
+    const { artifacts } = (await other.sendMessage(say(text), polite)) as Task;
+    expect(artifacts[0]?.parts[0]?.content?.value).toBe("please");
+  });
+
+  it("is refused with parts of types that nobody declares [F-09]", async () => {
+    await expect(client.sendMessage(say(text, file("image/png")))).resolves.toHaveProperty("id");
+    const refused = client.sendMessage(say(text, file("application/x-unknown")));
+    await expect(refused).rejects.toMatchObject({
+      name: "ContentTypeNotSupportedError",
+      message: expect.stringContaining('message.parts[1] is "application/x-unknown"') as string,
+    });
+  });
+});
