@@ -30,11 +30,11 @@ class CountingStore extends MemoryStore {
 
   constructor() {
     super();
-    const { advance } = this.push;
+    const advance = this.push.advance.bind(this.push);
     this.push.advance = async (progress) => {
       if (this.broken) throw new Error("the disk is full");
       this.writes.push(progress);
-      await advance.call(this.push, progress);
+      await advance(progress);
     };
   }
 }
@@ -368,10 +368,10 @@ describe("the outbox", () => {
   it("asks the store for the webhooks of a task that has none at most once, and never for a new one", async () => {
     const it = pushHouse();
     let asked = 0;
-    const { list } = it.store.push;
+    const list = it.store.push.list.bind(it.store.push);
     it.store.push.list = (...which) => {
       asked++;
-      return list.apply(it.store.push, which);
+      return list(...which);
     };
     const { id: taskId } = taskOf(
       await it.engine.send(request("hi", { configuration: { returnImmediately: true } }), alice),

@@ -54,7 +54,8 @@ export class Webhooks {
     const scope = this.#scope(caller);
     await this.#check(request);
     await this.#checkRoom(scope, taskId, request.id);
-    const config = { ...request, id: request.id || newId() };
+    // A task of 0.3 has one webhook unless its caller gives it more names.
+    const config = { ...request, id: request.id || (version === "0.3" ? taskId : newId()) };
     const webhook = await store.put(scope, taskId, { config, version });
     if (!webhook) throw A2AError.taskNotFound(taskId);
     onChange(scope, taskId, config.id, webhook.key);
@@ -65,7 +66,7 @@ export class Webhooks {
     { taskId, id }: GetTaskPushNotificationConfigRequest,
     caller: Caller,
   ): Promise<TaskPushNotificationConfig> {
-    const webhook = await this.#context.store.get(this.#scope(caller), taskId, id);
+    const webhook = await this.#find(this.#scope(caller), taskId, id);
     if (webhook) return this.#toConfig(webhook);
     // Says the same of a task that is somebody else's, or nobody's.
     const text = `Task ${taskId} with a push notification config ${id} was not found; list the task's configs to see which there are.`;
@@ -99,6 +100,13 @@ export class Webhooks {
     if (!config) return;
     await this.#check(config, "configuration.taskPushNotificationConfig.");
     if (message.taskId) await this.#checkRoom(scope, message.taskId, config.id || message.taskId);
+  }
+
+  /** The webhook of that id; without one, as 0.3 may ask, the task's own or its first. */
+  async #find(scope: Scope, taskId: string, id: string): Promise<Webhook | undefined> {
+    const { store } = this.#context;
+    if (id !== "") return await store.get(scope, taskId, id);
+    return (await store.get(scope, taskId, taskId)) ?? (await store.list(scope, taskId))?.[0];
   }
 
   async #check(config: TaskPushNotificationConfig, path = ""): Promise<void> {

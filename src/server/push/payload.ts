@@ -1,4 +1,5 @@
 import type { Notification } from "../../engine/index.ts";
+import { v0_3 } from "../../wire/index.ts";
 
 /** A notification as it is posted. */
 export interface Payload {
@@ -6,8 +7,12 @@ export interface Payload {
   readonly headers: Record<string, string>;
 }
 
-/** Notifications in the version that their webhook was registered in. */
-export function encodeNotification({ event }: Notification): Payload {
+/** Notifications in the version that their webhook was registered in, whatever binding that came by. */
+export function encodeNotification({ webhook, event, task }: Notification): Payload {
+  if (webhook.version === "0.3" && task) {
+    const body = JSON.stringify(v0_3.toTask(task));
+    return { body, headers: { "content-type": "application/json" } };
+  }
   // A2A §4.3.3: a StreamResponse, which is how the log has it.
   return { body: event.json, headers: { "content-type": "application/a2a+json", "a2a-version": "1.0" } };
 }
