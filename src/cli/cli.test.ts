@@ -100,6 +100,40 @@ describe("serve", () => {
     expect((await shout.cli.ended).code).toBe(0);
   });
 
+  it("serves over gRPC, too, when asked, and talks so", async () => {
+    const args = [
+      "serve",
+      "--exec",
+      "tr a-z A-Z",
+      "--name",
+      "shout",
+      "--store",
+      "memory",
+      "--grpc-port",
+      "0",
+    ];
+    const both = await serving(args, cwd);
+    expect(both.banner).toMatch(/over gRPC, too: 127\.0\.0\.1:\d+\n/);
+    const { out } = await run("send", both.agents["shout"] as string, "quiet", "--transport", "grpc");
+    expect(out).toContain("QUIET");
+    const taken = /gRPC, too: 127\.0\.0\.1:(\d+)/.exec(both.banner)?.[1] ?? "";
+    const second = await run(
+      "serve",
+      "--exec",
+      "cat",
+      "--store",
+      "memory",
+      "--port",
+      "0",
+      "--grpc-port",
+      taken,
+    );
+    expect(second.code).toBe(1);
+    expect(second.err).toContain(`gRPC can not listen on 127.0.0.1:${taken}`);
+    both.cli.child.kill("SIGINT");
+    expect((await both.cli.ended).code).toBe(0);
+  });
+
   it("listens beyond this machine only when it is told that this is meant", async () => {
     const { code, err } = await run(
       "serve",

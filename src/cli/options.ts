@@ -24,6 +24,7 @@ const BINDINGS: Record<string, ClientBinding> = {
   jsonrpc: "JSONRPC",
   "http+json": "HTTP+JSON",
   rest: "HTTP+JSON",
+  grpc: "GRPC",
 };
 
 /** Each option's variable is `A2ACLI_` and its name (a2a-cli SPEC §7.2), so that one setup serves every A2A tool. */
@@ -61,7 +62,7 @@ export function addClientOptions(command: Command): Command {
     .addOption(
       new Option(
         "--transport <binding>",
-        "preferred binding: jsonrpc or rest; repeatable, first is best",
+        "preferred binding: jsonrpc, rest or grpc; repeatable, first is best",
       ).argParser(binding),
     )
     .addOption(
@@ -125,6 +126,6 @@ export function oneMore(text: string, previous: string[] | undefined): string[] 
 
 function binding(text: string, previous: ClientBinding[] = []): ClientBinding[] {
   const known = BINDINGS[text.toLowerCase()];
-  if (!known) throw new InvalidArgumentError("Known are jsonrpc and rest.");
+  if (!known) throw new InvalidArgumentError("Known are jsonrpc, rest and grpc.");
   return [...previous, known];
 }

@@ -44,6 +44,11 @@ export function addServeOptions(command: Command): Command {
         .default(4120),
     )
     .option("--strict-port", "fail when the port is taken")
+    .addOption(
+      new Option("--grpc-port <number>", "also serve gRPC, on this port; 0 for any that is free").argParser(
+        port,
+      ),
+    )
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "where tasks live: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
     .option("--public-url <url>", "where clients reach this server, when it is behind a proxy")

@@ -22,6 +22,9 @@ export interface GrpcConnection {
   readonly tls?: boolean;
   /** Who vouches for the server, as PEM. Default: whom Node trusts. */
   readonly ca?: string;
+  /** A certificate and its key, as PEM, for a server that asks who calls. */
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 /**
@@ -31,9 +34,13 @@ export interface GrpcConnection {
 export async function openGrpc(http: Http, url: string): Promise<Transport> {
   const carrier = await loadCarrier();
   const { address, tls } = toAddress(url);
-  const { maxResponseBytes, maxEventBytes, grpc } = http;
+  const { maxResponseBytes, maxEventBytes, grpc = {} } = http;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new carrier.Channel({ address, tls: grpc?.tls ?? tls, ca: grpc?.ca, maxMessageBytes });
+  const channel = new carrier.Channel({
+    address,
+    tls: (grpc.tls ?? tls) ? grpc : undefined,
+    maxMessageBytes,
+  });
   return http.version === "0.3"
     ? new GrpcTransport(http, channel, carrier.v0_3, v0_3.proto)
     : new GrpcTransport(http, channel, carrier.v1, v1.proto);

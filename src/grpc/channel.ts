@@ -6,12 +6,20 @@ import { metadataOf, PLAIN } from "./plain.ts";
 import type { Method } from "./service.ts";
 import { decodeStatus } from "./status.ts";
 
+/** Certificates of a client, as PEM. */
+export interface ClientTls {
+  /** Who vouches for the server. Default: whom Node trusts. */
+  readonly ca?: string | undefined;
+  /** What shows a server that asks for it who calls. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
 export interface ChannelOptions {
   /** `host:port`. */
   readonly address: string;
-  /** False: in clear text. `ca`: who vouches for the server, as PEM; default those whom Node trusts. */
-  readonly tls: boolean;
-  readonly ca: string | undefined;
+  /** Undefined: in clear text. */
+  readonly tls: ClientTls | undefined;
   /** Larger messages are refused. */
   readonly maxMessageBytes: number;
 }
@@ -31,10 +39,8 @@ export class Channel {
   readonly #client: grpc.Client;
   readonly #address: string;
 
-  constructor({ address, tls, ca, maxMessageBytes }: ChannelOptions) {
-    const credentials = tls
-      ? grpc.credentials.createSsl(ca === undefined ? null : Buffer.from(ca))
-      : grpc.credentials.createInsecure();
+  constructor({ address, tls, maxMessageBytes }: ChannelOptions) {
+    const credentials = tls ? credentialsOf(tls) : grpc.credentials.createInsecure();
     this.#address = address;
     this.#client = new grpc.Client(address, credentials, {
       "grpc.max_receive_message_length": maxMessageBytes,
@@ -104,6 +110,14 @@ export class Channel {
     if (signal?.aborted) return signal.reason;
     return isServiceError(error) ? fromServiceError(operation, error, this.#address) : error;
   }
+}
+
+function credentialsOf({ ca, cert, key }: ClientTls): grpc.ChannelCredentials {
+  return grpc.credentials.createSsl(pem(ca), pem(key), pem(cert));
+}
+
+function pem(text: string | undefined): Buffer | null {
+  return text === undefined ? null : Buffer.from(text);
 }
 
 function attend(call: EventEmitter, { signal, onHeaders }: CallContext, cancel: () => void): void {

@@ -1,4 +1,6 @@
 import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import type { GrpcError } from "../wire/index.ts";
 import { metadataOf, PLAIN, toBuffer } from "./plain.ts";
@@ -82,6 +84,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     ...(keepaliveMs > 0 ? { "grpc.keepalive_time_ms": keepaliveMs } : {}),
   });
   for (const service of options.services) addService(server, service, options.answer);
+  if (port !== 0) await checkPort(host, port);
   const credentials = tls ? credentialsOf(tls) : grpc.ServerCredentials.createInsecure();
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(addressOf(host, port), credentials, (error, bound) =>
@@ -93,6 +96,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     drain: () => new Promise((resolve) => server.tryShutdown(() => resolve())),
     cut: () => server.forceShutdown(),
   };
+}
+
+/** Rejects as listening would. grpc-js prints that it can not, and does not say why. */
+async function checkPort(host: string, port: number): Promise<void> {
+  const probe = createServer().listen(port, host);
+  await once(probe, "listening");
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 function credentialsOf({ key, cert, clientCa }: ServerTls): grpc.ServerCredentials {

@@ -236,7 +236,13 @@ class AgentServer implements Server {
     const address = this.#address(http.address() as AddressInfo, host);
     if (!grpcOptions) return address;
     const { heartbeatMs = HEARTBEAT_MS } = this.#options;
-    this.#grpc = await listenGrpc(this.#context, grpcOptions, { host, port: address.port, heartbeatMs });
+    try {
+      this.#grpc = await listenGrpc(this.#context, grpcOptions, { host, port: address.port, heartbeatMs });
+    } catch (error) {
+      // Half of what was asked for would be found out late.
+      await new Promise((resolve) => http.close(resolve));
+      throw error;
+    }
     return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpc.port } };
   }
 

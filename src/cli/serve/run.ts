@@ -12,6 +12,7 @@ import { agentLines, type Served } from "./banner.ts";
 export interface ServeOptions extends AuthOptions {
   port: number;
   strictPort?: boolean;
+  grpcPort?: number;
   host: string;
   store: string;
   publicUrl?: string;
@@ -51,7 +52,8 @@ export async function serveUntilStopped(
   });
   try {
     const address = await listen(server, options, context);
-    new Output(context.streams, options.output).fact({ url: address.url, agents: address.agents });
+    const { url, agents, grpc } = address;
+    new Output(context.streams, options.output).fact({ url, agents, ...(grpc ? { grpc } : {}) });
     context.streams.err(await banner(lineup, address, options, authenticate && sendingOf(authenticate)));
     await stopped(context.interrupted);
     context.streams.err("Stopping; Ctrl-C again stops at once.\n");
@@ -63,7 +65,7 @@ export async function serveUntilStopped(
 
 async function banner(
   lineup: Lineup,
-  { agents }: Address,
+  { agents, grpc }: Address,
   { store }: ServeOptions,
   sending: ReturnType<typeof sendingOf> | undefined,
 ): Promise<string> {
@@ -75,18 +77,20 @@ async function banner(
     })),
   );
   const top = `colloquy ${packageVersion()} · node ${process.version} · ${store}\n`;
+  const beside = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
   const who = sending ? `${sending.hint}\n\n` : "";
   const about = lineup.about === undefined ? "" : `${lineup.about}\n`;
-  return `${top}${about}\n${agentLines(served)}\n${who}${lineup.below(served, sending?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${agentLines(served)}${beside}\n${who}${lineup.below(served, sending?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the port, or on the next that is free. */
 async function listen(server: Server, options: ServeOptions, { streams }: Context): Promise<Address> {
-  const { port, strictPort, host } = options;
+  const { port, strictPort, host, grpcPort } = options;
+  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort } };
   const last = strictPort || port === 0 ? port : port + PORTS_TRIED;
   for (let next = port; ; next++) {
     try {
-      const address = await server.listen({ port: next, host });
+      const address = await server.listen({ port: next, host, ...grpc });
       if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
       return address;
     } catch (error) {

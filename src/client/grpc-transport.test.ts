@@ -1,0 +1,181 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as fc from "fast-check";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { A2AError, textOf } from "../protocol/index.ts";
+import { ADA, ADA_KEY, CA, SERVER, SERVER_KEY } from "../server/auth/certificates.fixture.ts";
+import { mtls } from "../server/auth/index.ts";
+import { createServer, type GrpcOptions, type ServerOptions } from "../server/index.ts";
+import { breaking } from "./breaking.fixture.ts";
+import { toAddress } from "./grpc-transport.ts";
+import { collect, connect, type ConnectOptions, type Remote } from "./index.ts";
+import { obedient } from "./obedient.fixture.ts";
+import { taskOf } from "./remote.contract.ts";
+
+interface Given {
+  readonly server?: ServerOptions;
+  readonly grpc?: GrpcOptions;
+  readonly client?: ConnectOptions;
+}
+
+/** A server that lives as long as the test, and a client that talks to it over gRPC. */
+async function open({ server: options, grpc = {}, client }: Given = {}): Promise<{
+  remote: Remote;
+  grpcPort: number;
+}> {
+  const server = createServer(obedient, { store: "memory", ...options });
+  const address = await server.listen({ grpc });
+  onTestFinished(() => server.close({ graceMs: 50 }));
+  const remote = await connect(address.url, { binding: "GRPC", ...client });
+  return { remote, grpcPort: address.grpc?.port ?? 0 };
+}
+
+describe("an address", () => {
+  it.each([
+    ["127.0.0.1:4100", "127.0.0.1:4100", false],
+    ["localhost:4100", "localhost:4100", false],
+    ["[::1]:4100", "[::1]:4100", false],
+    ["agents.example.com:443", "agents.example.com:443", true],
+    ["agents.example.com", "agents.example.com:443", true],
+    ["https://agents.example.com", "agents.example.com:443", true],
+    ["https://localhost:4100", "localhost:4100", true],
+    ["grpcs://agents.example.com:7", "agents.example.com:7", true],
+    ["grpc://agents.example.com:80", "agents.example.com:80", false],
+    ["http://agents.example.com/", "agents.example.com:80", false],
+    ["http://localhost:41442", "localhost:41442", false],
+  ])("%s is that of %s; TLS: %s [A-06]", (given, address, tls) => {
+    expect(toAddress(given)).toEqual({ address, tls });
+  });
+
+  it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (given) => {
+    expect(() => toAddress(given)).toThrow(/is no gRPC address; it must be like/);
+  });
+});
+
+describe("over gRPC, the client", () => {
+  it("speaks TLS, and believes only whom it is told to [E-01, M-07]", async () => {
+    const grpc = { tls: { key: SERVER_KEY, cert: SERVER } };
+    const { remote } = await open({ grpc, client: { grpc: { tls: true, ca: CA } } });
+    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const stranger = await open({ grpc, client: { grpc: { tls: true } } });
+    await expect(stranger.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+  });
+
+  it("shows a certificate to a server that asks for one [M-01]", async () => {
+    const grpc = { tls: { key: SERVER_KEY, cert: SERVER, clientCa: CA } };
+    const server = { authenticate: mtls() };
+    const known = { tls: true, ca: CA, cert: ADA, key: ADA_KEY };
+    const { remote } = await open({ server, grpc, client: { grpc: known } });
+    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const unknown = await open({ server, grpc, client: { grpc: { tls: true, ca: CA } } });
+    await expect(unknown.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+  });
+
+  it("signs its calls, and once more with other credentials when they are refused [E-02, E-05]", async () => {
+    const tokens = ["old", "new"];
+    const seen: (string | undefined)[] = [];
+    const { remote } = await open({
+      server: {
+        authenticate({ header }) {
+          seen.push(header("authorization"));
+          return seen.at(-1) === "Bearer new" ? { tenant: "", principal: "ada" } : undefined;
+        },
+      },
+      client: { auth: () => ({ authorization: `Bearer ${tokens.shift() ?? "none"}` }) },
+    });
+    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(seen).toEqual(["Bearer old", "Bearer new"]);
+    await expect(collect(remote.stream("count"))).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
+  });
+
+  it("asks for extensions, and is told which are active [E-02, J-01, J-02]", async () => {
+    const server = createServer(
+      {
+        ...obedient,
+        describe: () => ({
+          name: "x",
+          description: "x",
+          capabilities: { extensions: [{ uri: "urn:a", required: true }] },
+        }),
+      },
+      { store: "memory" },
+    );
+    const { url } = await server.listen({ grpc: true });
+    const remote = await connect(url, { binding: "GRPC", extensions: ["urn:a", "urn:b"] });
+    const active: (readonly string[])[] = [];
+    const onActivated = (uris: readonly string[]): void => void active.push(uris);
+    await remote.send("count", { onActivated });
+    await collect(remote.stream("count", { onActivated }));
+    expect(active).toEqual([["urn:a"], ["urn:a"]]);
+    await server.close();
+  });
+
+  it("ends a call with the reason that its signal has", async () => {
+    const { remote } = await open();
+    const reason = new Error("enough");
+    const ends = new AbortController();
+    const events = remote.stream("wait", { signal: ends.signal })[Symbol.asyncIterator]();
+    await events.next();
+    ends.abort(reason);
+    await expect(Promise.all([events.next(), events.next()])).rejects.toBe(reason);
+    await expect(remote.send("count", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const late = new AbortController();
+    const sent = remote.send("wait", { signal: late.signal });
+    late.abort(reason);
+    await expect(sent).rejects.toBe(reason);
+  });
+
+  it("says where nobody answers, and that a message was too large, and does not try that again", async () => {
+    const { remote } = await open({ server: { limits: { bodyBytes: 1_000 } } });
+    await expect(remote.send("x".repeat(2_000))).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
+    const card = JSON.stringify({
+      ...remote.card,
+      supportedInterfaces: [{ url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" }],
+    });
+    const nobody = await connect("http://agents.test", {
+      fetch: () => Promise.resolve(new Response(card)),
+    });
+    const failure = await nobody.send("count").catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(A2AError);
+    expect(failure).toMatchObject({ reason: "UNAVAILABLE" });
+    expect(String(failure)).toMatch(/No answer from 127\.0\.0\.1:1 over gRPC .* is the agent running/);
+  });
+
+  it("loses nothing of a stream over a network that breaks, and its message runs once [E2, E3, F-11]", async () => {
+    const direct = await open();
+    const network = await breaking(`http://127.0.0.1:${direct.grpcPort}`);
+    const address = `127.0.0.1:${direct.grpcPort}`;
+    let cuts = 0;
+    const remote = await connect(direct.remote.cardUrl, {
+      binding: "GRPC",
+      // The card says where the proxy is.
+      fetch: async (...asked) => {
+        const card = await (await fetch(...asked)).text();
+        return new Response(card.replaceAll(address, new URL(network.url).host));
+      },
+      reconnect: {
+        tries: 50,
+        sleep: async () => {
+          cuts += 1;
+          // A channel that could not connect takes a moment before it tries to.
+          await delay(20);
+        },
+      },
+    });
+    const expected = Array.from({ length: 100 }, (_, index) => `${index + 1} `).join("");
+    let sent = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 8 }), async (bytes) => {
+        network.breakAfter(bytes);
+        sent += 1;
+        const task = taskOf(await collect(remote.stream("numbers 100", { contextId: "all" })));
+        network.breakAfter([]);
+        expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+        expect(textOf(task.artifacts?.[0]?.parts ?? [])).toBe(expected);
+        expect((await direct.remote.task.list({ contextId: "all" })).totalSize).toBe(sent);
+      }),
+      { numRuns: 15 },
+    );
+    expect(cuts).toBeGreaterThan(5);
+    network.close();
+  });
+});
