@@ -19,8 +19,6 @@ export interface ProcessorOptions {
   readonly session: SessionPlace;
   /** Ids for artifacts and errors. */
   readonly newId: () => string;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
   /** True: callers are told what went wrong. Default: an id, under which the agent's owner finds it. */
   readonly exposeErrors?: boolean;
   /** `ignore`: an error does not fail the task when the same agent answers after it. */
@@ -61,7 +59,7 @@ export class Processor {
   constructor(options: ProcessorOptions) {
     this.#options = options;
     this.#session = sessionMetadata(options.session);
-    this.#artifacts = new Artifacts(options.newId, options.now);
+    this.#artifacts = new Artifacts(options.newId);
     if (options.artifacts === "per-run") this.#oneArtifact = new OneArtifact(options.newId());
   }
 

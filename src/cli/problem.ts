@@ -1,5 +1,5 @@
-import { A2AError, type ErrorReason } from "../protocol/index.ts";
-import { ERRORS } from "../wire/index.ts";
+import { A2AError } from "../protocol/index.ts";
+import { ERRORS, nameOfReason } from "../wire/index.ts";
 
 /** The conditions that are the tool's own (a2a-cli SPEC, appendix D), with the exit code of each. */
 const LOCAL = {
@@ -34,7 +34,7 @@ export class Problem extends Error {
       this.exitCode = LOCAL[what];
     } else {
       super(what.message, { cause: what });
-      this.code = errorName(what.reason);
+      this.code = nameOfReason(what.reason);
       this.hint = second;
       this.a2aCode = ERRORS[what.reason].jsonRpc;
       this.exitCode = 1;
@@ -90,11 +90,4 @@ function fromA2A(
 function violationsOf(error: A2AError): string | undefined {
   if (error.violations.length < 2) return undefined;
   return error.violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-}
-
-/** `TASK_NOT_FOUND` → `TaskNotFoundError`, as A2A §3.3.2 has the names. */
-function errorName(reason: ErrorReason): string {
-  if (reason === "PARSE_ERROR") return "JSONParseError";
-  const words = reason.toLowerCase().split("_");
-  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
 }

@@ -93,7 +93,9 @@ function resultOf(envelope: unknown, response: Response): unknown {
     if (isObject(envelope["error"])) {
       throw withRetryAfter(fromJsonRpcError(envelope["error"], response.status), response);
     }
-    if ("result" in envelope) return envelope["result"];
+    // Some leave out a result that is null, as that of a deletion.
+    if (response.ok && ("result" in envelope || envelope["jsonrpc"] === "2.0"))
+      return envelope["result"] ?? null;
   }
   throw withRetryAfter(failureOf(response, envelope), response);
 }

@@ -99,7 +99,7 @@ export class RestTransport implements Transport {
     if (!response.ok) throw await this.#failure(response, call);
     const text = await readText(this.#http, response, call.signal);
     // What has nothing to say may say nothing, as a deletion does.
-    const json = response.status === 204 ? null : parseJson(text);
+    const json = text === "" ? null : parseJson(text);
     if (json === undefined) throw failureOf(response, json);
     return json;
   }

@@ -235,11 +235,10 @@ class GrpcCalls {
   }
 
   #failure(where: string, error: unknown, version: ProtocolVersion): Failure {
-    const { told } = this.#context;
-    // 0.3 has no table of its own; its implementations have the statuses that 1.0.0 began with.
-    const revision = version === "0.3" ? "1.0.0" : this.#context.revision;
+    const { told, revision } = this.#context;
     const refused = told(where, error);
-    return { ...toGrpcError(refused, revision), headers: refusalHeaders(refused) };
+    const failure = version === "0.3" ? v0_3.toGrpcError(refused) : toGrpcError(refused, revision);
+    return { ...failure, headers: refusalHeaders(refused) };
   }
 }
 

@@ -98,3 +98,15 @@ const OF_HTTP: Readonly<Record<number, ErrorReason>> = {
 export function reasonOfHttp(status: number): ErrorReason {
   return OF_HTTP[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }
+
+/** `TASK_NOT_FOUND` → `TaskNotFoundError`, as A2A §3.3.2 has the names. */
+export function nameOfReason(reason: ErrorReason): string {
+  if (reason === "PARSE_ERROR") return "JSONParseError";
+  const words = reason.toLowerCase().split("_");
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
+}
+
+/** The reason of such a name; undefined for one that is none. */
+export function reasonOfName(name: string | undefined): ErrorReason | undefined {
+  return REASONS.find((reason) => nameOfReason(reason) === name);
+}

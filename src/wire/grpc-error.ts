@@ -1,6 +1,6 @@
 import type { A2AError, ErrorReason, JsonObject, OperationName } from "../protocol/index.ts";
 import { fromDetails, toDetails } from "./error-details.ts";
-import { type GrpcStatus, type SpecRevision, statusOf } from "./errors.ts";
+import { type GrpcStatus, reasonOfName, type SpecRevision, statusOf } from "./errors.ts";
 
 /** What a gRPC call ends with when it fails: `google.rpc.Status`, its details as ProtoJSON (A2A §10.6). */
 export interface GrpcError {
@@ -23,9 +23,12 @@ export function fromGrpcError(
   message: string,
   details: readonly JsonObject[] = [],
 ): A2AError {
+  // Some implementations of 0.3 say the error's name in front of its message, and only there.
+  const [, name, rest = ""] = /^(\w+Error): ([^]*)$/.exec(message) ?? [];
+  const named = reasonOfName(name);
   return fromDetails(details, {
-    message: message || `The agent answered gRPC status ${status}.`,
-    fallback: OF_OPERATION[operation]?.[status] ?? OF_GRPC[status] ?? "INTERNAL",
+    message: (named ? rest : message) || `The agent answered gRPC status ${status}.`,
+    fallback: named ?? OF_OPERATION[operation]?.[status] ?? OF_GRPC[status] ?? "INTERNAL",
   });
 }
 

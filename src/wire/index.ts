@@ -4,7 +4,7 @@
  * of errors. Requests are read strictly, every violation with its path; answers of others tolerantly.
  */
 export type { ErrorRow, GrpcStatus, SpecRevision } from "./errors.ts";
-export { ERRORS, statusOf } from "./errors.ts";
+export { ERRORS, nameOfReason, statusOf } from "./errors.ts";
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
 export type { JsonRpcError, JsonRpcId, JsonRpcRequest } from "./json-rpc.ts";

@@ -1,9 +1,8 @@
 import type { OperationName } from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
-import { statusOf } from "../errors.ts";
 import { decodeParams } from "./decode.ts";
 import { encodeResult, toEvent } from "./encode.ts";
-import { toError } from "./errors.ts";
+import { toError, toJsonRpcError } from "./errors.ts";
 import { isLast } from "./is-last.ts";
 import { oncePerEvent } from "./once-per-event.ts";
 import { toResult } from "./proto-encode.ts";
@@ -33,7 +32,7 @@ export const jsonRpc: JsonRpcDialect = {
   isLast,
   version: "0.3",
   operationOf: (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : undefined),
-  encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toError(error) }),
+  encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcError(error) }),
 };
 
 /** A2A 0.3 over HTTP+JSON: takes messages in the shape of its proto and of its JSON-RPC types, answers in the proto's. */
@@ -45,7 +44,7 @@ export const rest: RestDialect = {
   mediaType: "application/json",
   matchRoute,
   paramsOf: paramsFromRest,
-  toError: (error, revision) => ({ status: statusOf(error.reason, revision).http, body: toError(error) }),
+  toError,
   failureEvent: "error",
 };
 

@@ -1,6 +1,7 @@
 import type { A2AError, ErrorReason } from "../../protocol/index.ts";
-import { toDetails } from "../error-details.ts";
-import { ERRORS } from "../errors.ts";
+import { type GrpcError, toGrpcError as inGrpc } from "../grpc-error.ts";
+import { ERRORS, nameOfReason, type SpecRevision } from "../errors.ts";
+import { toRestError } from "../rest-error.ts";
 
 /** What 0.3 has no code for, in the codes that it has. */
 const INSTEAD: Partial<Record<ErrorReason, number>> = {
@@ -8,10 +9,25 @@ const INSTEAD: Partial<Record<ErrorReason, number>> = {
   VERSION_NOT_SUPPORTED: -32004,
 };
 
-/** The error object of 0.3, the same in JSON-RPC and in HTTP+JSON. `data` may be anything there; it is what 1.0 says. */
-export function toError(error: A2AError): { code: number; message: string; data?: object[] } {
-  const { reason, message } = error;
-  const code = INSTEAD[reason] ?? ERRORS[reason].jsonRpc;
-  const data = toDetails(error);
-  return data.length > 0 ? { code, message, data } : { code, message };
+/** Without `data`: one of Go's clients takes only an object there, the other only a list. */
+export function toJsonRpcError({ reason, message }: A2AError): { code: number; message: string } {
+  return { code: INSTEAD[reason] ?? ERRORS[reason].jsonRpc, message };
+}
+
+/**
+ * 0.3 leaves open what an error of HTTP+JSON looks like. This one has something for each of its clients: the code for
+ * JavaScript's, the type for Python's, and what 1.0 has for Go's.
+ */
+export function toError(error: A2AError, revision: SpecRevision): { status: number; body: object } {
+  const { status, body } = toRestError(error, revision);
+  return { status, body: { type: nameOfReason(error.reason), ...toJsonRpcError(error), ...body } };
+}
+
+/**
+ * Of gRPC, 0.3 says nothing either: the statuses are those that 1.0.0 began with, as its implementations have them, and
+ * the name stands in front of the message, where Python's client looks for it.
+ */
+export function toGrpcError(error: A2AError): GrpcError {
+  const told = inGrpc(error, "1.0.0");
+  return { ...told, message: `${nameOfReason(error.reason)}: ${error.message}` };
 }

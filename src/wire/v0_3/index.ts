@@ -2,6 +2,7 @@
 export { fromCard, toCard, toHybridCard } from "./card.ts";
 export { decodeParams, decodeResult } from "./decode.ts";
 export { jsonRpc, proto, rest } from "./dialects.ts";
+export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask } from "./encode.ts";
 export type { ClientCodec } from "./proto-json.ts";
 export { protoJson } from "./proto-json.ts";

@@ -171,7 +171,10 @@ export const LIST_PUSH_CONFIGS: Type<ListTaskPushNotificationConfigsRequest> = c
   ({ taskId }) => ({ taskId, pageSize: ALL }),
 );
 
+const CONFIGS = list(TASK_PUSH_CONFIG);
+
+/** Go's server answers null where there are none. */
 export const PUSH_CONFIGS: Type<ListTaskPushNotificationConfigsResponse> = converted(
-  list(TASK_PUSH_CONFIG),
+  { decode: (json, at) => (json === null ? [] : CONFIGS.decode(json, at)) },
   (configs) => ({ configs }),
 );
