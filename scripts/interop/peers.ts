@@ -1,0 +1,99 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Way } from "./ways.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const cache = join(root, "node_modules/.cache/colloquy-interop");
+
+export type Command = readonly [program: string, ...args: string[]];
+
+/** An official SDK in another language, set up and ready. */
+export interface Ready {
+  /** An agent that prints `{"url":…}` and goes when its standard input ends. */
+  readonly server: Command;
+  /** A client that prints an outcome per line. */
+  client(url: string, way: Way): Command;
+}
+
+export interface Peer {
+  readonly name: string;
+  readonly sdk: string;
+  /** Sets it up in a folder of node_modules, once; or says in words why that cannot be. */
+  setUp(say: (line: string) => void): Promise<Ready | string>;
+}
+
+const python: Peer = {
+  name: "python",
+  sdk: versionIn("test/interop/python/requirements.txt", /^(a2a-sdk)\S*?==(\S+)/m),
+  async setUp(say) {
+    if (!works("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
+      return "there is no Python 3.10 or newer with venv (python3)";
+    }
+    const home = join(root, "test/interop/python");
+    const place = join(cache, "python");
+    const wanted = readFileSync(join(home, "requirements.txt"), "utf8");
+    const mark = join(place, "installed.txt");
+    if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
+      say("Setting up Python's SDK, about a minute …");
+      const pip = ["-m", "pip", "install", "--quiet", "-r", join(home, "requirements.txt")];
+      const isDone = (await run("python3", "-m", "venv", place)) && (await run(interpreter(place), ...pip));
+      if (!isDone) return "its packages could not be installed; what pip said is above";
+      writeFileSync(mark, wanted);
+    }
+    return {
+      server: [interpreter(place), join(home, "server.py")],
+      client: (url, { binding, version }) => [
+        interpreter(place),
+        join(home, "client.py"),
+        url,
+        binding,
+        version,
+      ],
+    };
+  },
+};
+
+const go: Peer = {
+  name: "go",
+  sdk: versionIn("test/interop/go/go.mod", /(a2a-go)\/v2 v(\S+)/),
+  async setUp(say) {
+    if (!works("go", "version")) return "there is no Go (go)";
+    mkdirSync(cache, { recursive: true });
+    const binary = join(cache, "interop-go");
+    say("Building with Go's SDK, some minutes the first time …");
+    // Its 1.0 and its 0.3 have messages of the same names, at which the Go library for them would end the program.
+    const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
+    if (!(await run("go", "build", "-C", join(root, "test/interop/go"), "-o", binary, allowed, "."))) {
+      return "it could not be built; what go said is above";
+    }
+    return {
+      server: [binary, "server"],
+      client: (url, { binding, version }) => [binary, "client", url, binding, version],
+    };
+  },
+};
+
+export const PEERS: readonly Peer[] = [python, go];
+
+function interpreter(place: string): string {
+  return join(place, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+}
+
+function versionIn(file: string, pattern: RegExp): string {
+  const [, name, version] = pattern.exec(readFileSync(join(root, file), "utf8")) ?? [];
+  return `${name} ${version}`;
+}
+
+function works(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+}
+
+/** True when the program ended well. What it says goes to stderr: stdout may be for a machine. */
+function run(program: string, ...args: string[]): Promise<boolean> {
+  const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
+  return new Promise((done) => {
+    child.once("error", () => done(false)).once("exit", (code) => done(code === 0));
+  });
+}

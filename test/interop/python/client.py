@@ -1,0 +1,195 @@
+"""The official Python SDK's client against an agent that does as it is told: `client.py <url> <binding> <version>`.
+
+Prints one line of JSON per scenario: its name, whether it went well, and what went wrong.
+"""
+
+import asyncio
+import json
+import sys
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import grpc
+import httpx
+from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
+from a2a.types.a2a_pb2 import (
+    AgentCard,
+    CancelTaskRequest,
+    DeleteTaskPushNotificationConfigRequest,
+    GetTaskPushNotificationConfigRequest,
+    GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest,
+    ListTasksRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageRequest,
+    StreamResponse,
+    SubscribeToTaskRequest,
+    Task,
+    TaskPushNotificationConfig,
+    TaskState,
+)
+
+HOOK = "http://127.0.0.1:9/hook"
+
+
+def request(text: str, **about: str) -> SendMessageRequest:
+    message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)], **about)
+    return SendMessageRequest(message=message)
+
+
+def answer(task: Task) -> str:
+    return "".join(part.text for artifact in task.artifacts for part in artifact.parts)
+
+
+async def task_of(events: AsyncIterator[StreamResponse]) -> Task:
+    """The task that an answer is, or that a stream tells of."""
+    task = Task()
+    async for event in events:
+        if event.HasField("task"):
+            task = event.task
+        elif event.HasField("status_update"):
+            task.status.CopyFrom(event.status_update.status)
+        elif event.HasField("artifact_update"):
+            task.artifacts.append(event.artifact_update.artifact)
+    return task
+
+
+def same(got: object, wanted: object) -> None:
+    assert got == wanted, f"{got!r} instead of {wanted!r}"
+
+
+async def refused(work: Awaitable[object], kind: str) -> None:
+    """Fails unless the work raises an error of that kind, by its name or what gRPC and the message say of it."""
+    try:
+        await work
+    except Exception as error:  # noqa: BLE001
+        told = f"{type(error).__name__}: {error}"
+        assert kind in told, f"{told} instead of {kind}"
+        return
+    raise AssertionError(f"went well instead of {kind}")
+
+
+class Scenarios:
+    def __init__(self, once: Client, streaming: Client, binding: str, version: str) -> None:
+        self.once, self.streaming, self.version = once, streaming, version
+        # The SDK's client does not have it there.
+        self.lists = (binding, version) != ("HTTP+JSON", "0.3")
+
+    async def send(self) -> None:
+        task = await task_of(self.once.send_message(request("count")))
+        same(TaskState.Name(task.status.state), "TASK_STATE_COMPLETED")
+        same(answer(task), "one two three")
+
+    async def stream(self) -> None:
+        task = await task_of(self.streaming.send_message(request("count")))
+        same(TaskState.Name(task.status.state), "TASK_STATE_COMPLETED")
+        same(answer(task), "one two three")
+
+    async def follow_up(self) -> None:
+        asked = await task_of(self.streaming.send_message(request("ask")))
+        same(TaskState.Name(asked.status.state), "TASK_STATE_INPUT_REQUIRED")
+        about = {"task_id": asked.id, "context_id": asked.context_id}
+        done = await task_of(self.once.send_message(request("blue", **about)))
+        same((done.id, answer(done)), (asked.id, "got blue"))
+
+    async def get(self) -> None:
+        task = await task_of(self.once.send_message(request("count")))
+        same((await self.once.get_task(GetTaskRequest(id=task.id))).id, task.id)
+        short = await self.once.get_task(GetTaskRequest(id=task.id, history_length=1))
+        same(len(short.history), 1)
+
+    async def list(self) -> None:
+        task = await task_of(self.once.send_message(request("count")))
+        page = await self.once.list_tasks(ListTasksRequest(context_id=task.context_id, page_size=5))
+        same([one.id for one in page.tasks], [task.id])
+
+    async def cancel_and_subscribe(self) -> None:
+        events = self.streaming.send_message(request("wait"))
+        task_id = ""
+        async for event in events:
+            task_id = event.task.id if event.HasField("task") else task_id
+            if event.status_update.status.state == TaskState.TASK_STATE_WORKING:
+                break
+        await events.aclose()
+        subscription = self.streaming.subscribe(SubscribeToTaskRequest(id=task_id))
+        first = await anext(subscription)
+        state = first.task.status.state if first.HasField("task") else first.status_update.status.state
+        same(TaskState.Name(state), "TASK_STATE_WORKING")
+        cancelled = await self.once.cancel_task(CancelTaskRequest(id=task_id))
+        same(TaskState.Name(cancelled.status.state), "TASK_STATE_CANCELED")
+        rest = [event async for event in subscription]
+        same(TaskState.Name(rest[-1].status_update.status.state), "TASK_STATE_CANCELED")
+
+    async def push_configuration(self) -> None:
+        task = await task_of(self.once.send_message(request("ask")))
+        given = TaskPushNotificationConfig(task_id=task.id, id="mine", url=HOOK, token="secret")
+        same((await self.once.create_task_push_notification_config(given)).url, HOOK)
+        asked = GetTaskPushNotificationConfigRequest(task_id=task.id, id="mine")
+        same((await self.once.get_task_push_notification_config(asked)).url, HOOK)
+        if self.lists:
+            every = ListTaskPushNotificationConfigsRequest(task_id=task.id)
+            listed = await self.once.list_task_push_notification_configs(every)
+            same([one.id for one in listed.configs], ["mine"])
+        gone = DeleteTaskPushNotificationConfigRequest(task_id=task.id, id="mine")
+        await self.once.delete_task_push_notification_config(gone)
+        await refused(self.once.get_task_push_notification_config(asked), "Error")
+
+    async def errors(self) -> None:
+        task = await task_of(self.once.send_message(request("count")))
+        await refused(self.once.get_task(GetTaskRequest(id="nobody")), "TaskNotFoundError")
+        await refused(self.once.cancel_task(CancelTaskRequest(id="nobody")), "TaskNotFoundError")
+        await refused(self.once.cancel_task(CancelTaskRequest(id=task.id)), "TaskNotCancelableError")
+        more = request("more", task_id=task.id)
+        kind = "UnsupportedOperationError" if self.version == "1.0" else "Error"
+        await refused(task_of(self.streaming.send_message(more)), kind)
+
+
+async def main(url: str, binding: str, version: str) -> None:
+    async with httpx.AsyncClient(timeout=20) as http:
+        card: AgentCard = await A2ACardResolver(http, url).get_agent_card()
+
+        async def report(name: str, work: Callable[[], Awaitable[None]]) -> None:
+            try:
+                await asyncio.wait_for(work(), 20)
+                print(json.dumps({"scenario": name, "ok": True}), flush=True)
+            except Exception as error:  # noqa: BLE001
+                detail = f"{type(error).__name__}: {error}"
+                print(json.dumps({"scenario": name, "ok": False, "detail": detail}), flush=True)
+
+        async def offered() -> None:
+            ways = [(way.protocol_binding, way.protocol_version) for way in card.supported_interfaces]
+            assert any(b == binding and v.startswith(version) for b, v in ways), f"the card offers {ways}"
+
+        await report("card", offered)
+        wanted = [
+            way
+            for way in card.supported_interfaces
+            if way.protocol_binding == binding and way.protocol_version.startswith(version)
+        ]
+        del card.supported_interfaces[:]
+        card.supported_interfaces.extend(wanted)
+
+        def client(streaming: bool) -> Client:
+            config = ClientConfig(
+                streaming=streaming,
+                supported_protocol_bindings=[binding],
+                httpx_client=http,
+                grpc_channel_factory=grpc.aio.insecure_channel,
+            )
+            return ClientFactory(config).create(card)
+
+        scenarios = Scenarios(client(False), client(True), binding, version)
+        await report("send", scenarios.send)
+        await report("stream", scenarios.stream)
+        await report("follow-up", scenarios.follow_up)
+        await report("get", scenarios.get)
+        if version == "1.0":
+            await report("list", scenarios.list)
+        await report("cancel, subscribe", scenarios.cancel_and_subscribe)
+        await report("push configuration", scenarios.push_configuration)
+        await report("errors", scenarios.errors)
+
+
+asyncio.run(main(*sys.argv[1:]))
