@@ -20,21 +20,24 @@ export type {
   CardSigning,
   Credentials,
   ListenOptions,
+  PushOptions,
   Server,
   ServerLimits,
   ServerOptions,
   Tenants,
 } from "./server/index.ts";
-export { createServer } from "./server/index.ts";
+export { createServer, nodeListener } from "./server/index.ts";
 export type {
   CardTrust,
   CardVerifier,
   ConnectOptions,
+  PushNotification,
+  PushReceiverOptions,
   Remote,
   SendOptions,
   VerifiedSignature,
 } from "./client/index.ts";
-export { collect, connect, createCardVerifier } from "./client/index.ts";
+export { collect, connect, createCardVerifier, pushReceiver } from "./client/index.ts";
 export type { Said, Turn } from "./adapters/index.ts";
 export {
   agent,

@@ -223,7 +223,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["I-09", "S", "13.2", "webhooks at private addresses are refused"],
   ["I-10", "S", "13.2", "push credentials are secrets"],
   ["I-11", "D", "13.2", "push content obeys the caller's scope"],
-  ["I-12", "M", "13.2", "a receiver validates what it is sent", "later"],
+  ["I-12", "M", "13.2", "a receiver validates what it is sent"],
 
   // Extensions, tenants
   ["J-01", "M", "3.2.6", "A2A-Extensions lists the client's extensions"],

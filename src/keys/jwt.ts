@@ -19,6 +19,8 @@ export interface JwtRules {
   readonly clockTolerance?: number;
   /** Claims that must be there. Default `exp`: a token that never ends can not be taken back. */
   readonly requiredClaims?: readonly string[];
+  /** How long ago it may have been made (`iat`), in seconds. Default: any time. */
+  readonly maxAge?: number;
   /** What the header's `typ` must be, for example `at+jwt`. */
   readonly typ?: string;
   /** Milliseconds since 1970. Default: the system's clock. */
@@ -36,13 +38,23 @@ export async function verifyJwt(token: string, keys: KeySet, rules: JwtRules): P
 }
 
 function toOptions(rules: JwtRules): JWTVerifyOptions {
-  const { issuer, audience, algorithms, clockTolerance = 5, requiredClaims = ["exp"], typ, now } = rules;
+  const {
+    issuer,
+    audience,
+    algorithms,
+    clockTolerance = 5,
+    requiredClaims = ["exp"],
+    maxAge,
+    typ,
+    now,
+  } = rules;
   return {
     algorithms: allowed(algorithms),
     clockTolerance,
     requiredClaims: [...requiredClaims],
     ...(issuer === undefined ? {} : { issuer: typeof issuer === "string" ? issuer : [...issuer] }),
     ...(audience === undefined ? {} : { audience: typeof audience === "string" ? audience : [...audience] }),
+    ...(maxAge === undefined ? {} : { maxTokenAge: maxAge }),
     ...(typ === undefined ? {} : { typ }),
     ...(now ? { currentDate: new Date(now()) } : {}),
   };

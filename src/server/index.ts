@@ -11,6 +11,7 @@ export type { CardShape } from "./card-shape.ts";
 export type { CardSigning } from "./card-signing.ts";
 export { signCard } from "./card-signing.ts";
 export type { Tenants } from "./tenants.ts";
+export { nodeListener } from "./node-listener.ts";
 export type { GuardOptions, Resolve } from "./push/guard.ts";
 export type { PushOptions } from "./push/push.ts";
 export type { PushSigning } from "./push/signature.ts";

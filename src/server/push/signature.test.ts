@@ -1,0 +1,97 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { pushReceiver, type PushNotification } from "../../client/index.ts";
+import { generateSigningKey, type SignatureAlgorithm } from "../../keys/index.ts";
+import { createServer, nodeListener, type PushOptions } from "../index.ts";
+import { JSON_BODY, message, parrot } from "../server.fixture.ts";
+
+/** A server that signs, and one of its receivers, which knows only where its keys are. */
+async function signing(push: PushOptions): Promise<{
+  url: string;
+  hook: string;
+  got: PushNotification[];
+  errors: unknown[];
+  ended: Promise<void>;
+}> {
+  const server = createServer({ parrot }, { store: "memory", push: { allowPrivate: true, ...push } });
+  onTestFinished(() => server.close());
+  const { url } = await server.listen();
+  const got: PushNotification[] = [];
+  const errors: unknown[] = [];
+  const end = Promise.withResolvers<void>();
+  const receive = pushReceiver(
+    { jwks: `${url}/.well-known/jwks.json`, onError: (error) => errors.push(error) },
+    (notification) => {
+      got.push(notification);
+      if (JSON.stringify(notification.event).includes("COMPLETED")) end.resolve();
+    },
+  );
+  const http = createHttpServer(nodeListener(receive));
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    http.closeAllConnections();
+    http.close();
+  });
+  const hook = `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook?x=1`;
+  return { url, hook, got, errors, ended: end.promise };
+}
+
+async function send(url: string, taskPushNotificationConfig: object): Promise<void> {
+  const body = JSON.stringify({ message: message("echo hi"), configuration: { taskPushNotificationConfig } });
+  const response = await fetch(`${url}/message:send`, { method: "POST", headers: JSON_BODY, body });
+  expect(response.status).toBe(200);
+}
+
+describe("a server that signs its push notifications", () => {
+  it.each<SignatureAlgorithm>(["ES256", "EdDSA", "RS256"])(
+    "with %s is believed by whoever reads its keys, and shows no private one [I-12]",
+    async (alg) => {
+      const { url, hook, got, errors, ended } = await signing({
+        sign: { privateKey: await generateSigningKey(alg), issuer: "https://agents.example" },
+      });
+      await send(url, { url: hook });
+      await ended;
+      const kinds = got.map(({ event }) => Object.keys(event)[0]);
+      expect(kinds).toEqual(["task", "statusUpdate", "artifactUpdate", "statusUpdate"]);
+      expect(errors).toEqual([]);
+      const keys = await fetch(`${url}/.well-known/jwks.json`);
+      expect(keys.headers.get("content-type")).toBe("application/json");
+      const {
+        keys: [key],
+      } = (await keys.json()) as { keys: object[] };
+      expect(key).toMatchObject({ alg, use: "sig" });
+      expect(key).not.toHaveProperty("d");
+    },
+  );
+
+  it("does so beside the authorization that a webhook asks for [I-05]", async () => {
+    const { url, hook, got, ended } = await signing({ sign: { privateKey: await generateSigningKey() } });
+    await send(url, { url: hook, authentication: { scheme: "Bearer", credentials: "secret" } });
+    await ended;
+    expect(got).toHaveLength(4);
+  });
+
+  it("publishes the keys that it signed with before, too", async () => {
+    const [now, before] = await Promise.all([generateSigningKey(), generateSigningKey("EdDSA")]);
+    const { url } = await signing({ sign: { privateKey: now, formerKeys: [{ privateKey: before }] } });
+    const { keys } = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as {
+      keys: { kid: string }[];
+    };
+    expect(keys.map(({ kid }) => kid)).toEqual([now.kid, before.kid]);
+  });
+});
+
+it("a server that signs nothing has no keys to show, and its notifications are not believed [I-12]", async () => {
+  const { url, hook, got, errors } = await signing({ retry: { firstMs: 1 } });
+  expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(404);
+  await send(url, { url: hook });
+  await expect.poll(() => errors.length).toBeGreaterThan(2);
+  expect(got).toEqual([]);
+});
+
+it("a server whose signing key can not be used does not start", async () => {
+  const server = createServer({ parrot }, { store: "memory", push: { sign: { privateKey: "no key" } } });
+  onTestFinished(() => server.close());
+  await expect(server.listen()).rejects.toThrow(/alg/);
+});
