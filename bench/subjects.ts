@@ -78,6 +78,8 @@ export const CHUNK_SUBJECTS: readonly SubjectName[] = [
   "a2a-js",
 ];
 export const STREAM_SUBJECTS: readonly SubjectName[] = CHUNK_SUBJECTS;
+/** Those that are asked in A2A 0.3, too. */
+export const STREAMS_OF_0_3: readonly SubjectName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
 export const ADK_SUBJECTS: readonly SubjectName[] = [
   "colloquy-adk-memory",
   "colloquy-adk-sqlite",

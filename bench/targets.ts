@@ -24,6 +24,9 @@ export const CHUNK_BARS: Bars<ChunkRatios> = {
   "colloquy-memory-unmerged": chunkBars(0.3, 100),
 };
 
+/** What an answer in A2A 0.3 may cost against the same in 1.0: events are translated once each. */
+export const OLDER_BAR = (cost: number): Target => atMost(1.25, cost, "the cost in 1.0");
+
 function bars(floor: number, a2aJs: number): (ratios: Ratios) => Target[] {
   return ({ toFloor, toA2aJs }) => [atLeast(floor, toFloor, "floor"), atLeast(a2aJs, toA2aJs, "a2a-js")];
 }

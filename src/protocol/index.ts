@@ -30,6 +30,7 @@ export { isInterrupted, isTerminal, stateName, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export type { Move, Refusal } from "./fold.ts";
 export { fold, isRefusal, moveOf, MOVES, pushPart, refusalOf, snapshot } from "./fold.ts";
+export type { WriteEvent } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
 export { canMerge, MergedChunk } from "./merge.ts";
 export type {

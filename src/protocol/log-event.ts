@@ -1,5 +1,8 @@
 import type { TaskEvent } from "./event.ts";
 
+/** Writes an event as one line, for example as the JSON of another protocol version. */
+export type WriteEvent = (event: TaskEvent) => string;
+
 /**
  * An event in a task's log. Made from an event (by the runner) or from JSON text (by a store); the other form is made
  * at first use and kept, so that an event is serialised at most once however many readers it has.
@@ -9,6 +12,7 @@ export class LogEvent {
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
+  #other: { readonly write: WriteEvent; readonly text: string } | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -32,5 +36,11 @@ export class LogEvent {
   /** The event as one line of A2A 1.0 JSON. */
   get json(): string {
     return (this.#json ??= JSON.stringify(this.#event));
+  }
+
+  /** The event as another text than `json`; kept for all readers who want that one, until one wants a third. */
+  writtenBy(write: WriteEvent): string {
+    if (this.#other?.write !== write) this.#other = { write, text: write(this.event) };
+    return this.#other.text;
   }
 }

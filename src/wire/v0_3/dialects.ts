@@ -1,10 +1,9 @@
-import type { OperationName } from "../../protocol/index.ts";
+import type { OperationName, WriteEvent } from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import { decodeParams } from "./decode.ts";
 import { encodeResult, toEvent } from "./encode.ts";
 import { toError, toJsonRpcError } from "./errors.ts";
 import { isLast } from "./is-last.ts";
-import { oncePerEvent } from "./once-per-event.ts";
 import { toResult } from "./proto-encode.ts";
 import { protoJson } from "./proto-json.ts";
 import { isProtoMessage, paramsFromRest } from "./rest.ts";
@@ -24,11 +23,13 @@ const METHODS: Readonly<Record<string, OperationName>> = {
   "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 };
 
+const write: WriteEvent = (event) => JSON.stringify(toEvent(event));
+
 /** A2A 0.3 over JSON-RPC. */
 export const jsonRpc: JsonRpcDialect = {
   decodeParams,
   encodeResult,
-  encodeEvent: oncePerEvent(toEvent),
+  encodeEvent: (event) => event.writtenBy(write),
   isLast,
   version: "0.3",
   operationOf: (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : undefined),

@@ -1,9 +1,8 @@
-import type { OperationName, Operations } from "../../protocol/index.ts";
+import type { OperationName, Operations, WriteEvent } from "../../protocol/index.ts";
 import type { Codec } from "../dialect.ts";
 import { decodeStrictly, decodeTolerantly } from "../proto-json.ts";
 import { type Table, NOTHING } from "./decode.ts";
 import { isLast } from "./is-last.ts";
-import { oncePerEvent } from "./once-per-event.ts";
 import { PROTO_CARD } from "./proto-card-schema.ts";
 import { encodeParams, encodeResult, toEvent } from "./proto-encode.ts";
 import {
@@ -58,6 +57,8 @@ export interface ClientCodec {
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
+const write: WriteEvent = (event) => JSON.stringify(toEvent(event));
+
 /**
  * The messages of 0.3's proto as ProtoJSON: what gRPC carries in binary, and what HTTP+JSON answers with. Requests are
  * whole request messages, so a task is named by its resource name.
@@ -70,6 +71,6 @@ export const protoJson: Codec & ClientCodec = {
   decodeResult: (operation, json) => decodeTolerantly(RESULTS[operation], json, "result"),
   encodeParams,
   encodeResult,
-  encodeEvent: oncePerEvent(toEvent),
+  encodeEvent: (event) => event.writtenBy(write),
   isLast,
 };
