@@ -43,7 +43,7 @@ describe.skipIf(!hasPython)("the guide's Python client", () => {
   afterAll(() => server.close());
 
   async function drive(query: string): Promise<Came> {
-    const script = fileURLToPath(new URL("python/drive.py", import.meta.url));
+    const script = fileURLToPath(new URL("guide/drive.py", import.meta.url));
     const args = ["-X", "utf8", "-B", script, url, "research", query];
     const { stdout } = await promisify(execFile)("python3", args);
     return JSON.parse(stdout) as Came;

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import { A2AError, type AgentCapabilities } from "../../src/protocol/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
@@ -69,7 +71,7 @@ const options: ServerOptions = {
 const server = createServer({ sut: sutAgent({ capabilities }) }, options);
 const { url, grpc } = await server.listen({
   port,
-  ...(grpcPort === undefined ? {} : { grpc: { port: grpcPort } }),
+  ...(grpcPort === undefined ? {} : { grpc: await whereGrpcIs(grpcPort) }),
 });
 const also = grpc ? `, gRPC: ${grpc.host}:${grpc.port}` : "";
 console.log(
@@ -77,6 +79,17 @@ console.log(
 );
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
+
+/** The TCK for 0.3 takes addresses of gRPC for URLs, the one for 1.0 takes them as they are. */
+async function whereGrpcIs(wanted: number): Promise<{ port: number; publicAddress?: string }> {
+  if (card !== "v0.3") return { port: wanted };
+  const free = createNetServer().listen(wanted, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address() as AddressInfo;
+  free.close();
+  await once(free, "close");
+  return { port, publicAddress: `http://127.0.0.1:${port}` };
+}
 
 function callerOf(authorization: string | undefined): { tenant: string; principal: string } | undefined {
   if (authorization === "Bearer itk-insufficient-token") {
