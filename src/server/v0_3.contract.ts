@@ -144,6 +144,18 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     await door.close();
   });
 
+  it("is told from 1.0 by the shape of a request, where that is allowed [B-07]", async () => {
+    const { door } = await open({ parrot }, { store: "memory", missingVersion: "infer" });
+    const call = async (method: string, message: object): Promise<unknown> =>
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, door)).json();
+    const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };
+    expect(await call("SendMessage", newer)).toMatchObject({ result: { task: {} } });
+    expect(await call("message/send", say("echo x"))).toMatchObject({ result: { kind: "task" } });
+    expect((await door.send("/tasks")).status).toBe(200);
+    expect((await send("/v1/message:send", { message: say("echo x") }, {}, door)).status).toBe(200);
+    await door.close();
+  });
+
   describe("A2A 0.3 over HTTP+JSON", () => {
     it("takes messages in both shapes and answers in the proto's [V-13, V-14, V-15, A-07]", async () => {
       const shapes = [
