@@ -19,6 +19,7 @@ export function sutAgent(about: Partial<AgentDescription> = {}): Agent {
       skills: [{ id: "tck", name: "TCK", description: "Plays scenarios by messageId.", tags: ["tck"] }],
       ...about,
     }),
+    describeExtended: () => ({ description: "Plays the scenarios of the A2A conformance suites, for you." }),
     async *execute(run) {
       yield* playOf(run)(run);
     },

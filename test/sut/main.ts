@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
-import { A2AError, type AgentCapabilities } from "../../src/protocol/index.ts";
+import type { AgentCapabilities } from "../../src/protocol/index.ts";
+import { custom, type Finding } from "../../src/server/auth/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { sutAgent } from "./agent.ts";
 
@@ -49,11 +50,17 @@ if (
 const capabilities: AgentCapabilities = {
   streaming: !values["no-streaming"],
   pushNotifications: !values["no-push"],
-  extendedAgentCard: false,
+  extendedAgentCard: values.auth,
   ...(values["required-ext"]
     ? { extensions: [{ uri: "urn:a2a:tck:required-extension", required: true }] }
     : {}),
 };
+
+const itkTokens = custom({
+  name: "itk",
+  declared: { httpAuthSecurityScheme: { scheme: "Bearer" } },
+  authenticate: ({ header }) => tokenOf(header("authorization")),
+});
 
 const options: ServerOptions = {
   store,
@@ -65,7 +72,7 @@ const options: ServerOptions = {
   inputModes: "ignore",
   push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
   ...(values.lenient ? { missingVersion: "infer", autoMessageId: true } : {}),
-  ...(values.auth ? { authenticate: ({ header }) => callerOf(header("authorization")) } : {}),
+  ...(values.auth ? { authenticate: itkTokens } : {}),
 };
 
 const server = createServer({ sut: sutAgent({ capabilities }) }, options);
@@ -91,11 +98,11 @@ async function whereGrpcIs(wanted: number): Promise<{ port: number; publicAddres
   return { port, publicAddress: `http://127.0.0.1:${port}` };
 }
 
-function callerOf(authorization: string | undefined): { tenant: string; principal: string } | undefined {
-  if (authorization === "Bearer itk-insufficient-token") {
-    throw new A2AError("PERMISSION_DENIED", "This token is known, but may do nothing here.");
-  }
-  return authorization === "Bearer itk-valid-token" ? { tenant: "", principal: "itk" } : undefined;
+/** The tokens of ACTS. */
+function tokenOf(authorization: string | undefined): Finding {
+  if (authorization === undefined) return undefined;
+  if (authorization === "Bearer itk-insufficient-token") return { lacks: ["work"] };
+  return authorization === "Bearer itk-valid-token" ? { tenant: "", principal: "itk" } : "invalid";
 }
 
 function isStore(choice: string): choice is "memory" | `sqlite:${string}` {

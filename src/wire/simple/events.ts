@@ -5,8 +5,10 @@ import {
   type JsonObject,
   type LogEvent,
   type Task,
+  type TaskEvent,
   type TaskStatus,
   type TaskStatusUpdateEvent,
+  type WriteEvent,
 } from "../../protocol/index.ts";
 import { toSimpleError } from "./errors.ts";
 import { writeArtifact, writeMessage, writeState } from "./write.ts";
@@ -16,15 +18,16 @@ import { writeArtifact, writeMessage, writeState } from "./write.ts";
  * data says its `type` too, for readers that look at nothing else. An event that the guide has no word for is only its id,
  * from which a reader resumes. `endsAtQuestion`: the stream ends where the agent asks for input.
  */
-export function writeEvent({ seq, event }: LogEvent, endsAtQuestion: boolean): string {
-  const frames = framesOf(event, endsAtQuestion);
-  if (seq === 0) return frames.join("");
-  // Behind the last of an event's frames, so that a reader that was cut between two gets both again.
-  const last = frames.pop();
-  return `${frames.join("")}id: ${seq}\n${last ?? "\n"}`;
+export function writeEvent(event: LogEvent, endsAtQuestion: boolean): string {
+  const text = event.writtenBy(endsAtQuestion ? writeToQuestion : writeToEnd);
+  // Within the last frame, so that a reader that was cut between two gets both again.
+  return event.seq > 0 ? `${text.slice(0, -1)}id: ${event.seq}\n\n` : text;
 }
 
-function framesOf(event: LogEvent["event"], endsAtQuestion: boolean): string[] {
+const writeToQuestion: WriteEvent = (event) => framesOf(event, true).join("");
+const writeToEnd: WriteEvent = (event) => framesOf(event, false).join("");
+
+function framesOf(event: TaskEvent, endsAtQuestion: boolean): string[] {
   if ("message" in event)
     return [frame("message", writeMessage(event.message)), frame("done", { status: "completed" })];
   if ("statusUpdate" in event) return statusFrames(event.statusUpdate, endsAtQuestion);

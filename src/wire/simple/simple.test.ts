@@ -294,11 +294,11 @@ describe("an event in the simple dialect", () => {
   it("has a name, its type in the data, and its number at its end", () => {
     const artifact = { artifactId: "a", name: "Draft", parts: [{ text: "x" }] };
     expect(frame({ artifactUpdate: { ...at, artifact, append: true, lastChunk: true } })).toBe(
-      `id: 3\nevent: artifact\ndata: {"type":"artifact","artifactId":"a","name":"Draft","parts":[{"kind":"text","text":"x"}],"append":true,"lastChunk":true,"taskId":"t"}\n\n`,
+      `event: artifact\ndata: {"type":"artifact","artifactId":"a","name":"Draft","parts":[{"kind":"text","text":"x"}],"append":true,"lastChunk":true,"taskId":"t"}\nid: 3\n\n`,
     );
     expect(frame(status("TASK_STATE_COMPLETED", "bye"))).toBe(
       `event: message\ndata: {"type":"message","role":"agent","parts":[{"kind":"text","text":"bye"}],"taskId":"t"}\n\n` +
-        `id: 3\nevent: done\ndata: {"type":"done","status":"completed","taskId":"t"}\n\n`,
+        `event: done\ndata: {"type":"done","status":"completed","taskId":"t"}\nid: 3\n\n`,
     );
   });
 
