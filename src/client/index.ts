@@ -17,3 +17,6 @@ export type { Remote, RemotePushConfigs, RemoteTasks } from "./remote.ts";
 export type { ClientBinding } from "./transport-for.ts";
 export type { CardTrust, CardVerifier, SignatureKey, VerifiedSignature } from "./verify-card.ts";
 export { createCardVerifier, verifyCard } from "./verify-card.ts";
+export type { WebhookOptions } from "./webhook.ts";
+export { createWebhook } from "./webhook.ts";
+export type { WebhookProof, WebhookSignature } from "./webhook-proof.ts";
