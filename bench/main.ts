@@ -5,6 +5,7 @@ import { parseSettings, USAGE, type Settings, type WorkloadName } from "./settin
 import { OURS } from "./subjects.ts";
 import { measureAdk } from "./workloads/adk.ts";
 import { measureChunks } from "./workloads/chunks.ts";
+import { measureGrpc } from "./workloads/grpc.ts";
 import { measureReaders } from "./workloads/readers.ts";
 import { measureSend, measureStreaming } from "./workloads/requests.ts";
 
@@ -12,6 +13,7 @@ const MEASURES: Record<WorkloadName, (bench: Bench) => Promise<Table[]>> = {
   send: measureSend,
   stream: measureStreaming,
   chunks: measureChunks,
+  grpc: measureGrpc,
   adk: measureAdk,
   readers: measureReaders,
 };

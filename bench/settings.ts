@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS: readonly WorkloadName[] = ["send", "stream", "chunks", "adk", "readers"];
-export type WorkloadName = "send" | "stream" | "chunks" | "adk" | "readers";
+export const WORKLOADS: readonly WorkloadName[] = ["send", "stream", "chunks", "grpc", "adk", "readers"];
+export type WorkloadName = "send" | "stream" | "chunks" | "grpc" | "adk" | "readers";
 
 export interface Settings {
   readonly quick: boolean;

@@ -14,6 +14,10 @@ export type SubjectName =
   | "colloquy-memory-unmerged"
   | "colloquy-sqlite"
   | "colloquy-sqlite-unmerged"
+  | "colloquy-grpc-memory"
+  | "colloquy-grpc-memory-unmerged"
+  | "colloquy-grpc-sqlite"
+  | "a2a-js-grpc"
   | "colloquy-adk-memory"
   | "colloquy-adk-sqlite"
   | "a2a-js"
@@ -30,6 +34,13 @@ export const SUBJECTS: Record<SubjectName, Subject> = {
   "colloquy-memory-unmerged": colloquy({ store: "memory", merge: false }),
   "colloquy-sqlite": colloquy({ store: "sqlite" }),
   "colloquy-sqlite-unmerged": colloquy({ store: "sqlite", merge: false }),
+  "colloquy-grpc-memory": colloquy({ store: "memory", grpc: true }),
+  "colloquy-grpc-memory-unmerged": colloquy({ store: "memory", merge: false, grpc: true }),
+  "colloquy-grpc-sqlite": colloquy({ store: "sqlite", grpc: true }),
+  "a2a-js-grpc": {
+    dialect: "1.0",
+    host: async () => (await import("./servers/a2a-js.ts")).hostA2aJsGrpc(),
+  },
   "colloquy-adk-memory": {
     dialect: "1.0",
     host: async () => (await import("./servers/colloquy.ts")).hostColloquyAdk({ store: "memory" }),
@@ -84,6 +95,12 @@ export const ADK_SUBJECTS: readonly SubjectName[] = [
   "colloquy-adk-memory",
   "colloquy-adk-sqlite",
   "adk-toA2a",
+];
+export const GRPC_SUBJECTS: readonly SubjectName[] = [
+  "colloquy-grpc-memory",
+  "colloquy-grpc-memory-unmerged",
+  "colloquy-grpc-sqlite",
+  "a2a-js-grpc",
 ];
 export const READER_SUBJECTS: readonly SubjectName[] = [
   "floor",

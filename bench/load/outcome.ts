@@ -18,7 +18,12 @@ type TaskShape = { id: string; status: Status; artifacts?: Artifact[] };
 type StatusShape = { taskId: string; status: Status };
 type ChunkShape = { artifact: Artifact; append?: boolean };
 /** One result in A2A 1.0 (a member names the kind) or in 0.3 (`kind` names it). */
-type Result = { task?: TaskShape; statusUpdate?: StatusShape; artifactUpdate?: ChunkShape; kind?: string };
+export type Result = {
+  task?: TaskShape;
+  statusUpdate?: StatusShape;
+  artifactUpdate?: ChunkShape;
+  kind?: string;
+};
 
 /** Reads an answer as a client would: folds what came into a state and a text. Throws when it is not an answer. */
 export function readOutcome(bytes: Buffer): Outcome {
@@ -26,13 +31,20 @@ export function readOutcome(bytes: Buffer): Outcome {
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 300)}`);
   const streamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
   const messages = streamed ? splitFrames(body).flatMap(dataOf) : [body];
+  const results = messages.map((message) => {
+    const { result, error } = JSON.parse(message) as { result?: Result; error?: unknown };
+    if (!result) throw new Error(`an error instead of a result: ${JSON.stringify(error)}`);
+    return result.kind ? fromV03(result) : result;
+  });
+  return outcomeOf(results);
+}
+
+/** What the results of one answer amount to. */
+export function outcomeOf(results: readonly Result[]): Outcome {
   const artifacts = new Map<string, string>();
   let state: string | undefined;
   let taskId: string | undefined;
-  for (const message of messages) {
-    const { result, error } = JSON.parse(message) as { result?: Result; error?: unknown };
-    if (!result) throw new Error(`an error instead of a result: ${JSON.stringify(error)}`);
-    const { task, statusUpdate, artifactUpdate } = result.kind ? fromV03(result) : result;
+  for (const { task, statusUpdate, artifactUpdate } of results) {
     if (task) {
       ({ id: taskId } = task);
       ({ state } = task.status);
@@ -48,15 +60,19 @@ export function readOutcome(bytes: Buffer): Outcome {
   return {
     state: state?.replace("TASK_STATE_", "").toLowerCase(),
     text: [...artifacts.values()].join(""),
-    events: messages.length,
+    events: results.length,
     taskId,
   };
 }
 
 /** Why an answer is not what the job should give; undefined when it is. */
 export function faultOf(bytes: Buffer, wanted: string): string | undefined {
+  return faultIn(() => readOutcome(bytes), wanted);
+}
+
+export function faultIn(read: () => Outcome, wanted: string): string | undefined {
   try {
-    const { state, text } = readOutcome(bytes);
+    const { state, text } = read();
     if (state !== "completed") return `the task ended ${state ?? "without a state"}`;
     if (text !== wanted) return `the text has ${text.length} characters, not the ${wanted.length} expected`;
     return undefined;

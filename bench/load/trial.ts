@@ -27,7 +27,7 @@ export interface RateResult {
 }
 
 /** One answer in this many is kept and read in full once the clock has stopped; so is the first of each connection. */
-const SAMPLE = 64;
+export const SAMPLE = 64;
 
 /** Keeps `connections` connections busy and counts complete answers. */
 export async function measureRate({
@@ -73,15 +73,22 @@ export async function measureRate({
     const fault = faultOf(bytes, text);
     if (fault) faults.push(fault);
   }
+  return {
+    ...speedOf(times, ms),
+    completed,
+    checked: kept.length,
+    faults,
+    events: kept[0] && faults.length === 0 ? readOutcome(kept[0]).events : Number.NaN,
+  };
+}
+
+/** From the times of all answers that came within `ms`. */
+export function speedOf(times: number[], ms: number): Pick<RateResult, "perSecond" | "p50" | "p99"> {
   times.sort((a, b) => a - b);
   return {
     perSecond: (times.length / ms) * 1000,
     p50: times[Math.floor(times.length * 0.5)] ?? Number.NaN,
     p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
-    completed,
-    checked: kept.length,
-    faults,
-    events: kept[0] && faults.length === 0 ? readOutcome(kept[0]).events : Number.NaN,
   };
 }
 

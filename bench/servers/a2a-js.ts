@@ -8,6 +8,8 @@ import {
   type RequestContext,
 } from "@a2a-js/sdk/server";
 import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
+import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import type { Hosted } from "../host.ts";
 import { parseJob, perform } from "../job.ts";
@@ -19,6 +21,20 @@ export async function hostA2aJs(): Promise<Hosted> {
   const app = express();
   app.use("/", jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }));
   return { url: await listen(app) };
+}
+
+/** The same over gRPC. */
+export async function hostA2aJsGrpc(): Promise<Hosted> {
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
+  const server = new grpc.Server();
+  const userBuilder = GrpcUserBuilder.noAuthentication;
+  server.addService(A2AService, grpcService({ requestHandler, userBuilder }));
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+  return { url: `http://127.0.0.1:${port}` };
 }
 
 class ChunkExecutor implements AgentExecutor {
@@ -88,6 +104,7 @@ const card: AgentCard = {
   description: "Answers in chunks.",
   supportedInterfaces: [
     { url: "http://127.0.0.1/", protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" },
+    { url: "127.0.0.1:80", protocolBinding: "GRPC", tenant: "", protocolVersion: "1.0" },
   ],
   provider: undefined,
   version: "1.0.0",

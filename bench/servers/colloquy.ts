@@ -7,6 +7,8 @@ import type { Hosted } from "../host.ts";
 export interface Variant {
   readonly store: "memory" | "sqlite";
   readonly merge?: boolean;
+  /** Its URL is then that of gRPC. */
+  readonly grpc?: boolean;
 }
 
 /** The checkout's own disk, because the system's folder for temporary files is often in memory. */
@@ -27,10 +29,10 @@ export async function hostColloquyAdk(variant: Variant): Promise<Hosted> {
   return host(adkAgent(createAdkAgent()), variant);
 }
 
-async function host(agent: Agent, { store, merge = true }: Variant): Promise<Hosted> {
+async function host(agent: Agent, { store, merge = true, grpc = false }: Variant): Promise<Hosted> {
   const server = createServer({ bench: agent }, { store: store === "memory" ? store : scratchFile(), merge });
-  const { agents } = await server.listen();
-  return { url: agents[0]?.url ?? "" };
+  const address = await server.listen({ grpc });
+  return { url: address.grpc ? `http://127.0.0.1:${address.grpc.port}` : (address.agents[0]?.url ?? "") };
 }
 
 function scratchFile(): `sqlite:${string}` {

@@ -1,4 +1,5 @@
 import { rotate, type Bench, type Party } from "../bench.ts";
+import type { GrpcTarget } from "../load/grpc.ts";
 import type { Template } from "../load/request.ts";
 import { median } from "../report.ts";
 
@@ -6,8 +7,8 @@ import { median } from "../report.ts";
 export interface Entry {
   readonly label: string;
   readonly party: Party;
-  /** Absent: the subject runs by itself. */
-  readonly template: Template | undefined;
+  /** Over HTTP or over gRPC. Absent: the subject runs by itself. */
+  readonly template: Template | GrpcTarget | undefined;
   /** What every answer must amount to. */
   readonly text: string;
 }
@@ -83,10 +84,14 @@ interface Load {
 }
 
 async function measure(bench: Bench, { party, template, text }: Entry, load: Load): Promise<Trial> {
+  const resultOf = async (): Promise<Omit<Trial, "cpuMicros"> & { readonly completed: number }> => {
+    if (!template) return { ...UNTOLD, ...(await party.remote.call("run", load)) };
+    return "job" in template
+      ? await bench.load.call("measureGrpcRate", { ...load, target: template, text })
+      : await bench.load.call("measureRate", { ...load, template, text });
+  };
   const before = await party.remote.call("usage");
-  const result = template
-    ? await bench.load.call("measureRate", { ...load, template, text })
-    : { ...UNTOLD, ...(await party.remote.call("run", load)) };
+  const result = await resultOf();
   const after = await party.remote.call("usage");
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }
