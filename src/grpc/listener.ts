@@ -74,11 +74,15 @@ export interface Listener {
   cut(): void;
 }
 
+/** Calls under way on one connection: each may have a batch of events that wait for its reader. */
+const MAX_STREAMS = 1_000;
+
 /** Listens for gRPC calls of some services. Messages pass as bytes: what they mean is read by whoever answers. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { host, port, tls, maxRequestBytes, keepaliveMs } = options;
   const server = new grpc.Server({
     "grpc.max_receive_message_length": maxRequestBytes,
+    "grpc.max_concurrent_streams": MAX_STREAMS,
     // An answer is as large as the task that was asked for.
     "grpc.max_send_message_length": -1,
     ...(keepaliveMs > 0 ? { "grpc.keepalive_time_ms": keepaliveMs } : {}),

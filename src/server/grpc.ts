@@ -125,7 +125,10 @@ async function loadCarrier(): Promise<typeof import("../grpc/index.ts")> {
 
 const DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = { "1.0": v1.proto, "0.3": v0_3.proto };
 
-/** The gRPC binding: one call, one operation. */
+/**
+ * The gRPC binding: one call, one operation. Under what name a caller reached it is not asked: no page in a browser can
+ * make a call of gRPC.
+ */
 class GrpcCalls {
   readonly #context: RouterContext;
   readonly #httpPort: number;

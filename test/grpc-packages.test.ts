@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+
+/** Node, where the packages that gRPC takes are not installed. */
+const WITHOUT = `data:text/javascript,import { registerHooks } from "node:module";
+registerHooks({
+  resolve(specifier, context, next) {
+    if (!/^@(grpc|bufbuild)[/]/.test(specifier)) return next(specifier, context);
+    throw Object.assign(new Error("Cannot find package " + specifier), { code: "ERR_MODULE_NOT_FOUND" });
+  },
+});`;
+
+const SCRIPT = `
+const { agent, connect, createServer } = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
+const server = createServer(agent({ name: "a", description: "a" }, async function* () { yield "hi"; }), { store: "memory" });
+const card = JSON.stringify({
+  name: "a", description: "a", version: "1", capabilities: {}, skills: [], defaultInputModes: [], defaultOutputModes: [],
+  supportedInterfaces: [{ url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" }],
+});
+const told = [
+  await server.listen({ grpc: true }).catch((error) => error.message),
+  await connect("http://a.test", { fetch: async () => new Response(card) }).catch((error) => error.message),
+];
+const { url } = await server.listen();
+const { task } = await (await connect(url)).send("x");
+console.log(JSON.stringify([...told, task.status.state]));
+await server.close();`;
+
+it("without the packages of gRPC all else works, and who asks for gRPC is told what to install", async () => {
+  const cwd = fileURLToPath(new URL("..", import.meta.url));
+  const args = ["--import", WITHOUT, "--input-type=module", "--eval", SCRIPT];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
+  const advice = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
+  expect(JSON.parse(stdout)).toEqual([advice, advice, "TASK_STATE_COMPLETED"]);
+});
