@@ -1,11 +1,12 @@
 import type { Agent, AgentDescription, Run } from "../../src/engine/index.ts";
 import { textOf } from "../../src/protocol/index.ts";
 import { byText, continued } from "./acts.ts";
+import { byInstruction } from "./itk.ts";
 import { completedWith, type Play } from "./say.ts";
 import { byMessageId, workAndAsk } from "./tck.ts";
 
 /**
- * The agent under test of all suites. It plays what the messageId asks for (TCK 1.0), or the text (ACTS), does what the TCK for
+ * The agent under test of all suites. It follows instructions (ITK), plays what the messageId asks for (TCK 1.0), or the text (ACTS), does what the TCK for
  * 0.3 expects where the caller speaks 0.3, and echoes any other message.
  */
 export function sutAgent(about: Partial<AgentDescription> = {}): Agent {
@@ -27,7 +28,7 @@ export function sutAgent(about: Partial<AgentDescription> = {}): Agent {
 }
 
 function playOf({ message, task, version }: Run): Play {
-  const played = byMessageId(message.messageId) ?? byText(textOf(message.parts));
+  const played = byInstruction(message) ?? byMessageId(message.messageId) ?? byText(textOf(message.parts));
   if (played) return played;
   const [first, ...more] = task.history ?? [];
   if (first && more.length > 0 && byText(textOf(first.parts))) return continued;

@@ -30,11 +30,15 @@ const { values } = parseArgs({
     lenient: { type: "boolean", default: false },
     auth: { type: "boolean", default: false },
     "grpc-port": { type: "string" },
+    // As the ITK has it.
+    httpPort: { type: "string" },
+    grpcPort: { type: "string" },
   },
 });
 
-const port = Number(values.port);
-const grpcPort = values["grpc-port"] === undefined ? undefined : Number(values["grpc-port"]);
+const port = Number(values.port ?? values.httpPort);
+const grpcGiven = values["grpc-port"] ?? values.grpcPort;
+const grpcPort = grpcGiven === undefined ? undefined : Number(grpcGiven);
 const { store, card, "spec-revision": specRevision } = values;
 if (
   !Number.isInteger(port) ||

@@ -1,6 +1,11 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect, type Remote } from "../../src/client/index.ts";
 import {
+  file,
   stateName,
   textOf,
   type Message,
@@ -48,5 +53,132 @@ describe("the agent under test", () => {
     const taskId = "task" in asked ? asked.task.id : "";
     expect(told(await remote.send("more", { taskId }))).toMatch(/^input-required/);
     expect(told(await remote.send("done", { taskId }))).toBe("completed: Heard: done");
+  });
+});
+
+const { LengthDelimited, Varint } = WireType;
+
+/** Instructions as the ITK writes them. */
+const instruct = {
+  answer: (response: string, hold = false) =>
+    message((to) =>
+      to
+        .tag(2, LengthDelimited)
+        .bytes(message((of) => of.tag(1, LengthDelimited).string(response).tag(2, Varint).bool(hold))),
+    ),
+  call: (
+    cardUri: string,
+    transport: string,
+    instruction: Uint8Array,
+    { streaming = false, resubscribe = false, pushTo = "" } = {},
+  ) =>
+    message((to) =>
+      to.tag(1, LengthDelimited).bytes(
+        message((of) => {
+          of.tag(1, LengthDelimited)
+            .string(transport)
+            .tag(2, LengthDelimited)
+            .string(cardUri)
+            .tag(3, LengthDelimited)
+            .bytes(instruction);
+          of.tag(4, Varint).bool(streaming);
+          if (pushTo)
+            of.tag(6, LengthDelimited).bytes(message((push) => push.tag(1, LengthDelimited).string(pushTo)));
+          if (resubscribe) of.tag(7, LengthDelimited).bytes(new Uint8Array());
+        }),
+      ),
+    ),
+  series: (...steps: Uint8Array[]) =>
+    message((to) =>
+      to.tag(3, LengthDelimited).bytes(
+        message((of) => {
+          for (const step of steps) of.tag(1, LengthDelimited).bytes(step);
+          of.tag(2, Varint).int32(1);
+        }),
+      ),
+    ),
+};
+
+function message(write: (to: BinaryWriter) => void): Uint8Array<ArrayBuffer> {
+  const writer = new BinaryWriter();
+  write(writer);
+  return writer.finish();
+}
+
+describe("the agent under test, with instructions of the ITK", () => {
+  const servers: Server[] = [];
+  let first = "";
+  let old = "";
+
+  beforeAll(async () => {
+    const agent = sutAgent({ capabilities: { streaming: true, pushNotifications: true } });
+    for (const versions of [["1.0", "0.3"], ["0.3"]] as const) {
+      const server = createServer(
+        { sut: agent },
+        { store: "memory", inputModes: "ignore", versions, push: { allowPrivate: true } },
+      );
+      servers.push(server);
+      const { url } = await server.listen({ grpc: true });
+      if (first === "") first = url;
+      else old = url;
+    }
+  });
+  afterAll(() => Promise.all(servers.map((server) => server.close())));
+
+  async function told(instruction: Uint8Array): Promise<string> {
+    const remote = await connect(first);
+    const part = file(instruction, { mediaType: "application/x-protobuf", filename: "instruction.bin" });
+    const { task } = (await remote.send([part])) as { task: Task };
+    return `${stateName(task.status.state)}: ${textOf(task.status.message?.parts ?? [])}`;
+  }
+
+  describe.each(["JSONRPC", "HTTP+JSON", "GRPC"])("goes over %s", (transport) => {
+    it.each([true, false])(
+      "from agent to agent, of either version, and back (streaming: %j)",
+      async (streaming) => {
+        const there = instruct.call(old, transport, instruct.answer("of 0.3"), { streaming });
+        const both = instruct.series(instruct.answer("here"), there);
+        const trip = instruct.call(first, transport, both, { streaming });
+        expect(await told(instruct.series(trip, instruct.answer("home")))).toBe(
+          "completed: here\nof 0.3\nhome",
+        );
+      },
+    );
+
+    it.each([() => first, () => old])("and returns to a task that it has left (%#)", async (whom) => {
+      const held = instruct.answer("held", true);
+      const call = instruct.call(whom(), transport, held, { streaming: true, resubscribe: true });
+      expect((await told(call)).trim()).toBe("completed: held");
+    });
+  });
+
+  it("has itself notified", async () => {
+    const seen: { token: unknown; body: string }[] = [];
+    const inbox = createHttpServer((incoming, response) => {
+      let body = "";
+      incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      incoming.on("end", () => {
+        seen.push({ token: incoming.headers["x-a2a-notification-token"], body });
+        response.end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(inbox, "listening");
+    const pushTo = `127.0.0.1:${(inbox.address() as AddressInfo).port}`;
+    expect(await told(instruct.call(first, "JSONRPC", instruct.answer("x"), { pushTo }))).toBe(
+      "completed: x",
+    );
+    await expect.poll(() => seen.at(-1)?.body).toContain("TASK_STATE_COMPLETED");
+    expect(seen.every(({ token }) => token === "itk-token")).toBe(true);
+    inbox.close();
+  });
+
+  it("takes them as base64 in a text, and other texts as what they are", async () => {
+    const remote = await connect(first);
+    const spoken = async (text: string): Promise<string> => {
+      const { task } = (await remote.send(text)) as { task: Task };
+      return textOf(task.status.message?.parts ?? task.artifacts?.[0]?.parts ?? []);
+    };
+    expect(await spoken(Buffer.from(instruct.answer("by text")).toString("base64"))).toBe("by text");
+    expect(await spoken("done")).toBe("done");
   });
 });
