@@ -67,7 +67,8 @@ function shapeOf(
   path: string,
   versions: readonly ProtocolVersion[],
 ): ProtocolVersion | undefined {
-  if (versions.includes("0.3") && v0_3.rest.matchRoute(method, path)) return "0.3";
+  const isOlder = path.startsWith("/v1/") && versions.includes("0.3");
+  if (isOlder && v0_3.rest.matchRoute(method, path)) return "0.3";
   return v1.rest.matchRoute(method, path) && "1.0";
 }
 
