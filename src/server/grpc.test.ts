@@ -224,6 +224,21 @@ describe("who calls over gRPC", () => {
     expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
   });
 
+  it("has its own tasks, and nobody else's [M-02, M-04]", async () => {
+    await again({
+      authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "nobody" }),
+    });
+    const alice = { "x-user": "alice" };
+    const sent = await caller.call("SendMessage", { message: message("echo") }, alice);
+    const { id } = (sent.answer as unknown as { task: Task }).task;
+    expect((await caller.call("GetTask", { id }, alice)).answer).toMatchObject({ id });
+    const bob = await caller.call("GetTask", { id }, { "x-user": "bob" });
+    const none = await caller.call("GetTask", { id: "none" }, { "x-user": "bob" });
+    expect(JSON.stringify(bob.ended).replaceAll(id, "none")).toBe(JSON.stringify(none.ended));
+    expect((await caller.call("ListTasks", {}, { "x-user": "bob" })).answer).toMatchObject({ pageSize: 50 });
+    expect((await caller.call("ListTasks", {}, { "x-user": "bob" })).answer).not.toHaveProperty("tasks");
+  });
+
   it("may leave: the task goes on, and who comes back finds it [E-04, E2, F-19]", async () => {
     const stream = caller.open("SendStreamingMessage", { message: message("wait") });
     const [first] = (await once(stream, "data")) as [{ task: Task }];

@@ -99,7 +99,7 @@ export interface ServerOptions {
    * off for clients that use an id for different messages, as the A2A TCK does.
    */
   readonly deduplicate?: boolean;
-  /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000; 0 sends none. */
+  /** Silence on a stream after which a comment is sent (over gRPC: a ping), in milliseconds. Default 15,000; 0 sends none. */
   readonly heartbeatMs?: number;
   /** How long a cancelled agent may take to stop, in milliseconds. Default 5,000. */
   readonly cancelGraceMs?: number;
