@@ -1,4 +1,4 @@
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
 import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
@@ -6,6 +6,7 @@ import { CardHolder } from "./card-holder.ts";
 import { chooseInterface, versionOf } from "./choose-interface.ts";
 import { discover } from "./discover.ts";
 import type { GrpcConnection } from "./grpc-transport.ts";
+import { explaining } from "./explain.ts";
 import type { Http } from "./http.ts";
 import type { Reconnect } from "./reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
@@ -65,11 +66,18 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const found = await discover(source, url, options.signal);
   const via = chooseInterface(found.card, options);
   requireExtensions(found.card, extensions);
+  const origin = originOf(via);
   const authorizer = auth && {
-    authorizer: createAuthorizer(found.card, { auth, origin: originOf(via.url), fetch: http.fetch, now }),
+    authorizer: createAuthorizer(found.card, { auth, origin, fetch: http.fetch, now }),
   };
   const transport = await transportFor(via, { ...http, ...authorizer, version: versionOf(via) ?? version });
-  return remote({ cards: new CardHolder(source, found), via, transport, reconnect, retry });
+  return remote({
+    cards: new CardHolder(source, found),
+    via,
+    transport: auth ? transport : explaining(transport, found.card),
+    reconnect,
+    retry,
+  });
 }
 
 /** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */
@@ -83,7 +91,10 @@ function requireExtensions({ name, capabilities }: AgentCard, spoken: readonly s
   throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
 }
 
-/** Some write the address of a gRPC interface without a scheme. */
-function originOf(url: string): string {
-  return URL.canParse(url) && new URL(url).origin !== "null" ? new URL(url).origin : `https://${url}`;
+/** Of whom credentials are for. A gRPC interface has an address, with a scheme or without. */
+function originOf({ url, protocolBinding }: AgentInterface): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
+  if (protocolBinding === "GRPC") return `https://${url.replace(/^[a-z]+:\/\//i, "")}`;
+  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is none of HTTP; its card is wrong.`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }

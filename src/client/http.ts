@@ -119,6 +119,13 @@ function withoutQuery(url: string): string {
   return origin + pathname;
 }
 
+/** The whole body of an answer that is no stream: one would never end. */
+export function readAnswer(http: Http, response: Response, signal?: AbortSignal): Promise<string> {
+  if (!isEventStream(response)) return readText(http, response, signal);
+  void response.body?.cancel();
+  return Promise.reject(failureOf(response, undefined));
+}
+
 /** The whole body; rejects with INVALID_AGENT_RESPONSE past the bound. */
 export async function readText(
   http: Pick<Http, "maxResponseBytes">,

@@ -10,7 +10,7 @@ import {
   isObject,
   JSON_TYPES,
   parseJson,
-  readText,
+  readAnswer,
   request,
   withRetryAfter,
 } from "./http.ts";
@@ -84,7 +84,7 @@ export class JsonRpcTransport implements Transport {
   }
 
   async #result(response: Response, { signal }: Call): Promise<unknown> {
-    return resultOf(parseJson(await readText(this.#http, response, signal)), response);
+    return resultOf(parseJson(await readAnswer(this.#http, response, signal)), response);
   }
 }
 

@@ -11,7 +11,7 @@ import {
   JSON_TYPES,
   type Outgoing,
   parseJson,
-  readText,
+  readAnswer,
   request,
   withRetryAfter,
 } from "./http.ts";
@@ -97,7 +97,7 @@ export class RestTransport implements Transport {
 
   async #result(response: Response, call: Call): Promise<unknown> {
     if (!response.ok) throw await this.#failure(response, call);
-    const text = await readText(this.#http, response, call.signal);
+    const text = await readAnswer(this.#http, response, call.signal);
     // What has nothing to say may say nothing, as a deletion does.
     const json = text === "" ? null : parseJson(text);
     if (json === undefined) throw failureOf(response, json);
@@ -105,7 +105,7 @@ export class RestTransport implements Transport {
   }
 
   async #failure(response: Response, { signal }: Call): Promise<A2AError> {
-    const text = await readText(this.#http, response, signal);
+    const text = await readAnswer(this.#http, response, signal);
     return withRetryAfter(failureOf(response, parseJson(text)), response);
   }
 }

@@ -25,7 +25,7 @@ async function guarded(
       ];
       sendJson(response, cardFor(url, { securitySchemes: schemes, securityRequirements, ...about }));
     } else if (isWelcome(request)) sendJson(response, { jsonrpc: "2.0", id: 1, result: task });
-    else sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401);
+    else sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who" } }, 401);
   });
   ({ url } = server);
   return { url, asked: () => server.seen.filter((request) => !request.url.includes("/.well-known/")) };
@@ -85,6 +85,17 @@ describe("credentials", () => {
       message: expect.stringContaining(`"token" (a bearer token; give { auth: { bearer } })`) as string,
     });
     expect(asked()).toEqual([]);
+  });
+
+  it("that are missing are named when the agent refuses", async () => {
+    const { url } = await guarded(BEARER, () => false);
+    const remote = await connect(url);
+    const refusal = {
+      reason: "UNAUTHENTICATED",
+      message: `who. The card asks for "token" (a bearer token; give { auth: { bearer } }).`,
+    };
+    await expect(remote.task.get("t")).rejects.toMatchObject(refusal);
+    await expect(remote.task.subscribe("t")[Symbol.asyncIterator]().next()).rejects.toMatchObject(refusal);
   });
 
   it("may come from a function, which is asked anew, and once more when they are refused", async () => {
@@ -189,7 +200,7 @@ describe("a client's credentials", () => {
     const server = await tokenServer();
     const { remote, asked } = await withTokens(server, machine(`${server.url}/token`));
     server.valid.add = () => server.valid;
-    await expect(remote.task.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
+    await expect(remote.task.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who" });
     expect([asked().length, server.asked.length]).toEqual([2, 2]);
   });
 

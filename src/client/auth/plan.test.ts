@@ -108,7 +108,7 @@ describe("the way in", () => {
       `"Guarded" asks for other credentials than were given; it takes ` +
         `"digest" (HTTP digest; give { auth: a function } that knows it), or ` +
         `"mtls" (a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }) and ` +
-        `"key" (an API key as header X-Key; give { auth: { apiKey } }), or ` +
+        `"key" (an API key as header "X-Key"; give { auth: { apiKey } }), or ` +
         `"person" (OAuth 2.0 of a person; give { auth: { bearer } } with that person's token), or ` +
         `"machine" (OAuth 2.0; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours).`,
     );

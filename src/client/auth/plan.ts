@@ -70,7 +70,9 @@ function meansFor(
   const { apiKey, bearer, basic, client, mutualTls } = given ?? {};
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
-    return apiKey === undefined ? undefined : { put: location, name, value: apiKey };
+    return apiKey === undefined || !canHold(location, name)
+      ? undefined
+      : { put: location, name, value: apiKey };
   }
   if ("httpAuthSecurityScheme" in scheme) {
     const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
@@ -81,6 +83,11 @@ function meansFor(
   const from = tokenPlaceOf(scheme);
   if (client && from) return { put: "token", client, from, scopes: client.scopes ?? scopes };
   return bearer === undefined ? undefined : { put: "bearer", token: bearer };
+}
+
+/** A header and a cookie have a name that HTTP knows as one (RFC 9110 §5.6.2). */
+function canHold(location: "header" | "query" | "cookie", name: string): boolean {
+  return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
 }
 
 function tokenPlaceOf(scheme: SecurityScheme): TokenPlace | undefined {
@@ -143,7 +150,10 @@ function inWords(scheme: SecurityScheme | undefined): string {
   if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
-    return `an API key as ${location} ${name}; give { auth: { apiKey } }`;
+    const place = `an API key as ${location} ${JSON.stringify(name)}`;
+    return canHold(location, name)
+      ? `${place}; give { auth: { apiKey } }`
+      : `${place}, which can not be; its card is wrong`;
   }
   if ("httpAuthSecurityScheme" in scheme) {
     const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
