@@ -182,7 +182,6 @@ export class LiveTask implements Writer, Watched {
     const refusal = this.accept(event);
     if (refusal) return refusal;
     this.#messages.push({ messageId, seq, accepted, webhook });
-    this.watched ||= webhook !== undefined;
     return undefined;
   }
 
@@ -199,7 +198,7 @@ export class LiveTask implements Writer, Watched {
     const messages = this.#messages;
     this.#messages = [];
     this.#urgent = false;
-    const webhooks = this.watched ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
+    const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: Append = {
       scope: this.scope,
       taskId: this.taskId,
@@ -225,6 +224,8 @@ export class LiveTask implements Writer, Watched {
     this.#underWay = undefined;
     this.#task = append.snapshot ? snapshot(append.snapshot) : this.#fold(this.#task, append.events);
     this.#seq += append.events.length;
+    // Not before: until now the outbox may have learned from the store that there is none.
+    if (append.webhooks) this.watched = true;
     this.#publish(append.events);
     for (const { accepted, seq } of messages) accepted.resolve(seq);
     if (isAtRest(append.status.state) && append.events.some(isStop)) this.#listener.onStop();

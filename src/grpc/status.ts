@@ -18,7 +18,10 @@ const KNOWN = new Map<unknown, MessageType>(
   ["ErrorInfo", "BadRequest", "RetryInfo"].map((name) => [PREFIX + name, message(name)]),
 );
 
-/** Peers refuse trailers of more than 8 KiB in all (gRPC's own default), and base64 makes a third more of these. */
+/**
+ * Peers refuse trailers of more than 8 KiB in all (gRPC's own default). Base64 makes a third more of these bytes, and the
+ * message stands there once more, in which each byte may be three characters.
+ */
 const MAX_MESSAGE = 800;
 const MAX_DETAILS = 3_000;
 
@@ -61,9 +64,11 @@ function unpack({ typeUrl = "", value }: JsonObject): JsonObject[] {
   ];
 }
 
-/** A message as it fits into a trailer. */
+/** A message as it fits into a trailer, in whole characters: half of one, by our cut or in the text, no status can have. */
 export function clip(text: string): string {
-  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_MESSAGE) return bytes.toString();
+  return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE), { stream: true })}…`;
 }
 
 /** As many violations as there is room for, the first ones first. */

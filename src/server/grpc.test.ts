@@ -290,6 +290,17 @@ describe("who calls over gRPC", () => {
     expect((await taskFrom("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
+  it("is told why in whole characters, wherever the reason is cut [E-03, E-05]", async () => {
+    for (const before of ["", "x"]) {
+      const id = before + "😀".repeat(450);
+      const expected = { code: "NOT_FOUND", reason: "TASK_NOT_FOUND" };
+      const { ended } = await caller.call("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
+      expect(ended).toMatchObject(expected);
+      expect(ended?.message).toMatch(/^Task x?(?:😀){150,250}…$/u);
+      expect((await readStream(caller.open("SubscribeToTask", { id }))).ended).toMatchObject(expected);
+    }
+  });
+
   it("names any agent but the first by the tenant that its card has [E13, K-01]", async () => {
     const other: Agent = { ...parrot, describe: () => ({ name: "other", description: "other" }) };
     await again({}, { parrot, other });

@@ -8,6 +8,7 @@ import {
   completed,
   FakeClock,
   house,
+  Puppet,
   request,
   scopeOf,
   settle,
@@ -78,6 +79,7 @@ interface PushHouse extends House {
 function pushHouse(
   options: Partial<OutboxOptions> = {},
   { store = new CountingStore(), clock = new FakeClock(), post = new Post() } = {},
+  puppet = new Puppet(),
 ): PushHouse {
   const seen: PushSeen[] = [];
   const outbox = new Outbox({
@@ -95,7 +97,7 @@ function pushHouse(
     await closed;
   });
   const push = { outbox, check: async (): Promise<[]> => [] };
-  return { ...house({ store, clock, push, merge: false }), store, post, outbox, seen };
+  return { ...house({ store, clock, push, puppet, merge: false }), store, post, outbox, seen };
 }
 
 const webhook = (id: string, host = "example.com"): { id: string; url: string } => ({
@@ -388,6 +390,26 @@ describe("the outbox", () => {
     run.end();
     await done;
     expect(asked).toBe(1);
+  });
+
+  it("serves a webhook whose message comes while the store is asked for the task's others [E12, F-13]", async () => {
+    const it = pushHouse({}, {}, new Puppet({ whileWorking: "queue" }));
+    const { id: taskId } = taskOf(
+      await it.engine.send(request("hi", { configuration: { returnImmediately: true } }), alice),
+    );
+    (await it.puppet.run(0)).say(askForInput).end();
+    await settle();
+    // The task is read from the store again: that it has no webhook is learned with its next commit.
+    const first = it.engine.send(request("one", { taskId }), alice);
+    const configuration = { taskPushNotificationConfig: webhook("w"), returnImmediately: true };
+    const second = it.engine.send(request("two", { taskId, configuration }), alice);
+    (await it.puppet.run(1)).say(askForInput).end();
+    await first;
+    await second;
+    (await it.puppet.run(2)).say(working).end();
+    await settle();
+    expect(await it.store.push.list(scopeOf(alice), taskId)).toHaveLength(1);
+    expect(it.post.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
   });
 
   it("sends a webhook of 0.3 the whole task as each event left it, chunks that wait together as one [I-04]", async () => {

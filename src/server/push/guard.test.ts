@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from "node:net";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LogEvent } from "../../protocol/index.ts";
@@ -236,6 +237,23 @@ describe("a notification that is sent", () => {
       reason: expect.stringContaining("307") as string,
     });
     expect(secret.posted).toEqual([]);
+  });
+
+  it("fails when the receiver answers with another protocol, or with nothing", async () => {
+    for (const answer of [
+      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
+      "\r\n",
+    ]) {
+      const receiver = createServer((socket) => {
+        socket.on("error", () => {});
+        socket.once("data", () => socket.end(answer));
+      });
+      await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void receiver.close());
+      const { port } = receiver.address() as AddressInfo;
+      const sent = send(`http://127.0.0.1:${port}/`, { allowPrivate: true });
+      expect(await sent).toMatchObject({ ok: false, reason: expect.stringMatching(/^The receiver /) });
+    }
   });
 
   it("fails for now when the name can not be resolved", async () => {

@@ -79,7 +79,11 @@ export class Sender {
         headers: { ...headers, "content-length": length },
       });
       const timer = setTimeout(() => posted.destroy(new TooLate(timeoutMs)), timeoutMs);
-      posted.on("close", () => clearTimeout(timer));
+      posted.on("close", () => {
+        clearTimeout(timer);
+        // Without an answer or an error when the receiver changes the protocol (101).
+        resolve({ ok: false, reason: "The receiver closed the connection without an answer." });
+      });
       posted.on("response", (answer) => {
         resolve(outcomeOf(answer));
         drain(answer);
