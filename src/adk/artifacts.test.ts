@@ -27,10 +27,12 @@ interface Stage {
   said: () => unknown[];
 }
 
-function start(): Stage {
+/** By default every piece comes in a frame of its own. */
+function start(frameMs = 20): Stage {
   const events: ArtifactEvent[] = [];
+  let now = 0;
   return {
-    artifacts: new Artifacts(counted()),
+    artifacts: new Artifacts(counted(), () => (now += frameMs)),
     events,
     tell: (event) => {
       if (event) events.push(event);
@@ -146,6 +148,21 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
+  it("are told together when they come within a frame, but for the first", () => {
+    const { artifacts, events, said, tell } = start(5);
+    const about = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
+    for (const piece of ["a", "b", "c", "d", "e", "f"]) {
+      tell(artifacts.addPiece("x", text(piece), piece === "d" ? about : nothing, piece === "d"));
+    }
+    tell(artifacts.addWhole("x", text("abcdef"), {}));
+    expect(said()).toEqual([
+      ["A1", ["a"], ""],
+      ["A1", ["bcde"], "append"],
+      ["A1", ["f"], "append last"],
+    ]);
+    expect(events[1]?.metadata).toEqual(about());
+  });
+
   it("are let go when nothing follows for a while, up to the last character", () => {
     const { artifacts, events, said, tell } = start();
     tell(artifacts.addPiece("a", text("Page 1 🙂"), nothing, false));
@@ -193,6 +210,9 @@ describe("the pieces of an ADK event chain", () => {
   });
 });
 
+/** How much time passes between two pieces. */
+const frames = fc.constantFrom(0, 5, 20);
+
 /** Text in pieces of several kinds, as a model streams it, and what is done between the pieces. */
 const pieces = fc.array(
   fc.record({
@@ -218,8 +238,8 @@ function wholeOf(parts: Part[]): Part[] {
 describe("whatever a run streams", () => {
   it("the joined chunks of each artifact are its content, once, and the last one says so", () => {
     fc.assert(
-      fc.property(pieces, fc.boolean(), fc.string({ maxLength: 3 }), (script, isCut, rest) => {
-        const { artifacts, events, tell } = start();
+      fc.property(pieces, fc.boolean(), fc.string({ maxLength: 3 }), frames, (script, isCut, rest, frame) => {
+        const { artifacts, events, tell } = start(frame);
         const expected = new Map<string, Part[]>();
         for (const { chain, text: value, isThought, pause } of script) {
           const part = isThought ? thought(value) : { text: value };

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../engine/index.ts";
-import type { JsonObject, Part } from "../protocol/index.ts";
+import { type JsonObject, type Part, pushPart } from "../protocol/index.ts";
 import { metadataKey } from "./metadata.ts";
 import { SIGNATURE } from "./parts.ts";
 
@@ -21,23 +21,30 @@ interface Stream {
   /** What came last and is not told yet; never empty. */
   held: Part[];
   metadata: JsonObject | undefined;
+  /** When the last chunk was told. */
+  toldAt: number;
 }
+
+/** Pieces that come faster are told together: a chunk for each frame of a screen, in milliseconds. */
+const FRAME_MS = 16;
 
 /**
  * One artifact for each chain of ADK events: pieces that are marked partial, and then the whole that repeats them.
  *
  * The pieces are told as chunks of which the last one carries `lastChunk`, so that a reader who joins the chunks has
  * the artifact, once. Whether a piece is the last is known only when the whole follows; therefore one piece is held
- * back until then. `release` lets go of what is held, up to its last character, when nothing follows for a while.
+ * back until then, and with it all that comes within a frame of the last chunk. `release` lets go of what is held, up to its last character, when nothing follows for a while.
  * See docs/decisions/004-adk-artifacts.md.
  */
 export class Artifacts {
   readonly #newId: () => string;
+  readonly #now: () => number;
   readonly #streams = new Map<string, Stream>();
   #fresh = false;
 
-  constructor(newId: () => string) {
+  constructor(newId: () => string, now: () => number) {
     this.#newId = newId;
+    this.#now = now;
   }
 
   /** True when `release` would tell something. */
@@ -56,10 +63,19 @@ export class Artifacts {
     const stream = this.#streams.get(chain);
     if (!stream) {
       const begun = { ...metadata(), [PARTIAL]: true };
-      this.#streams.set(chain, { artifactId: this.#newId(), told: [], held: parts, metadata: begun });
+      const artifactId = this.#newId();
+      // The first piece waits for the second one, and not for the end of a frame.
+      this.#streams.set(chain, { artifactId, told: [], held: parts, metadata: begun, toldAt: -Infinity });
+      return undefined;
+    }
+    const now = this.#now();
+    if (now - stream.toldAt < FRAME_MS) {
+      for (const part of parts) pushPart(stream.held, part);
+      if (saysMore) stream.metadata = { ...stream.metadata, ...metadata() };
       return undefined;
     }
     const event = tell(stream, stream.held, stream.metadata);
+    stream.toldAt = now;
     stream.held = parts;
     stream.metadata = saysMore ? metadata() : undefined;
     return event;

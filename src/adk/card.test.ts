@@ -14,6 +14,7 @@ import {
 } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { checkDescription } from "../protocol/index.ts";
 import { buildAgentSkills, describeAdk, inFirstPerson } from "./card.ts";
 
 setLogLevel(LogLevel.ERROR);
@@ -42,6 +43,15 @@ describe("the skills of an agent", () => {
       { id: "Test", name: "custom", description: "Test test", tags: ["custom_agent"] },
     ]);
     expect(await buildAgentSkills(custom("Test"))).toMatchObject([{ description: "A custom agent" }]);
+  });
+
+  it("have ids of their own, also when tools have none [A-11]", async () => {
+    const add = (description: string): FunctionTool =>
+      new FunctionTool({ name: "add", description, parameters: z.object({}), execute: () => ({}) });
+    const agent = new LlmAgent({ name: "twice", tools: [add("Adds"), add("Adds more")] });
+    const described = await describeAdk(agent);
+    expect(described.skills?.map(({ id }) => id)).toEqual(["twice", "twice-add", "twice-add-2"]);
+    expect(() => checkDescription(described)).not.toThrow();
   });
 
   it("with a model: itself, its tools, its code [C02, C03]", async () => {

@@ -105,7 +105,18 @@ export async function buildAgentSkills(
       });
     }
   }
-  return skills;
+  return withOwnIds(skills);
+}
+
+/** Two toolsets may have tools of one name; a card has no two skills of one id. */
+function withOwnIds(skills: readonly AgentSkill[]): AgentSkill[] {
+  const taken = new Set<string>();
+  return skills.map((skill) => {
+    let { id } = skill;
+    for (let next = 2; taken.has(id); next++) id = `${skill.id}-${next}`;
+    taken.add(id);
+    return { ...skill, id };
+  });
 }
 
 async function ownSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {

@@ -85,6 +85,7 @@ function processorOf(session: SessionPlace, options: AdkAgentOptions): Processor
   return new Processor({
     session,
     newId: () => crypto.randomUUID(),
+    now: () => performance.now(),
     exposeErrors: options.exposeErrors ?? false,
     recoveredErrors: options.recoveredErrors ?? "fail",
     artifacts: options.artifacts ?? "per-event",

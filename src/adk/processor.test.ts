@@ -12,7 +12,8 @@ const extension = { "https://google.github.io/adk-docs/a2a/a2a-extension/": true
 
 function begin(options: Partial<ProcessorOptions> = {}): Processor {
   let count = 0;
-  return new Processor({ session, newId: () => `A${++count}`, ...options });
+  let frames = 0;
+  return new Processor({ session, newId: () => `A${++count}`, now: () => ++frames * 20, ...options });
 }
 
 function process(events: readonly AdkEvent[], options: Partial<ProcessorOptions> = {}): AgentEvent[] {

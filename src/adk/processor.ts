@@ -19,6 +19,8 @@ export interface ProcessorOptions {
   readonly session: SessionPlace;
   /** Ids for artifacts and errors. */
   readonly newId: () => string;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
   /** True: callers are told what went wrong. Default: an id, under which the agent's owner finds it. */
   readonly exposeErrors?: boolean;
   /** `ignore`: an error does not fail the task when the same agent answers after it. */
@@ -59,7 +61,7 @@ export class Processor {
   constructor(options: ProcessorOptions) {
     this.#options = options;
     this.#session = sessionMetadata(options.session);
-    this.#artifacts = new Artifacts(options.newId);
+    this.#artifacts = new Artifacts(options.newId, options.now);
     if (options.artifacts === "per-run") this.#oneArtifact = new OneArtifact(options.newId());
   }
 
