@@ -8,10 +8,8 @@
  * come back.
  */
 
-/** `later`: not built yet. `elsewhere`: a defect below the bridge, in ADK itself, which no bridge can mend. */
-export type VectorStatus = "verified" | "later" | "elsewhere";
-
-export type Vector = readonly [id: string, text: string, status?: VectorStatus];
+/** `elsewhere`: a defect below the bridge, in ADK itself, which no bridge can mend. */
+export type Vector = readonly [id: string, text: string, status?: "elsewhere"];
 
 export const VECTORS: readonly Vector[] = [
   ["V01", "text"],
@@ -86,28 +84,28 @@ export const VECTORS: readonly Vector[] = [
   ["W23", "partial as the peer says; as the chunk's flags say when it says nothing"],
   ["W24", "input and authorization required by a peer that is not of ADK"],
 
-  ["G01", "partials that are marked, and their whole", "later"],
-  ["G02", "a task that takes the place of its chunks", "later"],
-  ["G03", "a snapshot between chunks", "later"],
-  ["G04", "chunks and then the end", "later"],
-  ["G05", "two artifacts", "later"],
-  ["G06", "two artifacts, interleaved", "later"],
-  ["G07", "a last chunk that grows, and another artifact", "later"],
-  ["G08", "a last chunk that replaces, and another artifact", "later"],
-  ["G09", "a whole artifact, and another that grows", "later"],
-  ["G10", "a chunk that replaces", "later"],
-  ["G11", "a thought and then text", "later"],
-  ["G12", "thoughts and texts keep their order", "later"],
+  ["G01", "partials that are marked, and their whole"],
+  ["G02", "a task that takes the place of its chunks"],
+  ["G03", "a snapshot between chunks"],
+  ["G04", "chunks and then the end"],
+  ["G05", "two artifacts"],
+  ["G06", "two artifacts, interleaved"],
+  ["G07", "a last chunk that grows, and another artifact"],
+  ["G08", "a last chunk that replaces, and another artifact"],
+  ["G09", "a whole artifact, and another that grows"],
+  ["G10", "a chunk that replaces"],
+  ["G11", "a thought and then text"],
+  ["G12", "thoughts and texts keep their order"],
 
-  ["R01", "the first message", "later"],
-  ["R02", "what other agents said is told as context", "later"],
-  ["R03", "only what is new, in the context of before", "later"],
-  ["R04", "an answer goes to the task that asked", "later"],
-  ["R05", "another agent's call, in words", "later"],
-  ["R06", "another agent's tool response, in words", "later"],
-  ["R07", "another agent's files, code and results, as they are", "later"],
-  ["R08", "another agent's thoughts are left out", "later"],
-  ["R09", "nothing new: no request", "later"],
+  ["R01", "the first message"],
+  ["R02", "what other agents said is told as context"],
+  ["R03", "only what is new, in the context of before"],
+  ["R04", "an answer goes to the task that asked"],
+  ["R05", "another agent's call, in words"],
+  ["R06", "another agent's tool response, in words"],
+  ["R07", "another agent's files, code and results, as they are"],
+  ["R08", "another agent's thoughts are left out"],
+  ["R09", "nothing new: no request"],
 
   ["C01", "a custom agent"],
   ["C02", "an agent with a model"],
@@ -138,15 +136,15 @@ export const VECTORS: readonly Vector[] = [
   ["J10", "a pending call stops new tasks in its context"],
   ["J11", "a confirmation is ignored in silence"],
   ["J12", "metadata are only in the stream"],
-  ["J13", "a remote agent's escalation is lost; an empty message is sent", "later"],
-  ["J14", "a remote agent's streamed text is not kept", "later"],
+  ["J13", "a remote agent's escalation is lost; an empty message is sent"],
+  ["J14", "a remote agent's streamed text is not kept"],
   ["J15", "the reset of a partial artifact becomes text"],
   ["J16", "a long-running call comes twice"],
   ["J17", "a remote failure is silent"],
   ["J18", "an interrupted state is known by `final` instead of by itself"],
   ["J19", "a peer speaks as the user, or forges an error"],
-  ["J20", "an aborted run leaves its remote task at work", "later"],
-  ["J21", "a card that cannot be read throws out of the runner", "later"],
+  ["J20", "an aborted run leaves its remote task at work"],
+  ["J21", "a card that cannot be read throws out of the runner"],
   ["J22", "what fails before the run fails without a task"],
   ["J23", "parallel branches of one author share an artifact"],
   ["J24", "an error that was recovered from fails the task"],

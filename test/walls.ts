@@ -44,7 +44,12 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
   adk: {
-    rooms: { protocol: "whole", engine: "types", server: { onlyIn: "adk/to-a2a.ts" } },
+    rooms: {
+      protocol: "whole",
+      engine: "types",
+      client: { onlyIn: "adk/remote/remote-agent.ts" },
+      server: { onlyIn: "adk/to-a2a.ts" },
+    },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     node: true,
   },

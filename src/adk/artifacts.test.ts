@@ -71,10 +71,8 @@ describe("the pieces of an ADK event chain", () => {
       ["A1", ["wor"], "append"],
       ["A1", ["ld!"], "append last"],
     ]);
-    expect(events[0]?.artifact.metadata).toEqual({ adk_partial: true });
-    expect(taskOf(events).artifacts).toEqual([
-      { artifactId: "A1", parts: [{ text: "Hello, world!" }], metadata: { adk_partial: false } },
-    ]);
+    expect(events[0]?.artifact).not.toHaveProperty("metadata");
+    expect(taskOf(events).artifacts).toEqual([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
   });
 
   it("come with what the whole has beyond them", () => {
@@ -200,10 +198,10 @@ describe("the pieces of an ADK event chain", () => {
       artifacts.addWhole("a", text("123"), { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 } }),
     );
     expect(events.map(({ artifact, metadata }) => [artifact.metadata, metadata])).toEqual([
-      [{ adk_author: "a", adk_partial: true }, { adk_author: "a" }],
+      [{ adk_author: "a" }, { adk_author: "a" }],
       [undefined, undefined],
       [
-        { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 }, adk_partial: false },
+        { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 } },
         { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 } },
       ],
     ]);

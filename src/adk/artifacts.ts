@@ -62,10 +62,10 @@ export class Artifacts {
     this.#fresh = true;
     const stream = this.#streams.get(chain);
     if (!stream) {
-      const begun = { ...metadata(), [PARTIAL]: true };
       const artifactId = this.#newId();
       // The first piece waits for the second one, and not for the end of a frame.
-      this.#streams.set(chain, { artifactId, told: [], held: parts, metadata: begun, toldAt: -Infinity });
+      const stream = { artifactId, told: [], held: parts, metadata: metadata(), toldAt: -Infinity };
+      this.#streams.set(chain, stream);
       return undefined;
     }
     const now = this.#now();
@@ -93,11 +93,10 @@ export class Artifacts {
     if (stream.told.length === 0) {
       return withMetadata(stream.artifactId, whole ?? stream.held, metadata, { lastChunk: true });
     }
-    const sealed = { ...metadata, [PARTIAL]: false };
     const rest = whole ? remainder(whole, stream.told) : stream.held;
     return rest?.length
-      ? withMetadata(stream.artifactId, rest, sealed, { append: true, lastChunk: true })
-      : withMetadata(stream.artifactId, parts, sealed, { lastChunk: true });
+      ? withMetadata(stream.artifactId, rest, metadata, { append: true, lastChunk: true })
+      : withMetadata(stream.artifactId, parts, metadata, { lastChunk: true });
   }
 
   /** Lets go of what is held but its last character, which stays for the chunk that ends the artifact. */
@@ -119,7 +118,8 @@ export class Artifacts {
     const events: ArtifactEvent[] = [];
     for (const [chain, stream] of this.#streams) {
       this.#streams.delete(chain);
-      events.push({ ...tell(stream, stream.held, stream.metadata), lastChunk: true });
+      const metadata = { ...stream.metadata, [PARTIAL]: true };
+      events.push({ ...tell(stream, stream.held, metadata), lastChunk: true });
     }
     return events;
   }
@@ -133,8 +133,9 @@ function tell(stream: Stream, parts: Part[], metadata: JsonObject | undefined): 
 }
 
 /**
- * Metadata stands on the artifact, where GetTask finds it, and on the event, where ADK's own bridges look; but
- * `adk_partial` only on the artifact: on the event it tells them that a whole will follow.
+ * Metadata stands on the artifact, where GetTask finds it, and on the event, where the bridges of Go and Python look;
+ * but `adk_partial` only on the artifact, and only when no whole will follow: each of ADK's remote agents looks for it
+ * in one of the two places, and does not keep what is marked so.
  */
 function withMetadata(
   artifactId: string,

@@ -215,9 +215,7 @@ describe("a run whose answer is one artifact", () => {
       [[{ text: "Hello, " }], false],
       [[{ text: "world!" }], true],
     ]);
-    expect(folded).toMatchObject([
-      { artifactId: "A1", parts: [{ text: "Hello, world!" }], metadata: { adk_partial: false } },
-    ]);
+    expect(folded).toMatchObject([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
   });
 
   it("has all parts of all events, one behind the other [V25, V26]", () => {

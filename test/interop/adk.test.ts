@@ -1,0 +1,133 @@
+import { once } from "node:events";
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type BaseAgent,
+  type Event,
+  InMemoryRunner,
+  LlmAgent,
+  LogLevel,
+  LongRunningFunctionTool,
+  RemoteA2AAgent,
+  setLogLevel,
+  toA2a as toA2aOfAdk,
+} from "@google/adk";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { RemoteAgent, ScriptedLlm, toA2a } from "../../src/adk/index.ts";
+import type { Server } from "../../src/server/index.ts";
+
+setLogLevel(LogLevel.ERROR);
+
+const servers: Server[] = [];
+const listeners: HttpServer[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+  for (const listener of listeners.splice(0)) {
+    listener.closeAllConnections();
+    listener.close();
+  }
+});
+
+function clerk(): LlmAgent {
+  return new LlmAgent({
+    name: "clerk",
+    description: "Approves things.",
+    tools: [
+      new LongRunningFunctionTool({
+        name: "request_approval",
+        description: "Asks a human",
+        parameters: z.object({}),
+        execute: () => ({ status: "pending" }),
+      }),
+    ],
+    model: new ScriptedLlm(({ text, results }) => {
+      const [result] = results;
+      if (result?.response?.["status"] === "pending") return "I have asked.";
+      if (result) return `It was ${String(result.response?.["status"])}.`;
+      if (text === "fail") return { error: "no credit", code: "402" };
+      return text === "approve" ? { call: "request_approval" } : `You said ${text}, and that is all.`;
+    }),
+  });
+}
+
+async function ours(): Promise<string> {
+  const server = toA2a(clerk(), { port: 0, store: "memory" });
+  servers.push(server);
+  return (await server.listen()).url;
+}
+
+/** ADK's own server writes its port into its card, so the port has to be known before. */
+async function adks(): Promise<string> {
+  const listener = createHttpServer((request, response) => app(request, response));
+  listeners.push(listener);
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  const app = (await toA2aOfAdk(clerk(), {
+    allowUnauthenticated: true,
+    host: "127.0.0.1",
+    port,
+  })) as RequestListener;
+  return `http://127.0.0.1:${port}`;
+}
+
+class Conversation {
+  readonly #runner: InMemoryRunner;
+  readonly #at = { userId: "u", sessionId: "s" };
+
+  constructor(agent: BaseAgent) {
+    this.#runner = new InMemoryRunner({ agent, appName: "app" });
+  }
+
+  async say(parts: object[]): Promise<Event[]> {
+    const { sessionService } = this.#runner;
+    const known = await sessionService.getSession({ appName: "app", ...this.#at });
+    if (!known) await sessionService.createSession({ appName: "app", ...this.#at });
+    const events: Event[] = [];
+    const runConfig = { streamingMode: "sse" as never };
+    for await (const event of this.#runner.runAsync({
+      ...this.#at,
+      newMessage: { role: "user", parts },
+      runConfig,
+    })) {
+      events.push(event);
+    }
+    return events;
+  }
+}
+
+const textOf = (events: readonly Event[]): string =>
+  events
+    .filter(({ partial }) => !partial)
+    .flatMap(({ content }) => content?.parts ?? [])
+    .map(({ text = "" }) => text)
+    .join("");
+
+async function approves(agent: BaseAgent): Promise<void> {
+  const conversation = new Conversation(agent);
+  expect(textOf(await conversation.say([{ text: "hello" }]))).toBe("You said hello, and that is all.");
+  const asked = await conversation.say([{ text: "approve" }]);
+  const ids = new Set(asked.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []));
+  expect(ids.size).toBe(1);
+  const [id] = ids;
+  const response = { id, name: "request_approval", response: { status: "approved" } };
+  expect(textOf(await conversation.say([{ functionResponse: response }]))).toContain("It was approved.");
+  const failed = await conversation.say([{ text: "fail" }]);
+  expect(JSON.stringify(failed)).toMatch(/failed|no credit/);
+}
+
+describe("ADK of the same language, over HTTP", () => {
+  it("RemoteA2AAgent of @google/adk works with our server", async () => {
+    await approves(new RemoteA2AAgent({ name: "far", agentCard: await ours() }));
+  });
+
+  it("our RemoteAgent works with toA2a of @google/adk", async () => {
+    await approves(new RemoteAgent({ name: "far", agent: await adks() }));
+  });
+
+  it("our RemoteAgent works with our server", async () => {
+    await approves(new RemoteAgent({ name: "far", agent: await ours() }));
+  });
+});
