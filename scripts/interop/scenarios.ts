@@ -7,6 +7,7 @@ import {
   type Task,
   textOf,
 } from "../../src/protocol/index.ts";
+import { openHook } from "./hook.ts";
 import type { Outcome, Way } from "./ways.ts";
 
 const HOOK = "http://127.0.0.1:9/hook";
@@ -106,6 +107,18 @@ const SCENARIOS: Readonly<Record<string, (remote: Remote) => Promise<void>>> = {
     );
     await push.delete(id, "mine");
     assert.equal((await push.list(id)).configs.length, 0);
+  },
+
+  async "push delivery"(remote) {
+    const hook = await openHook("secret");
+    try {
+      const { id } = taskOf(await remote.send("ask"));
+      await remote.task.push.create(id, { url: hook.url, token: "secret" });
+      await remote.send("blue", { taskId: id });
+      await hook.first((event) => stateOf(event) === "TASK_STATE_COMPLETED");
+    } finally {
+      hook.close();
+    }
   },
 
   async errors(remote) {

@@ -36,7 +36,8 @@ export async function fetchCard(
     if (answer.ok || (known && answer.status === 304)) return answer;
     await answer.body?.cancel();
     const reason = REASONS[answer.status] ?? "NOT_FOUND";
-    throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}`), answer);
+    const hint = answer.status === 401 || answer.status === 403 ? "; headers are sent for cards, too" : "";
+    throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}${hint}`), answer);
   };
   // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
   const response = await retrying(retry, signal, ask, ({ cause }) => cause === undefined);

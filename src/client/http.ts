@@ -203,16 +203,17 @@ export function failureOf(response: Response, body: unknown): A2AError {
 
 /** The error with the `Retry-After` of its response, unless it says itself when to retry. */
 export function withRetryAfter(error: A2AError, response: Response): A2AError {
-  const seconds = Number.parseInt(response.headers.get("retry-after") ?? "", 10);
-  if (error.retryAfter !== undefined || Number.isNaN(seconds)) return error;
+  const retryAfter = secondsOf(response.headers.get("retry-after"), Date.now());
+  if (error.retryAfter !== undefined || retryAfter === undefined) return error;
   const { violations, metadata, details, cause } = error;
-  return new A2AError(error.reason, error.message, {
-    violations,
-    metadata,
-    details,
-    cause,
-    retryAfter: seconds,
-  });
+  return new A2AError(error.reason, error.message, { violations, metadata, details, cause, retryAfter });
+}
+
+/** Seconds, or a date (RFC 9110 §10.2.3); undefined for what is neither, and for what has passed. */
+function secondsOf(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined;
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1_000;
+  return seconds >= 0 ? seconds : undefined;
 }
 
 /** What the caller aborted is thrown as the caller said; everything else is the network's fault. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { A2AError } from "../protocol/index.ts";
 import { connect } from "./index.ts";
 import { cardFor, listen, rpc, type Seen, sendEvents, sendJson, serve } from "./listen.contract.ts";
 import { all } from "./remote.contract.ts";
@@ -110,6 +111,20 @@ describe("an answer", () => {
       await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE", retryAfter: 7 });
     },
   );
+
+  it("may say when to come again with a date, or with nonsense", async () => {
+    const soon = new Date(Date.now() + 60_000).toUTCString();
+    for (const [given, isSoon] of [
+      [soon, true],
+      ["Wed, 21 Oct 2015 07:28:00 GMT", false],
+      ["soon", false],
+      ["-1", false],
+    ] as const) {
+      const { remote } = await serve((response) => response.writeHead(503, { "retry-after": given }).end());
+      const failure: unknown = await remote.send("x").catch((error: unknown) => error);
+      expect(((failure as A2AError).retryAfter ?? 0) > 50).toBe(isSoon);
+    }
+  });
 
   it("may be an error with the status that tells what its code does not", async () => {
     const { remote } = await serve((response) =>
