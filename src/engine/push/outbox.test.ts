@@ -47,13 +47,22 @@ class Post {
   /** Answers to the next tries of a webhook; then success. */
   readonly answers = new Map<string, (Delivered | "hang")[]>();
   readonly aborted: string[] = [];
+  #held: (() => void)[] = [];
+
+  /** Lets those that hang fail. */
+  release(): void {
+    for (const resolve of this.#held.splice(0)) resolve();
+  }
 
   readonly deliver = async (notification: Notification, signal: AbortSignal): Promise<Delivered> => {
     this.tries.push(notification);
     const { id } = notification.webhook.config;
     const answer = this.answers.get(id)?.shift() ?? { ok: true };
     if (answer === "hang") {
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      await new Promise<void>((resolve) => {
+        this.#held.push(resolve);
+        signal.addEventListener("abort", () => resolve());
+      });
       this.aborted.push(id);
       return { ok: false, reason: "aborted" };
     }
@@ -346,6 +355,35 @@ describe("the outbox", () => {
     expect(await it.store.push.due(0, 100)).toEqual([]);
   });
 
+  it("comes back to what found no room while it was looking for what is owed [E12, E14]", async () => {
+    const store = new CountingStore();
+    const due = store.push.due.bind(store.push);
+    let answer: (() => void) | undefined;
+    // Slow to answer, and then with what was owed when it was asked.
+    store.push.due = async (...which) => {
+      const found = await due(...which);
+      await new Promise<void>((resolve) => (answer = resolve));
+      return found;
+    };
+    const it = pushHouse({ tasks: 2 }, { store });
+    for (const id of ["a", "b"]) it.post.answers.set(id, ["hang"]);
+    for (const id of ["a", "b", "c"]) (await begin(it, webhook(id))).run.end();
+    await settle();
+    store.push.due = due;
+    answer?.();
+    await settle();
+    expect(it.post.delivered).toEqual([]);
+    it.post.release();
+    for (let ms = 0; ms < 5; ms++) {
+      await settle();
+      it.clock.advance(1000);
+    }
+    expect(it.post.delivered.filter((one) => one.startsWith("c:"))).toEqual([
+      "c: task SUBMITTED",
+      "c: COMPLETED",
+    ]);
+  });
+
   it("forgets tasks that rest, and finds their webhooks again when they go on [E14]", async () => {
     const it = pushHouse();
     const { run, taskId } = await begin(it);
@@ -410,6 +448,28 @@ describe("the outbox", () => {
     await settle();
     expect(await it.store.push.list(scopeOf(alice), taskId)).toHaveLength(1);
     expect(it.post.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
+  });
+
+  it("asks the store no more for the webhooks of a task whose receivers are all given up", async () => {
+    const it = pushHouse();
+    it.post.answers.set("w", [failed({ hopeless: true })]);
+    const { run, taskId } = await begin(it);
+    await settle();
+    let asked = 0;
+    const list = it.store.push.list.bind(it.store.push);
+    it.store.push.list = (...which) => {
+      asked++;
+      return list(...which);
+    };
+    for (let at = 0; at < 10; at++) {
+      run.say(chunk("c"));
+      await settle(5);
+    }
+    expect(asked).toBe(1);
+    await it.engine.webhooks?.create({ taskId, ...webhook("w") }, alice);
+    run.say(askForInput);
+    await settle();
+    expect(it.post.delivered.at(-1)).toBe("w: INPUT_REQUIRED");
   });
 
   it("sends a webhook of 0.3 the whole task as each event left it, chunks that wait together as one [I-04]", async () => {

@@ -171,7 +171,9 @@ export class Outbox {
       const owed = webhooks.filter(({ key, dead }) => !dead && !isOver(this.#progress.of(key)));
       if (owed.length > 0) this.#watch(scope, taskId, owed);
       else this.#unwatch(name);
-      if (webhooks.length === 0 && lookUp.live) lookUp.live.watched = false;
+      // One that is dead is owed something again only when it is registered again, of which there is word.
+      if (owed.length === 0 && lookUp.live) lookUp.live.watched = false;
+      this.#refillIfRoom();
     } catch (error) {
       this.#lookUps.delete(name);
       this.#observer.onError?.({ where: "push", error, taskId });
@@ -205,7 +207,6 @@ export class Outbox {
     this.#watches.delete(name);
     this.#resting.delete(watch);
     for (const line of watch.lines) this.#leave(line);
-    if (this.#overflow && this.#watches.size < this.#mostTasks / 2) void this.#refill();
   }
 
   /** Nothing that this line does counts any more. */
@@ -231,7 +232,7 @@ export class Outbox {
   #forget(watch: Watch): void {
     this.#resting.delete(watch);
     this.#watches.delete(nameOf(watch.scope, watch.taskId));
-    if (this.#overflow && this.#watches.size < this.#mostTasks / 2) void this.#refill();
+    this.#refillIfRoom();
   }
 
   /** Leaves a task to the store whose webhooks wait for their next try anyway. */
@@ -250,27 +251,37 @@ export class Outbox {
   async #refill(): Promise<void> {
     if (this.#refilling || this.#closing) return;
     this.#refilling = true;
+    // Not at the end: what finds no room meanwhile was perhaps not owed yet when the store was asked.
+    this.#overflow = false;
     try {
       await this.#progress.flush();
       let after = 0;
-      while (this.#watches.size + this.#lookUps.size < this.#mostTasks && !this.#closing) {
+      for (let more = true; more;) {
+        if (this.#closing || this.#watches.size + this.#lookUps.size >= this.#mostTasks) {
+          this.#overflow = true;
+          break;
+        }
         const due = await this.#store.push.due(after, DUE_PAGE);
         for (const { key, scope, taskId } of due) {
           after = key;
           const name = nameOf(scope, taskId);
           if (!this.#watches.has(name) && !this.#lookUps.has(name)) this.#lookUp(scope, taskId, undefined);
         }
-        if (due.length < DUE_PAGE) {
-          this.#overflow = false;
-          break;
-        }
+        more = due.length === DUE_PAGE;
       }
-    } catch (error) {
-      this.#observer.onError?.({ where: "push", error });
-      this.#clock.after(STORE_RETRY_MS, () => void this.#refill());
-    } finally {
       this.#refilling = false;
+      this.#refillIfRoom();
+    } catch (error) {
+      this.#refilling = false;
+      this.#overflow = true;
+      this.#observer.onError?.({ where: "push", error });
+      if (!this.#closing) this.#clock.after(STORE_RETRY_MS, () => void this.#refill());
     }
+  }
+
+  #refillIfRoom(): void {
+    const taken = this.#watches.size + this.#lookUps.size;
+    if (this.#overflow && taken < this.#mostTasks / 2) void this.#refill();
   }
 
   // --- sending

@@ -51,22 +51,25 @@ export class Gate {
     };
   }
 
-  /** Whom a request is from. Every way is tried; credentials that are refused are never taken for none. */
+  /**
+   * Whom a request is from. Every way is tried, in whatever order they stand: credentials that are refused are never taken
+   * for none.
+   */
   async admit(credentials: Credentials): Promise<Caller> {
     const wrong = new Set<AuthScheme>();
     let lacking: AuthRefusal | undefined;
+    let nobody: Caller | undefined;
     for (const way of this.#ways) {
-      if (typeof way === "function") {
-        const caller = await way(credentials);
-        const isRefused = wrong.size > 0 || lacking !== undefined;
-        if (caller && (caller.principal !== "" || !isRefused)) return caller;
-        continue;
-      }
-      const found = await way.find(credentials);
-      if (found === "invalid") wrong.add(way);
-      else if (found && "lacks" in found) lacking ??= lacks(way, found.lacks);
-      else if (found) return found;
+      const found = await (typeof way === "function" ? way(credentials) : way.find(credentials));
+      if (!found) continue;
+      if (typeof found === "object" && "principal" in found) {
+        if (found.principal !== "") return found;
+        nobody ??= found;
+      } else if (typeof way === "function") continue;
+      else if (found === "invalid") wrong.add(way);
+      else lacking ??= lacks(way, found.lacks);
     }
+    if (nobody && !lacking && wrong.size === 0) return nobody;
     throw lacking ?? this.refusal(wrong);
   }
 

@@ -283,10 +283,18 @@ describe("several ways to authenticate", () => {
 
   it("may let nobody in particular in, but never somebody with wrong credentials", async () => {
     const anybody = (): { tenant: string; principal: string } => ({ tenant: "", principal: "" });
-    await using server = await Guarded.open([bearer({ tokens: { [ADA]: "ada" } }), anybody]);
-    expect(await server.whoami(withBearer(ADA))).toMatchObject({ principal: "ada" });
-    expect(await server.status()).toBe(200);
-    expect(await server.status(withBearer("wrong"))).toBe(401);
+    const named = bearer({ tokens: { [ADA]: "ada" } });
+    const open = custom({ name: "open", declared: { mtlsSecurityScheme: {} }, authenticate: anybody });
+    for (const ways of [
+      [named, anybody],
+      [anybody, named],
+      [open, named],
+    ]) {
+      await using server = await Guarded.open(ways);
+      expect(await server.whoami(withBearer(ADA))).toMatchObject({ principal: "ada" });
+      expect(await server.status()).toBe(200);
+      expect(await server.status(withBearer("wrong"))).toBe(401);
+    }
   });
 
   it("have names of their own", () => {
