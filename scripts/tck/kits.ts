@@ -20,21 +20,44 @@ export interface Kit {
   readonly runs: readonly Run[];
 }
 
-const REVISIONS = ["1.0.0", "1.0.1"];
+interface V1Run {
+  readonly name: string;
+  readonly about: string;
+  readonly flags: readonly string[];
+  readonly select?: readonly string[];
+}
 
 /** The kit for 1.0 was written for 1.0.0; what it then has against 1.0.1 is expected. */
+const V1_RUNS: readonly V1Run[] = [
+  { name: "1.0.0", about: "revision 1.0.0, all bindings", flags: ["--spec-revision", "1.0.0"] },
+  { name: "1.0.1", about: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
+  {
+    name: "reduced",
+    about: "an agent that neither streams nor pushes",
+    flags: ["--spec-revision", "1.0.0", "--no-streaming", "--no-push"],
+  },
+  {
+    name: "extension",
+    about: "an agent that requires an extension",
+    flags: ["--spec-revision", "1.0.0", "--required-ext"],
+    // All other tests ask without it, and are refused.
+    select: ["-k", "TestCapabilityExtensionRequired"],
+  },
+];
+
 const forV1: Kit = {
   version: "1.0",
   branch: "1.0-dev",
   tests: "tests/compatibility",
   needs: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
   install: "-e .",
-  runs: REVISIONS.map((revision) => ({
-    name: revision,
-    about: `spec revision ${revision}, all bindings`,
-    sut: ["--card", "v1", "--spec-revision", revision],
+  runs: V1_RUNS.map(({ name, about, flags, select = [] }) => ({
+    name,
+    about,
+    sut: ["--card", "v1", ...flags],
     pytest: (url, folder) => [
       "tests/compatibility",
+      ...select,
       `--sut-host=${url}`,
       "--webhook-host=localhost",
       `--compatibility-report=${folder}/compatibility`,
