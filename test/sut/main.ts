@@ -30,6 +30,7 @@ const { values } = parseArgs({
     lenient: { type: "boolean", default: false },
     auth: { type: "boolean", default: false },
     "grpc-port": { type: "string" },
+    help: { type: "boolean", default: false },
     // As the ITK has it.
     httpPort: { type: "string" },
     grpcPort: { type: "string" },
