@@ -1,4 +1,4 @@
-import { assert, constantFrom, property, record, string } from "fast-check";
+import { assert, constantFrom, jsonValue, oneof, property, record, string } from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   A2AError,
@@ -145,6 +145,30 @@ describe("a request of the simple dialect", () => {
       "message.parts[6]",
       "message.parts[7].bytes",
     ]);
+  });
+
+  it("is read or refused as invalid, whatever it is", () => {
+    const methods = constantFrom("tasks/create", "tasks/get", "message/send", "message/stream");
+    const close = record(
+      {
+        taskId: jsonValue(),
+        skill: jsonValue(),
+        input: jsonValue(),
+        message: record({ role: constantFrom("user", 1), parts: jsonValue() }, { requiredKeys: ["parts"] }),
+      },
+      { requiredKeys: [] },
+    );
+    assert(
+      property(methods, oneof(jsonValue(), close), (method, params) => {
+        const dialect = jsonRpcFor(method, params, context);
+        try {
+          dialect?.decodeParams("GetTask", params);
+        } catch (error) {
+          expect(error).toBeInstanceOf(A2AError);
+          expect((error as A2AError).reason).toBe("INVALID_PARAMS");
+        }
+      }),
+    );
   });
 });
 
