@@ -44,7 +44,7 @@ export async function fetchCard(
   const freshUntil = freshness(response.headers, now());
   if (known && !response.ok) return { ...known, freshUntil };
   const json = parseJson(await readText(http, response, signal));
-  const card = readCard(json, url);
+  const card = readCard(json, url, verify !== undefined);
   await verify?.(json);
   return {
     card,

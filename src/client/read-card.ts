@@ -2,14 +2,17 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import { v0_3, v1 } from "../wire/index.ts";
 import { isObject } from "./http.ts";
 
-/** A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. */
-export function readCard(json: unknown, cardUrl: string): AgentCard {
+/**
+ * A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. `verified`:
+ * of one that is both only the card of 1.0 is read, because its signature is over nothing else.
+ */
+export function readCard(json: unknown, cardUrl: string, verified: boolean): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw notACard();
   const isNew = "supportedInterfaces" in json || "supported_interfaces" in json;
   const isOld = "url" in json;
   if (!isNew && !isOld) throw notACard();
   const card = isNew ? v1.decodeCard(json) : v0_3.fromCard(json);
-  const older = isNew && isOld ? v0_3.fromCard(json).supportedInterfaces : [];
+  const older = isNew && isOld && !verified ? v0_3.fromCard(json).supportedInterfaces : [];
   const supportedInterfaces = [...card.supportedInterfaces, ...older].map((one) =>
     one.url.startsWith("/") ? { ...one, url: new URL(one.url, cardUrl).href } : one,
   );

@@ -263,6 +263,29 @@ describe("the card", () => {
     await expect(connect(url, { verify })).rejects.toThrow("signed by nobody who is trusted");
   });
 
+  it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {
+    const key = { ...(await generateSigningKey("ES256")), kid: "k" };
+    const { d: _secret, ...publicKey } = key;
+    const verify = createCardVerifier({ keys: [publicKey] });
+    const { url } = await listen((response) => sendJson(response, now.card));
+    const signed = await signCard(cardFor(url, {}) as AgentCard, { privateKey: key });
+    const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
+    const now = { card: { ...signed, ...older } as object };
+    expect((await connect(url, { version: "0.3" })).via.url).toBe("https://evil.example/");
+    expect((await connect(url, { verify })).card.supportedInterfaces).toEqual(signed.supportedInterfaces);
+    await expect(connect(url, { verify, version: "0.3" })).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+    });
+    // A signature of 1.0 says nothing of where a card of 0.3 leads.
+    const nowhere = await signCard(
+      { ...signed, supportedInterfaces: [], signatures: [] },
+      { privateKey: key },
+    );
+    const { supportedInterfaces: _none, ...bare } = nowhere;
+    now.card = { ...bare, ...older };
+    await expect(connect(url, { verify })).rejects.toThrow("its signature covers no interface");
+  });
+
   it("has no extended one where it says so [H-03]", async () => {
     const { remote, seen } = await serve(rpc({}));
     await expect(remote.extendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });

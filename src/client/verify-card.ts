@@ -66,7 +66,9 @@ export function createCardVerifier(trust: CardTrust): CardVerifier {
       specification,
       ...(trust.form === "specification" || sdk === specification ? {} : { sdk }),
     };
-    const { name, signatures = [] } = v1.decodeCard(card);
+    const { name, signatures = [], supportedInterfaces } = v1.decodeCard(card);
+    // Where a card of 0.3 leads stands in members that no signature of 1.0 is over.
+    if (supportedInterfaces.length === 0) throw refusal(name, signatures.length, [coversNoInterface()]);
     const failures: unknown[] = [];
     for (const signature of signatures.slice(0, MAX_SIGNATURES)) {
       for (const [form, text] of Object.entries(forms)) {
@@ -113,6 +115,10 @@ function keyOf(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefin
   if (typeof kid !== "string" || typeof alg !== "string")
     throw new NotVerified("it does not name its key (kid)");
   return typeof jku === "string" ? { kid, alg, jku } : { kid, alg };
+}
+
+function coversNoInterface(): NotVerified {
+  return new NotVerified("its signature covers no interface (supportedInterfaces is empty)");
 }
 
 function refusal(name: string, count: number, failures: readonly unknown[]): unknown {
