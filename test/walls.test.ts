@@ -9,7 +9,9 @@ const innerDoors = readInnerDoors();
 function opened({ rooms }: Wall): string {
   const names = Object.entries(rooms).map(([room, access]) => {
     if (access === "whole") return room;
-    return access === "types" ? `${room}'s types` : `${room} from \`${access.onlyIn.split("/")[1]}\``;
+    return access === "types"
+      ? `${room}'s types`
+      : `${room} from \`${access.onlyIn.slice(access.onlyIn.indexOf("/") + 1)}\``;
   });
   return names.join(", ") || "nothing";
 }

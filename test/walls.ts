@@ -38,7 +38,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       keys: "whole",
       engine: "whole",
       stores: { onlyIn: "server/open-store.ts" },
-      grpc: { onlyIn: "server/grpc.ts" },
+      grpc: { onlyIn: "server/bindings/grpc.ts" },
     },
     node: true,
   },

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createWebhook } from "../../src/client/index.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
+import { nodeListener } from "../../src/server/index.ts";
 
 /** A webhook on a socket of its own, which wants the token, and what it was sent. */
 export async function openHook(token: string): Promise<{
@@ -21,15 +22,7 @@ export async function openHook(token: string): Promise<{
       tell = Promise.withResolvers();
     },
   });
-  const http = createServer((incoming, response) => {
-    void incoming.toArray().then(async (chunks) => {
-      const headers = incoming.headers as Record<string, string>;
-      const body = Buffer.concat(chunks as Buffer[]);
-      const method = incoming.method ?? "POST";
-      const { status } = await receive(new Request("http://127.0.0.1/hook", { method, headers, body }));
-      response.writeHead(status).end();
-    });
-  });
+  const http = createServer(nodeListener(receive));
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   return {

@@ -1,15 +1,16 @@
 /**
  * THE DOOR IN. A request walks through here in one line: `node.ts` or `fetch.ts` makes it an `HttpRequest`, `router.ts`
- * finds the agent and lets the caller in, `json-rpc.ts` or `rest.ts` decodes and validates it, `operations.ts` asks the
- * agent's engine, and the answer goes back as JSON or, through `event-stream.ts`, as server-sent events.
+ * finds the agent and lets the caller in, one of `bindings/` decodes and validates it, `operations.ts` asks the agent's
+ * engine, and the answer goes back as JSON or, through `bindings/event-stream.ts`, as server-sent events.
  */
 export { createServer } from "./server.ts";
 export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
-export type { GrpcOptions } from "./grpc.ts";
-export type { Authenticate, Authentication, Credentials } from "./auth.ts";
-export type { CardShape } from "./card-shape.ts";
-export type { CardSigning } from "./card-signing.ts";
-export { signCard } from "./card-signing.ts";
+export type { GrpcOptions } from "./bindings/grpc.ts";
+export type { Authentication } from "./auth/authentication.ts";
+export type { Authenticate, Credentials } from "./auth/scheme.ts";
+export type { CardShape } from "./card/card-shape.ts";
+export type { CardSigning } from "./card/card-signing.ts";
+export { signCard } from "./card/card-signing.ts";
 export type { Tenants } from "./tenants.ts";
 export { nodeListener } from "./node-listener.ts";
 export type { GuardOptions, Resolve } from "./push/guard.ts";

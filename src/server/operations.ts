@@ -16,7 +16,7 @@ import {
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import type { Asked } from "./binding.ts";
+import type { Asked } from "./bindings/binding.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** What an operation answers: its result, or a stream of events. */

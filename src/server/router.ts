@@ -1,12 +1,13 @@
 import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { ANYBODY, callerOf, type Authenticate } from "./auth.ts";
-import type { BindingContext } from "./binding.ts";
+import { ANYBODY, callerOf } from "./auth/caller.ts";
+import type { Authenticate } from "./auth/scheme.ts";
+import type { BindingContext } from "./bindings/binding.ts";
 import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
-import { answerJsonRpc, refuseJsonRpc } from "./json-rpc.ts";
-import { answerRest, notAllowed, refuseRest } from "./rest.ts";
+import { answerJsonRpc, refuseJsonRpc } from "./bindings/json-rpc.ts";
+import { answerRest, notAllowed, refuseRest } from "./bindings/rest.ts";
 import { pathOf, type ServedAgent } from "./served-agent.ts";
-import { answerEvents, taskOfEvents } from "./simple.ts";
+import { answerEvents, taskOfEvents } from "./bindings/simple.ts";
 
 const CARD = "/.well-known/agent-card.json";
 const KEYS = "/.well-known/jwks.json";

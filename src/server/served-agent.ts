@@ -1,5 +1,5 @@
 import type { Agent, Engine } from "../engine/index.ts";
-import { CardStand, type CardOptions } from "./card.ts";
+import { CardStand, type CardOptions } from "./card/card.ts";
 import type { CheckTenant } from "./tenants.ts";
 
 /** An agent on this server: its engine, and its card. */

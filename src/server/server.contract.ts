@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task } from "../protocol/index.ts";
-import { cardContract } from "./card.contract.ts";
-import { cardShapeContract } from "./card-shape.contract.ts";
+import { cardContract } from "./card/card.contract.ts";
+import { cardShapeContract } from "./card/card-shape.contract.ts";
 import { extensionsContract } from "./extensions.contract.ts";
 import { inputModesContract } from "./input-modes.contract.ts";
-import { jsonRpcContract } from "./json-rpc.contract.ts";
-import { restContract } from "./rest.contract.ts";
-import { simpleContract } from "./simple.contract.ts";
-import { v0_3Contract } from "./v0_3.contract.ts";
+import { jsonRpcContract } from "./bindings/json-rpc.contract.ts";
+import { restContract } from "./bindings/rest.contract.ts";
+import { simpleContract } from "./bindings/simple.contract.ts";
+import { v0_3Contract } from "./bindings/v0_3.contract.ts";
 import {
   JSON_BODY,
   message,

@@ -1,5 +1,5 @@
-import { randomId } from "../engine/index.ts";
-import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
+import { randomId } from "../../engine/index.ts";
+import { A2AError, isStreaming, type OperationName } from "../../protocol/index.ts";
 import {
   decodeJsonRpc,
   encodeFrame,
@@ -13,7 +13,7 @@ import {
   type JsonRpcId,
   type JsonRpcRequest,
   type ProtocolVersion,
-} from "../wire/index.ts";
+} from "../../wire/index.ts";
 import {
   cacheHeaders,
   carryOut,
@@ -25,8 +25,8 @@ import {
   type BindingContext,
 } from "./binding.ts";
 import { endOf, STREAM_HEADERS, type Framing } from "./event-stream.ts";
-import { json, type HttpReply } from "./exchange.ts";
-import { extensionHeaders } from "./extensions.ts";
+import { json, type HttpReply } from "../exchange.ts";
+import { extensionHeaders } from "../extensions.ts";
 
 /** The JSON-RPC binding (A2A §9): one POST, one operation. */
 export async function answerJsonRpc(admitted: Admitted, context: BindingContext): Promise<HttpReply> {

@@ -1,7 +1,7 @@
 import { decodeErrorInfo, decodeStatus } from "@a2a-js/sdk/errors/grpc";
 import * as grpc from "@grpc/grpc-js";
-import { v1 } from "../grpc/index.ts";
-import type { JsonObject, OperationName } from "../protocol/index.ts";
+import { v1 } from "../../grpc/index.ts";
+import type { JsonObject, OperationName } from "../../protocol/index.ts";
 
 /** How a call ended, as anybody with gRPC sees it: the details are read by the official SDK. */
 export interface Ended {

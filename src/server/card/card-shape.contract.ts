@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ServerOptions } from "./index.ts";
-import { parrot, type Open, type Visit } from "./server.fixture.ts";
+import type { ServerOptions } from "../index.ts";
+import { parrot, type Open, type Visit } from "../server.fixture.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 

@@ -1,27 +1,5 @@
-import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { refusal, type Authentication } from "./auth/authentication.ts";
-import type { Authenticate, Credentials } from "./auth/scheme.ts";
-
-export type { Authentication } from "./auth/authentication.ts";
-export type { Authenticate, Credentials } from "./auth/scheme.ts";
-
-/** Everybody, where nobody is authenticated. */
-export const ANYBODY: Caller = { tenant: "", principal: "" };
-
-export async function callerOf(request: Credentials, authenticate: Authenticate): Promise<Caller> {
-  const { method, path, query } = request;
-  // A plain object, so that what it is given may be taken apart.
-  const caller = await authenticate({
-    method,
-    path,
-    query,
-    header: (name) => request.header(name.toLowerCase()),
-    certificate: () => request.certificate?.(),
-  });
-  if (!caller) throw refusal();
-  return caller;
-}
+import type { Authentication } from "./auth/authentication.ts";
 
 /** Refuses an address that others can reach when nobody is authenticated: safe unless asked otherwise in words. */
 export function checkBind(

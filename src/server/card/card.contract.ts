@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AgentCard } from "../protocol/index.ts";
-import { message, type Visit } from "./server.fixture.ts";
+import type { AgentCard } from "../../protocol/index.ts";
+import { message, type Visit } from "../server.fixture.ts";
 
 /** What a card must do, through whatever door. */
 export function cardContract(visit: Visit): void {

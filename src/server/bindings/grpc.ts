@@ -1,12 +1,12 @@
-import type { Subscription } from "../engine/index.ts";
-import type { Answer, Failure, IncomingCall, MessageSink, ServerTls } from "../grpc/index.ts";
+import type { Subscription } from "../../engine/index.ts";
+import type { Answer, Failure, IncomingCall, MessageSink, ServerTls } from "../../grpc/index.ts";
 import {
   A2AError,
   type AgentInterface,
   type JsonObject,
   type LogEvent,
   type StreamingOperation,
-} from "../protocol/index.ts";
+} from "../../protocol/index.ts";
 import {
   negotiateVersion,
   toGrpcError,
@@ -14,13 +14,13 @@ import {
   v1,
   type ProtoDialect,
   type ProtocolVersion,
-} from "../wire/index.ts";
-import { ANYBODY, callerOf } from "./auth.ts";
+} from "../../wire/index.ts";
+import { ANYBODY, callerOf } from "../auth/caller.ts";
 import { carryOut, refusalHeaders } from "./binding.ts";
 import { cut } from "./event-stream.ts";
-import { extensionHeaders } from "./extensions.ts";
-import type { RouterContext } from "./router.ts";
-import type { ServedAgent } from "./served-agent.ts";
+import { extensionHeaders } from "../extensions.ts";
+import type { RouterContext } from "../router.ts";
+import type { ServedAgent } from "../served-agent.ts";
 
 /** Where gRPC is served, beside HTTP. */
 export interface GrpcOptions {
@@ -114,9 +114,9 @@ function hostOf(origin: string): string {
   return new URL(origin).hostname.replace(/^\[|\]$/g, "");
 }
 
-async function loadCarrier(): Promise<typeof import("../grpc/index.ts")> {
+async function loadCarrier(): Promise<typeof import("../../grpc/index.ts")> {
   try {
-    return await import("../grpc/index.ts");
+    return await import("../../grpc/index.ts");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw new Error("gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf", { cause });

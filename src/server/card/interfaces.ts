@@ -1,5 +1,5 @@
-import type { AgentInterface } from "../protocol/index.ts";
-import type { ProtocolVersion } from "../wire/index.ts";
+import type { AgentInterface } from "../../protocol/index.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
 
 /**
  * Where an agent is reached: each binding of each version that is served, the preferred one first. `url` is the same

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { V1, JSON_BODY, message, readEvents, type RpcAnswer, type Visit } from "./server.fixture.ts";
+import { V1, JSON_BODY, message, readEvents, type RpcAnswer, type Visit } from "../server.fixture.ts";
 
 /** What the JSON-RPC binding must do, through whatever door. */
 export function jsonRpcContract(visit: Visit): void {

@@ -1,6 +1,12 @@
-import { createSigner, publicKeys, signJws, type JSONWebKeySet, type SignerOptions } from "../keys/index.ts";
-import type { AgentCard, AgentCardSignature } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
+import {
+  createSigner,
+  publicKeys,
+  signJws,
+  type JSONWebKeySet,
+  type SignerOptions,
+} from "../../keys/index.ts";
+import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
+import { v1 } from "../../wire/index.ts";
 
 /** A key that signs cards. */
 export interface CardSigning extends SignerOptions {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { agent } from "../adapters/index.ts";
-import type { Agent, Caller } from "../engine/index.ts";
-import { A2AError, type AgentCard } from "../protocol/index.ts";
-import { Guarded, mirror, withBearer } from "./auth/auth.fixture.ts";
-import { bearer } from "./auth/index.ts";
+import { agent } from "../../adapters/index.ts";
+import type { Agent, Caller } from "../../engine/index.ts";
+import { A2AError, type AgentCard } from "../../protocol/index.ts";
+import { Guarded, mirror, withBearer } from "../auth/auth.fixture.ts";
+import { bearer } from "../auth/index.ts";
 
 const TOKENS = {
   "token-of-ada-0123456789": { principal: "ada", scopes: ["secret"] },

@@ -1,14 +1,14 @@
-import { randomId, type AgentDescription, type Caller, type ServiceParameters } from "../engine/index.ts";
-import { A2AError, isStreaming, type OperationName } from "../protocol/index.ts";
-import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../wire/index.ts";
-import { AuthRefusal, refusal } from "./auth/authentication.ts";
-import { checkOffered } from "./capabilities.ts";
-import { activateExtensions } from "./extensions.ts";
-import type { HttpRequest } from "./exchange.ts";
+import { randomId, type AgentDescription, type Caller, type ServiceParameters } from "../../engine/index.ts";
+import { A2AError, isStreaming, type OperationName } from "../../protocol/index.ts";
+import { negotiateVersion, type Codec, type ProtocolVersion, type SpecRevision } from "../../wire/index.ts";
+import { AuthRefusal, refusal } from "../auth/authentication.ts";
+import { checkOffered } from "../capabilities.ts";
+import { activateExtensions } from "../extensions.ts";
+import type { HttpRequest } from "../exchange.ts";
 import type { EventStreams, Told } from "./event-stream.ts";
-import { checkInputModes } from "./input-modes.ts";
-import { perform, type Outcome } from "./operations.ts";
-import type { ServedAgent } from "./served-agent.ts";
+import { checkInputModes } from "../input-modes.ts";
+import { perform, type Outcome } from "../operations.ts";
+import type { ServedAgent } from "../served-agent.ts";
 
 /** What the bindings need to answer a request. */
 export interface BindingContext {

@@ -1,6 +1,6 @@
-import type { AgentCard } from "../protocol/index.ts";
-import { v0_3, type ProtocolVersion } from "../wire/index.ts";
-import type { Asked } from "./binding.ts";
+import type { AgentCard } from "../../protocol/index.ts";
+import { v0_3, type ProtocolVersion } from "../../wire/index.ts";
+import type { Asked } from "../bindings/binding.ts";
 
 /** How a card is written: for readers of one version, or as one object that readers of both understand. */
 export type CardShape = "v1" | "v0.3" | "hybrid";

@@ -1,8 +1,8 @@
-import { Bag, type Bagged } from "../base/index.ts";
-import type { Subscription } from "../engine/index.ts";
-import { A2AError, isStreaming, type LogEvent, type OperationName } from "../protocol/index.ts";
-import { HEARTBEAT, type Codec } from "../wire/index.ts";
-import type { HttpReply, Sink } from "./exchange.ts";
+import { Bag, type Bagged } from "../../base/index.ts";
+import type { Subscription } from "../../engine/index.ts";
+import { A2AError, isStreaming, type LogEvent, type OperationName } from "../../protocol/index.ts";
+import { HEARTBEAT, type Codec } from "../../wire/index.ts";
+import type { HttpReply, Sink } from "../exchange.ts";
 
 /** How a binding writes a stream's events. */
 export interface Framing {

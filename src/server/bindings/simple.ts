@@ -1,8 +1,8 @@
-import { A2AError } from "../protocol/index.ts";
-import { simple, statusOf } from "../wire/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { simple, statusOf } from "../../wire/index.ts";
 import { carryOut, refusalHeaders, versionOf, type Admitted, type BindingContext } from "./binding.ts";
-import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
-import { extensionHeaders } from "./extensions.ts";
+import { json, type HttpReply, type HttpRequest } from "../exchange.ts";
+import { extensionHeaders } from "../extensions.ts";
 
 /**
  * The one path that the simple dialect has below an agent's URL: `/tasks/{taskId}/events`. Undefined for any other, and for a

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { StreamResponse, Task } from "../protocol/index.ts";
-import { V1, JSON_BODY, message, readEvents, type Visit } from "./server.fixture.ts";
+import type { StreamResponse, Task } from "../../protocol/index.ts";
+import { V1, JSON_BODY, message, readEvents, type Visit } from "../server.fixture.ts";
 
 /** What the HTTP+JSON binding must do, through whatever door. */
 export function restContract(visit: Visit): void {

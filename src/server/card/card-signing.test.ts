@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { verifyCard } from "../client/index.ts";
-import { createSigner, generateSigningKey } from "../keys/index.ts";
-import type { AgentCard } from "../protocol/index.ts";
-import { createServer, type Server } from "./index.ts";
-import { parrot } from "./server.fixture.ts";
+import { verifyCard } from "../../client/index.ts";
+import { createSigner, generateSigningKey } from "../../keys/index.ts";
+import type { AgentCard } from "../../protocol/index.ts";
+import { createServer, type Server } from "../index.ts";
+import { parrot } from "../server.fixture.ts";
 
 let server: Server;
 afterEach(() => server.close());

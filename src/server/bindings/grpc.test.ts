@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Agent } from "../engine/index.ts";
-import { A2AError, type AgentInterface, type JsonObject, type Task } from "../protocol/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { A2AError, type AgentInterface, type JsonObject, type Task } from "../../protocol/index.ts";
 import { Caller, readStream } from "./grpc.fixture.ts";
-import { createServer, type GrpcOptions, type Server, type ServerOptions } from "./index.ts";
-import { message, parrot } from "./server.fixture.ts";
+import { createServer, type GrpcOptions, type Server, type ServerOptions } from "../index.ts";
+import { message, parrot } from "../server.fixture.ts";
 
 let server: Server;
 let caller: Caller;

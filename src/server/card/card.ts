@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Agent, AgentDescription, Caller } from "../engine/index.ts";
+import type { Agent, AgentDescription, Caller } from "../../engine/index.ts";
 import {
   A2AError,
   checkDescription,
@@ -8,13 +8,13 @@ import {
   type AgentCard,
   type AgentInterface,
   type AgentSkill,
-} from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
-import { refusal, type Gate } from "./auth/authentication.ts";
+} from "../../protocol/index.ts";
+import { v1 } from "../../wire/index.ts";
+import { refusal, type Gate } from "../auth/authentication.ts";
 import { shaped, shapeFor, type CardShape, type CardShapes } from "./card-shape.ts";
 import { signCard, type CardSigning } from "./card-signing.ts";
-import type { HttpReply, HttpRequest } from "./exchange.ts";
-import { DEFAULT_MODES } from "./input-modes.ts";
+import type { HttpReply, HttpRequest } from "../exchange.ts";
+import { DEFAULT_MODES } from "../input-modes.ts";
 import { interfacesOf } from "./interfaces.ts";
 
 /** How long a card may be kept without asking again, in seconds. */

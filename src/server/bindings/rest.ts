@@ -1,4 +1,4 @@
-import { A2AError, type OperationName } from "../protocol/index.ts";
+import { A2AError, type OperationName } from "../../protocol/index.ts";
 import {
   encodeFrame,
   encodeNamedFrame,
@@ -7,7 +7,7 @@ import {
   type ProtocolVersion,
   type RestDialect,
   type SpecRevision,
-} from "../wire/index.ts";
+} from "../../wire/index.ts";
 import {
   cacheHeaders,
   carryOut,
@@ -19,8 +19,8 @@ import {
   type BindingContext,
 } from "./binding.ts";
 import { endOf, type Framing } from "./event-stream.ts";
-import type { HttpReply, HttpRequest } from "./exchange.ts";
-import { extensionHeaders } from "./extensions.ts";
+import type { HttpReply, HttpRequest } from "../exchange.ts";
+import { extensionHeaders } from "../extensions.ts";
 
 /** The versions by their numbers. */
 const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v0_3.rest };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../engine/index.ts";
-import { message, parrot, type Open, type Visit } from "./server.fixture.ts";
+import type { Agent } from "../../engine/index.ts";
+import { message, parrot, type Open, type Visit } from "../server.fixture.ts";
 
 const PLAIN = { "content-type": "application/json" };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parrot, readEvents, type Door, type Open, type RpcAnswer, type Visit } from "./server.fixture.ts";
+import { parrot, readEvents, type Door, type Open, type RpcAnswer, type Visit } from "../server.fixture.ts";
 
 const JSON_03 = { "content-type": "application/json" };
 
