@@ -1,5 +1,6 @@
 import {
   App,
+  AuthCredentialTypes,
   BaseAgent,
   BasePlugin,
   createEvent,
@@ -13,7 +14,9 @@ import {
   LogLevel,
   LongRunningFunctionTool,
   LoopAgent,
+  node,
   ParallelAgent,
+  RequestInput,
   SequentialAgent,
   setLogLevel,
   Workflow,
@@ -191,6 +194,26 @@ describe("an ADK agent", () => {
     expect(textOf(turn.chunks)).toBe('one two three{"words":3}');
   });
 
+  it("can be a workflow that asks its user, once, and goes on with the answer", async () => {
+    const ask = node(
+      async function* () {
+        yield new RequestInput({ interruptId: "size", message: "Which size?" });
+      },
+      { name: "ask", rerunOnResume: false },
+    );
+    const bake = (size: unknown): string => `A ${JSON.stringify(size)} cake.`;
+    const task = new OneTask(adkAgent(new Workflow({ name: "bakery", edges: [["START", ask, bake]] })));
+    const asked = await task.send("cake");
+    expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
+    const call = lastCall(task);
+    expect(call.data.name).toBe("adk_request_input");
+    expect(task.task.status.message?.parts).toHaveLength(1);
+    expect(task.task.artifacts ?? []).toEqual([]);
+    const done = await task.send([answerTo(call, { result: "large" })]);
+    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(textOf(done.chunks)).toContain("large");
+  });
+
   it("can be a runner, an app, or what makes one of them", async () => {
     const runner = new InMemoryRunner({ agent: clerk(), appName: "office" });
     const app = new App({ name: "office", rootAgent: clerk() });
@@ -261,7 +284,7 @@ describe("an ADK agent", () => {
     expect(session?.events[0]?.customMetadata).toEqual({ a2a_metadata: { locale: "pl" } });
   });
 
-  it("runs its plugins", async () => {
+  it("runs its plugins, and those of its app", async () => {
     class Shout extends BasePlugin {
       override async onEventCallback({ event }: { event: Event }): Promise<Event | undefined> {
         const parts = event.content?.parts?.map((part) => ({
@@ -271,10 +294,50 @@ describe("an ADK agent", () => {
         return parts ? { ...event, content: { role: "model", parts } } : undefined;
       }
     }
-    const task = new OneTask(adkAgent(llm("a", ["hello there"]), { plugins: [new Shout("shout")] }));
-    const turn = await task.send("hi");
-    expect(texts(task)).toEqual(["HELLO THERE"]);
-    expect(textOf(turn.chunks)).toBe("HELLO THERE");
+    const rootAgent = llm("a", ["hello there"]);
+    const plugins = [new Shout("shout")];
+    for (const agent of [
+      adkAgent(rootAgent, { plugins }),
+      adkAgent(new App({ name: "app", rootAgent, plugins })),
+    ]) {
+      const task = new OneTask(agent);
+      const turn = await task.send("hi");
+      expect(texts(task)).toEqual(["HELLO THERE"]);
+      expect(textOf(turn.chunks)).toBe("HELLO THERE");
+    }
+  });
+
+  it("waits for a credential that a tool asks for, and goes on with it [V18]", async () => {
+    const tool = new FunctionTool({
+      name: "fetch_mail",
+      description: "Fetches mail",
+      parameters: z.object({}),
+      execute: (_, context) => {
+        const authScheme = { type: "apiKey", in: "header", name: "x-key" } as const;
+        const config = { authScheme, credentialKey: "mail" };
+        const credential = context?.getAuthResponse(config);
+        if (credential) return { mails: 2, with: credential.apiKey };
+        const rawAuthCredential = { authType: AuthCredentialTypes.API_KEY, apiKey: "SECRET" };
+        context?.requestCredential({ ...config, rawAuthCredential });
+        return { pending: true };
+      },
+    });
+    const script: Script = ({ results }) => {
+      const [result] = results;
+      if (!result) return { call: "fetch_mail" };
+      const { mails, with: key } = (result.response ?? {}) as { mails?: number; with?: string };
+      return mails ? `${mails} mails with ${key}.` : "I need a key.";
+    };
+    const task = new OneTask(adkAgent(llm("a", script, { tools: [tool] })));
+    const asked = await task.send("mail?");
+    expect(asked.states.at(-1)).toBe("TASK_STATE_AUTH_REQUIRED");
+    expect(JSON.stringify(task.task)).not.toContain("SECRET");
+    const call = lastCall(task);
+    expect(call.data.name).toBe("adk_request_credential");
+    const exchangedAuthCredential = { authType: "apiKey", apiKey: "mine" };
+    const turn = await task.send([answerTo(call, { exchangedAuthCredential })]);
+    expect(turn.states.at(-1)).toBe("TASK_STATE_COMPLETED");
+    expect(textOf(turn.chunks)).toBe("2 mails with mine.");
   });
 });
 

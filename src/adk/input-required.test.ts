@@ -82,6 +82,19 @@ describe("a message for a task that waits for answers", () => {
     ]);
   });
 
+  it("may answer with data alone, when that has the id of a call and a response", () => {
+    const plain = (data: JsonObject): Part => ({ data });
+    const response = { ok: true };
+    expect(give(waiting(call("a")), [plain({ id: "a", response })])).toEqual([answer("a")]);
+    for (const other of [{ id: "z", response }, { id: "a" }, { id: "a", response: "yes" }, { response }]) {
+      expect(give(waiting(call("a")), [plain(other)])).toMatchObject({ state: "TASK_STATE_INPUT_REQUIRED" });
+    }
+    const confirmation = waiting(call("c", "adk_request_confirmation"));
+    expect(give(confirmation, [plain({ id: "c", response: { confirmed: true } })])).toMatchObject({
+      state: "TASK_STATE_INPUT_REQUIRED",
+    });
+  });
+
   it("may answer nothing else, and nothing under another name", () => {
     const task = waiting(call("a"));
     expect(give(task, [answer("a"), answer("z")])).toMatchObject({

@@ -1,15 +1,16 @@
 import type { AgentEvent } from "../engine/index.ts";
 import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
-import { metadataKey } from "./metadata.ts";
+import { REQUEST_CREDENTIAL } from "./credential-request.ts";
+import { isObject, metadataKey } from "./metadata.ts";
 import { functionCall, functionResponse, longRunningCall, toA2aParts } from "./parts.ts";
-import type { GenaiPart } from "./types.ts";
+import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-/** Function calls that ADK itself makes to ask its user for something. */
-const REQUEST_CREDENTIAL = "adk_request_credential";
+/** Calls that ADK itself makes to ask its user for something. */
 const REQUEST_CONFIRMATION = "adk_request_confirmation";
 const RESERVED = "adk_request_";
 
 const VALIDATION = "validation_error";
+const TYPE = metadataKey("type");
 
 /** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
 export class PendingCalls {
@@ -69,7 +70,7 @@ export function admit(message: Message, task: Task, allowRemoteToolConfirmation:
   const problems: string[] = [];
   const answered = new Set<string>();
   const parts = message.parts.map((part) => {
-    const response = functionResponse(part);
+    const response = functionResponse(part) ?? plainAnswer(part, calls);
     if (!response) return part;
     const { id = "", name } = response;
     const call = calls.get(id);
@@ -82,7 +83,8 @@ export function admit(message: Message, task: Task, allowRemoteToolConfirmation:
       );
     }
     answered.add(id);
-    return { ...part, data: { response: {}, ...response, name: call?.name ?? name ?? "" } } as Part;
+    const data = { response: {}, ...response, name: call?.name ?? name ?? "" };
+    return { ...part, data, metadata: { ...part.metadata, [TYPE]: "function_response" } } as Part;
   });
   for (const id of calls.keys()) {
     if (!answered.has(id)) problems.push(`no input provided for function call ID "${id}"`);
@@ -90,6 +92,14 @@ export function admit(message: Message, task: Task, allowRemoteToolConfirmation:
   if (problems.length === 0) return { parts };
   if (calls.size === 0) return reject(problems.join("; "));
   return { refused: { status: stillWaiting(task.status.state as WaitingState, waiting, problems) } };
+}
+
+/** People and clients that know nothing of ADK answer with data alone: the id of a call that waits, and a response. */
+function plainAnswer(part: Part, calls: ReadonlyMap<string, unknown>): AdkFunctionResponse | undefined {
+  if (!("data" in part) || part.metadata?.[TYPE] !== undefined || !isObject(part.data)) return undefined;
+  const { id, response } = part.data;
+  if (typeof id !== "string" || !calls.has(id) || !isObject(response)) return undefined;
+  return { id, response };
 }
 
 /** What an interrupted task asked last. A message that answers it has moved it from the status into the history. */

@@ -93,6 +93,48 @@ describe("a part of genai and its part of A2A", () => {
     expect(part && longRunningCall(part)).toEqual(call);
   });
 
+  it("asks for a credential without the secrets of who asks", () => {
+    const oauth2 = {
+      clientId: "id",
+      authUri: "https://example.com/sign-in?client_id=id",
+      state: "s",
+      redirectUri: "https://example.com/back",
+    };
+    const secret = { clientSecret: "SECRET", codeVerifier: "SECRET", accessToken: "SECRET" };
+    const authScheme = { type: "oauth2" };
+    const credential = { authType: "oauth2", apiKey: "SECRET", http: { credentials: { token: "SECRET" } } };
+    const authConfig = {
+      authScheme,
+      credentialKey: "k",
+      rawAuthCredential: { ...credential, oauth2: secret },
+      exchangedAuthCredential: { ...credential, oauth2: { ...oauth2, ...secret } },
+    };
+    const name = "adk_request_credential";
+    const [part] = toA2aParts([
+      { functionCall: { id: "c", name, args: { functionCallId: "f", authConfig } } },
+    ]);
+    expect(part).toMatchObject({
+      data: {
+        id: "c",
+        name,
+        args: {
+          functionCallId: "f",
+          authConfig: {
+            authScheme,
+            credentialKey: "k",
+            exchangedAuthCredential: { authType: "oauth2", oauth2 },
+          },
+        },
+      },
+    });
+    expect(JSON.stringify(part)).not.toContain("SECRET");
+    const args = { function_call_id: "f", auth_config: { raw_auth_credential: secret, credential_key: "k" } };
+    expect(toA2aParts([{ functionCall: { id: "c", name, args } }])).toMatchObject([
+      { data: { args: { function_call_id: "f", auth_config: { credential_key: "k" } } } },
+    ]);
+    expect(JSON.stringify(toA2aParts([{ functionCall: { name, args } }]))).not.toContain("SECRET");
+  });
+
   it("says nothing where there is nothing [J25]", () => {
     expect(toA2aParts([{ text: "" }, {}, { text: "", thoughtSignature: "c2ln" }])).toEqual([]);
   });

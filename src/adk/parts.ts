@@ -6,6 +6,7 @@ import {
   type Part,
   toBase64,
 } from "../protocol/index.ts";
+import { REQUEST_CREDENTIAL, withoutSecrets } from "./credential-request.ts";
 import { isObject, metadataKey } from "./metadata.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts";
 
@@ -80,7 +81,8 @@ function toContent(part: GenaiPart, isLongRunning: (id: string) => boolean): Par
     if (value === undefined || value === null) continue;
     const metadata: JsonObject = { [TYPE]: type };
     if (type === "function_call") metadata[LONG_RUNNING] = isLongRunning(part.functionCall?.id ?? "");
-    return { data: toJson(value), metadata };
+    const data = toJson(value);
+    return { data: data["name"] === REQUEST_CREDENTIAL ? withoutSecrets(data) : data, metadata };
   }
   if (part.inlineData) return fromInlineData(part.inlineData);
   if (!part.fileData) return undefined;
