@@ -33,13 +33,12 @@ export type {
   CardVerifier,
   ConnectOptions,
   GrpcConnection,
-  PushNotification,
-  PushReceiverOptions,
   Remote,
   SendOptions,
   VerifiedSignature,
+  WebhookOptions,
 } from "./client/index.ts";
-export { collect, connect, createCardVerifier, pushReceiver } from "./client/index.ts";
+export { collect, connect, createCardVerifier, createWebhook } from "./client/index.ts";
 export type { Said, Turn } from "./adapters/index.ts";
 export {
   agent,

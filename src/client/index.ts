@@ -10,8 +10,6 @@ export { connect } from "./connect.ts";
 export type { GrpcConnection } from "./grpc-transport.ts";
 export type { Call } from "./http.ts";
 export type { Input, SendOptions } from "./input.ts";
-export type { PushNotification, PushReceiverOptions } from "./push-receiver.ts";
-export { pushReceiver } from "./push-receiver.ts";
 export type { Reconnect } from "./reconnect.ts";
 export type { Remote, RemotePushConfigs, RemoteTasks } from "./remote.ts";
 export type { ClientBinding } from "./transport-for.ts";

@@ -1,13 +1,15 @@
 import {
   givenKeys,
+  KeysUnavailable,
   NotVerified,
   remoteKeys,
   verifyJwt,
+  type FetchKeysOptions,
   type JSONWebKeySet,
   type JWK,
-  type KeySet,
 } from "../keys/index.ts";
 import type { AuthenticationInfo } from "../protocol/index.ts";
+import { Refused } from "./refused.ts";
 
 /** What must prove who sends a notification: all that is given here. */
 export interface WebhookProof {
@@ -15,33 +17,45 @@ export interface WebhookProof {
   readonly token?: string;
   /** What the agent was given to authenticate itself with. */
   readonly authentication?: AuthenticationInfo;
-  /** A signature of the notification, as Colloquy and the samples of A2A make them: a JWT over the body's SHA-256. */
+  /** A signature of the notification, as Colloquy makes them: a JWT for this webhook over the body's SHA-256. */
   readonly signature?: WebhookSignature;
   /** True: take notifications that prove nothing. Whoever finds out the URL can then send some. */
   readonly allowAnyone?: boolean;
 }
 
-export interface WebhookSignature {
-  /** The URL of the agent's keys (JWKS), or public keys at hand. */
+export interface WebhookSignature extends FetchKeysOptions {
+  /** The URL of the agent's keys (`…/.well-known/jwks.json`), or public keys at hand. */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
   /** The URL of this webhook, as the agent was given it: a signature for another one does not count. */
   readonly audience: string;
+  /** Whose signature it must be: its `iss`. Default: anybody's who has one of the keys. */
   readonly issuer?: string;
 }
 
-/** Says whether a request, with its body's text, proves who sends it; rejects when that cannot be told now. */
-export function proofOf(proof: WebhookProof): (request: Request, text: string) => Promise<boolean> {
-  const { token, authentication, signature, allowAnyone } = proof;
-  const checks: ((headers: Headers, text: string) => Promise<boolean>)[] = [];
-  if (token !== undefined) checks.push((headers) => isToken(headers, token));
-  if (authentication) checks.push((headers) => isAuthentication(headers, authentication));
-  if (signature) checks.push(signatureCheck(signature));
-  if (checks.length === 0 && !allowAnyone) {
-    throw new Error("A webhook needs a token, an authentication or a signature, or { allowAnyone: true }.");
+/** Rejects with `Refused` for what proves nothing. */
+export interface Proof {
+  /** Looks at what is told before the body is read. */
+  checkHeaders(headers: Headers): Promise<void>;
+  checkBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;
+}
+
+/** How old a signature without an end of its own may be, in seconds. */
+const MAX_AGE = 300;
+
+export function proofOf({ token, authentication, signature, allowAnyone = false }: WebhookProof): Proof {
+  if (!token && !authentication && !signature && !allowAnyone) {
+    throw new Error(
+      "A webhook that believes anyone can be told anything; give it a token, an authentication or a signature, or say { allowAnyone: true }.",
+    );
   }
-  return async ({ headers }, text) => {
-    for (const check of checks) if (!(await check(headers, text))) return false;
-    return true;
+  return {
+    async checkHeaders(headers) {
+      if (token && !(await isToken(headers, token)))
+        throw new Refused(401, "The notification does not have the token of its webhook.");
+      if (authentication && !(await isAuthentication(headers, authentication)))
+        throw new Refused(401, "The notification does not have the authentication of its webhook.");
+    },
+    checkBody: signature ? signatureCheck(signature) : async () => {},
   };
 }
 
@@ -58,22 +72,25 @@ async function isAuthentication(
   return given.toLowerCase() === scheme.toLowerCase() && (await isSame(rest, credentials));
 }
 
-function signatureCheck({
-  keys,
-  audience,
-  issuer,
-}: WebhookSignature): (headers: Headers, text: string) => Promise<boolean> {
-  const set: KeySet = typeof keys === "string" ? remoteKeys(keys) : givenKeys(keys);
-  const rules = issuer === undefined ? { audience } : { audience, issuer };
-  return async (headers, text) => {
+function signatureCheck({ keys, audience, issuer, ...options }: WebhookSignature): Proof["checkBody"] {
+  const set = typeof keys === "string" ? remoteKeys(keys, options) : givenKeys(keys, options);
+  const rules = {
+    requiredClaims: ["iat", "aud"],
+    audience,
+    maxAge: MAX_AGE,
+    ...(issuer === undefined ? {} : { issuer }),
+    ...(options.now ? { now: options.now } : {}),
+  };
+  return async (headers, body) => {
     const bearer = /^bearer +(\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
-    if (jwt === undefined) return false;
+    if (jwt === undefined) throw new Refused(401, "The notification is not signed.");
     try {
       const { request_body_sha256: signed } = await verifyJwt(jwt, set, rules);
-      return signed === hex(await digest(text));
+      if (signed !== hex(await digest(body))) throw new NotVerified("The signature is over another body.");
     } catch (error) {
-      if (error instanceof NotVerified) return false;
+      if (error instanceof KeysUnavailable) throw new Refused(503, error.message, error);
+      if (error instanceof NotVerified) throw new Refused(401, error.message, error);
       throw error;
     }
   };
@@ -81,14 +98,16 @@ function signatureCheck({
 
 /** Compares digests: how long that takes tells nothing of the secret. */
 async function isSame(given: string | null, secret: string): Promise<boolean> {
-  const [one, other] = await Promise.all([digest(given ?? ""), digest(secret)]);
-  return given !== null && one.every((byte, index) => byte === other[index]);
+  const [one, other] = await Promise.all(
+    [given ?? "", secret].map((text) => digest(new TextEncoder().encode(text))),
+  );
+  return given !== null && hex(one) === hex(other);
 }
 
-async function digest(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
 }
 
-function hex(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+function hex(bytes: Uint8Array = new Uint8Array()): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

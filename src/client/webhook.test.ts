@@ -4,9 +4,9 @@ import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { obedient } from "../../test/interop/obedient.ts";
-import { createSigner, generateSigningKey, type JWK, signJwt } from "../keys/index.ts";
+import { createSigner, generateSigningKey, publicKeys, type Signer, signJwt } from "../keys/index.ts";
 import { isTerminal, type StreamResponse } from "../protocol/index.ts";
-import { createServer } from "../server/index.ts";
+import { createServer, nodeListener } from "../server/index.ts";
 import { collect, connect, createWebhook, type WebhookOptions } from "./index.ts";
 import { taskOf } from "./remote.contract.ts";
 
@@ -16,15 +16,21 @@ const event: StreamResponse = { statusUpdate: status };
 /** A webhook and what it has handed on. */
 function webhook(options: Partial<WebhookOptions> = { token: "s3cret" }): {
   post: (headers?: Record<string, string>, body?: unknown) => Promise<number>;
+  ask: (request: Request) => Promise<Response>;
   events: [StreamResponse, string][];
+  errors: string[];
 } {
   const events: [StreamResponse, string][] = [];
+  const errors: string[] = [];
   const receive = createWebhook({
     onEvent: (event, taskId) => void events.push([event, taskId]),
+    onError: (error) => errors.push(String(error)),
     ...options,
   });
   return {
+    ask: receive,
     events,
+    errors,
     async post(headers = {}, body = event) {
       const text = typeof body === "string" ? body : JSON.stringify(body);
       const response = await receive(
@@ -52,12 +58,16 @@ describe("a webhook", () => {
   });
 
   it("hands on what proves itself by its authentication, together with the token when both are given [I-12]", async () => {
-    const { post } = webhook({ token: "s3cret", authentication: { scheme: "Bearer", credentials: "x y" } });
+    const { post, errors } = webhook({
+      token: "s3cret",
+      authentication: { scheme: "Bearer", credentials: "x y" },
+    });
     expect(await post({ ...TOKEN, authorization: "bearer x y" })).toBe(204);
     expect(await post({ authorization: "bearer x y" })).toBe(401);
     for (const authorization of ["Bearer x", "Basic x y", "Bearer", "x y"]) {
       expect(await post({ ...TOKEN, authorization })).toBe(401);
     }
+    expect(errors[0]).toContain("does not have the token of its webhook");
   });
 
   it("takes from anyone only when it is told so in words [I-12]", async () => {
@@ -66,14 +76,19 @@ describe("a webhook", () => {
   });
 
   it("refuses tasks that nobody waits for, what is no notification, and what is too large [I-12]", async () => {
-    const { post, events } = webhook({ token: "s3cret", isExpected: (id) => id === "t", maxBytes: 1_000 });
+    const { post, ask, events } = webhook({
+      token: "s3cret",
+      isExpected: (id) => id === "t",
+      maxBytes: 1_000,
+    });
     expect(await post(TOKEN, { statusUpdate: { ...status, taskId: "other" } })).toBe(404);
-    for (const junk of ["", "{", "[]", "{}", { task: 1 }, `"${"x".repeat(1_000)}"`]) {
+    for (const junk of ["", "{", "[]", "{}", "null", "1", { task: 1 }, { message: {} }]) {
       expect(await post(TOKEN, junk)).toBe(400);
     }
+    expect(await post(TOKEN, `"${"x".repeat(1_000)}"`)).toBe(413);
     expect(events).toEqual([]);
-    const receive = createWebhook({ allowAnyone: true, onEvent: () => {} });
-    expect((await receive(new Request("http://me.example/hook"))).status).toBe(405);
+    const { status: refused, headers } = await ask(new Request("http://me.example/hook"));
+    expect([refused, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
   it("reads the task that 0.3 sends", async () => {
@@ -95,6 +110,19 @@ describe("a webhook", () => {
     expect(failing).toHaveBeenCalledTimes(2);
     expect(await post({ ...headers, "x-a2a-notification-id": "t:2" })).toBe(204);
     expect(failing).toHaveBeenCalledTimes(3);
+  });
+
+  it("tells senders to wait when it has too much to do [I-12]", async () => {
+    const done = Promise.withResolvers<void>();
+    const onEvent = vi.fn<() => Promise<void>>(() => done.promise);
+    const { post, ask } = webhook({ token: "s3cret", atOnce: 2, onEvent });
+    const first = [post(TOKEN), post(TOKEN)];
+    await vi.waitUntil(() => onEvent.mock.calls.length === 2, { interval: 1 });
+    const refused = await ask(new Request("http://me.example/hook", { method: "POST", headers: TOKEN }));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+    done.resolve();
+    expect(await Promise.all(first)).toEqual([204, 204]);
+    expect(await post(TOKEN)).toBe(204);
   });
 
   it.each(["1.0", "0.3"] as const)(
@@ -132,56 +160,68 @@ describe("a webhook", () => {
     },
   );
 
-  it("refuses a signature that is of another text, for another webhook, or by another key [I-12]", async () => {
+  it("takes what is signed for it, over that text, by that sender, now [I-12]", async () => {
     const audience = "http://me.example/hook";
-    const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d: _one, ...publicKey } = key;
-    const { d: _other, ...stranger } = { ...(await generateSigningKey("ES256")), kid: "k" };
     const text = JSON.stringify(event);
-    const jwt = await signed(key, audience, text);
-    const { post } = webhook({ signature: { keys: [publicKey], audience } });
-    expect(await post({ "x-a2a-notification-signature": jwt }, text)).toBe(204);
-    expect(await post({ authorization: `Bearer ${jwt}` }, text)).toBe(204);
-    expect(await post({ authorization: `Bearer ${jwt}` }, `${text} `)).toBe(401);
-    expect(await post({}, text)).toBe(401);
-    expect(await post({ authorization: "Bearer x" }, text)).toBe(401);
-    const elsewhere = await signed(key, "http://other.example", text);
-    expect(await post({ authorization: `Bearer ${elsewhere}` }, text)).toBe(401);
-    const strange = webhook({ signature: { keys: [stranger], audience } });
-    expect(await strange.post({ authorization: `Bearer ${jwt}` }, text)).toBe(401);
+    const seconds = Date.UTC(2026, 0, 1) / 1_000;
+    const [signer, stranger] = [await newSigner(), await newSigner()];
+    const claims = {
+      iat: seconds,
+      exp: seconds + 300,
+      aud: audience,
+      iss: "https://agents.example",
+      request_body_sha256: sha256(text),
+    };
+    const signed = async (more: object = {}, by = signer): Promise<Record<string, string>> => ({
+      "x-a2a-notification-signature": await signJwt({ ...claims, ...more }, by),
+    });
+    const now = (): number => seconds * 1_000;
+    const trusted = { audience, issuer: "https://agents.example", now };
+    const { post, events } = webhook({ signature: { ...trusted, keys: publicKeys([signer]) } });
+    const wrong: Record<string, string>[] = [
+      {},
+      { authorization: "Bearer x" },
+      { "x-a2a-notification-signature": "x.y.z" },
+      await signed({}, stranger),
+      await signed({ aud: "http://other.example/hook" }),
+      await signed({ aud: undefined }),
+      await signed({ iss: "https://other.example" }),
+      await signed({ exp: seconds - 60 }),
+      await signed({ exp: undefined, iat: seconds - 400 }),
+      await signed({ iat: undefined }),
+      await signed({ request_body_sha256: sha256("{}") }),
+      await signed({ request_body_sha256: undefined }),
+    ];
+    for (const headers of wrong) expect(await post(headers, text)).toBe(401);
+    expect(events).toEqual([]);
+    expect(await post(await signed(), text)).toBe(204);
+    const bearer = { authorization: `Bearer ${await signJwt(claims, signer)}` };
+    expect(await post(bearer, text)).toBe(204);
+    expect(await post(bearer, `${text} `)).toBe(401);
     // Whose keys cannot be fetched may come again.
-    const cut = webhook({ signature: { keys: "http://127.0.0.1:1/jwks.json", audience } });
-    expect(await cut.post({ authorization: `Bearer ${jwt}` }, text)).toBe(503);
+    const cut = webhook({ signature: { ...trusted, keys: "http://127.0.0.1:1/jwks.json" } });
+    expect(await cut.post(bearer, text)).toBe(503);
   });
 });
 
-async function signed(privateKey: JWK, aud: string, text: string): Promise<string> {
-  const exp = Math.floor(Date.now() / 1_000) + 60;
-  const request_body_sha256 = createHash("sha256").update(text).digest("hex");
-  return signJwt({ aud, exp, request_body_sha256 }, await createSigner({ privateKey }));
+async function newSigner(): Promise<Signer> {
+  return createSigner({ privateKey: await generateSigningKey("ES256") });
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** Serves a webhook, which is told its own URL. */
 async function serve(make: (url: string) => (request: Request) => Promise<Response>): Promise<string> {
-  let url = "";
-  let receive: ReturnType<typeof make> | undefined;
-  const http = createHttp((incoming, response) => {
-    const chunks: Buffer[] = [];
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => {
-      const headers = incoming.headers as Record<string, string>;
-      const body = Buffer.concat(chunks);
-      const request = new Request(url, { method: incoming.method ?? "POST", headers, body });
-      void receive?.(request).then(({ status }) => response.writeHead(status).end());
-    });
-  });
+  const http = createHttp(nodeListener((request) => receive(request)));
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   onTestFinished(() => {
     http.close();
     http.closeAllConnections();
   });
-  url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`;
-  receive = make(url);
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`;
+  const receive = make(url);
   return url;
 }

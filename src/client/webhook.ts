@@ -1,15 +1,23 @@
 import { A2AError, type StreamResponse } from "../protocol/index.ts";
 import { v0_3, v1 } from "../wire/index.ts";
-import { isObject, parseJson, readText } from "./http.ts";
+import { isObject, parseJson } from "./http.ts";
+import { Refused } from "./refused.ts";
 import { proofOf, type WebhookProof } from "./webhook-proof.ts";
 
 export interface WebhookOptions extends WebhookProof {
-  /** Whether a task is one of ours. Default: all are. */
+  /** Whether a task is one of ours. Others are answered 404, and come again. Default: all are. */
   readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
-  /** Takes a notification. When it rejects, the agent is asked to send it again. */
-  readonly onEvent: (event: StreamResponse, taskId: string) => void | Promise<void>;
+  /**
+   * Takes a notification: from an agent of 0.3 the whole task, as what happened has left it. `id` is the same whenever the
+   * same one comes; undefined from agents that number none. When it rejects, the agent is asked to send it again.
+   */
+  readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
+  /** Told why a notification was not taken; its sender, who may be anybody, sees the status alone. */
+  readonly onError?: (error: unknown) => void;
   /** Larger notifications are refused. Default 16 MiB. */
   readonly maxBytes?: number;
+  /** Notifications under way at once; beyond that their senders are told to wait. Default 100. */
+  readonly atOnce?: number;
 }
 
 /** Of how many notifications that were taken is remembered that they were. */
@@ -17,19 +25,35 @@ const REMEMBERED = 10_000;
 
 /**
  * Receives what agents post about tasks (A2A §4.3.3), in either version, for any server that takes a function of a web
- * `Request`. Only what is proven, expected and readable is handed on. One that comes again, as its id tells where an
- * agent sends ids (Colloquy does), is handed on once for as long as this function lives.
+ * `Request`; `nodeListener` makes one for `node:http`. Only what is proven, expected and readable is handed on, and the
+ * answer is a success when that is done. What comes again under its id is handed on once, for as long as this function
+ * lives.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
-  const { isExpected = () => true, onEvent, maxBytes = 16 * 2 ** 20 } = options;
-  const isProven = proofOf(options);
+  const { isExpected = () => true, onEvent, onError, maxBytes = 16 * 2 ** 20, atOnce = 100 } = options;
+  const proof = proofOf(options);
   const taken = new Map<string, Promise<void>>();
+  let underWay = 0;
+
+  async function receive(request: Request): Promise<void> {
+    if (request.method !== "POST")
+      throw new Refused(405, `A notification is posted, not sent by ${request.method}.`);
+    // First what can be told without reading, so that strangers cost little.
+    await proof.checkHeaders(request.headers);
+    const body = await bytesOf(request, maxBytes);
+    await proof.checkBody(request.headers, body);
+    const event = read(body);
+    const taskId = taskIdOf(event);
+    if (taskId === undefined) throw new Refused(400, "The notification belongs to no task.");
+    if (!(await isExpected(taskId))) throw new Refused(404, `No notification of task ${taskId} is expected.`);
+    await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
+  }
 
   /** Hands an event on; all who bring the same wait for the one that was first. */
-  function take(event: StreamResponse, taskId: string, id: string | null): Promise<void> {
-    const known = id === null ? undefined : taken.get(id);
-    if (known || id === null) return known ?? handOn(event, taskId);
-    const taking = handOn(event, taskId);
+  function take(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
+    const known = id === undefined ? undefined : taken.get(id);
+    if (known || id === undefined) return known ?? handOn(event, taskId, id);
+    const taking = handOn(event, taskId, id);
     taken.set(id, taking);
     // What failed will come again, and is then new.
     taking.catch(() => taken.delete(id));
@@ -38,46 +62,52 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     return taking;
   }
 
-  async function handOn(event: StreamResponse, taskId: string): Promise<void> {
-    await onEvent(event, taskId);
+  async function handOn(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
+    await onEvent(event, taskId, id);
   }
 
   return async (request) => {
-    if (request.method !== "POST") return refusal(405, "Notifications are posted here.");
-    let event: StreamResponse;
+    if (underWay >= atOnce) return new Response(null, { status: 503, headers: { "retry-after": "1" } });
+    underWay++;
     try {
-      const text = await readText({ maxResponseBytes: maxBytes }, new Response(request.body));
-      if (!(await isProven(request, text)))
-        return refusal(401, "Nothing proves who sends this notification.");
-      event = decodeNotification(parseJson(text));
+      await receive(request);
+      return new Response(null, { status: 204 });
     } catch (error) {
-      if (error instanceof A2AError) return refusal(400, error.message);
-      return refusal(503, "It cannot be found out now who sends this notification; send it again.");
+      onError?.(error);
+      const status = error instanceof Refused ? error.status : 500;
+      return new Response(null, { status, ...(status === 405 ? { headers: { allow: "POST" } } : {}) });
+    } finally {
+      underWay--;
     }
-    const taskId = taskIdOf(event);
-    if (!(await isExpected(taskId))) return refusal(404, "Nobody waits for this task here.");
-    try {
-      await take(event, taskId, request.headers.get("x-a2a-notification-id"));
-    } catch {
-      return refusal(500, "The notification could not be taken; send it again.");
-    }
-    return new Response(null, { status: 204 });
   };
 }
 
-/** 1.0 posts an event of a stream, 0.3 the whole task. */
-function decodeNotification(json: unknown): StreamResponse {
-  const { decodeResult } = isObject(json) && "kind" in json ? v0_3 : v1;
-  return decodeResult("SubscribeToTask", json);
+async function bytesOf(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > max) throw new Refused(413, `The notification is larger than ${max} bytes.`);
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-function taskIdOf(event: StreamResponse): string {
+/** 1.0 posts an event of a stream, 0.3 the whole task. */
+function read(body: Uint8Array): StreamResponse {
+  try {
+    const json = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const { decodeResult } = isObject(json) && "kind" in json ? v0_3 : v1;
+    return decodeResult("SubscribeToTask", json);
+  } catch (error) {
+    if (error instanceof A2AError || error instanceof TypeError)
+      throw new Refused(400, `The notification can not be read: ${error.message}`, error);
+    throw error;
+  }
+}
+
+function taskIdOf(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.id;
   if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : (event.message.taskId ?? "");
-}
-
-function refusal(status: number, text: string): Response {
-  const headers = status === 405 ? { allow: "POST" } : undefined;
-  return new Response(`${text}\n`, { status, ...(headers ? { headers } : {}) });
+  return "artifactUpdate" in event ? event.artifactUpdate.taskId : event.message.taskId;
 }

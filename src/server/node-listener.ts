@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 
 /**
- * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a `pushReceiver`.
+ * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a webhook of `createWebhook`.
  * (A server of agents has a faster `listener` of its own.)
  */
 export function nodeListener(

@@ -1,8 +1,9 @@
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { pushReceiver, type PushNotification } from "../../client/index.ts";
+import { createWebhook } from "../../client/index.ts";
 import { generateSigningKey, type SignatureAlgorithm } from "../../keys/index.ts";
+import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, nodeListener, type PushOptions } from "../index.ts";
 import { JSON_BODY, message, parrot } from "../server.fixture.ts";
 
@@ -10,30 +11,31 @@ import { JSON_BODY, message, parrot } from "../server.fixture.ts";
 async function signing(push: PushOptions): Promise<{
   url: string;
   hook: string;
-  got: PushNotification[];
+  got: StreamResponse[];
   errors: unknown[];
   ended: Promise<void>;
 }> {
   const server = createServer({ parrot }, { store: "memory", push: { allowPrivate: true, ...push } });
   onTestFinished(() => server.close());
   const { url } = await server.listen();
-  const got: PushNotification[] = [];
+  const got: StreamResponse[] = [];
   const errors: unknown[] = [];
   const end = Promise.withResolvers<void>();
-  const receive = pushReceiver(
-    { jwks: `${url}/.well-known/jwks.json`, onError: (error) => errors.push(error) },
-    (notification) => {
-      got.push(notification);
-      if (JSON.stringify(notification.event).includes("COMPLETED")) end.resolve();
-    },
-  );
-  const http = createHttpServer(nodeListener(receive));
+  const http = createHttpServer(nodeListener((request) => receive(request)));
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
     http.closeAllConnections();
     http.close();
   });
   const hook = `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook?x=1`;
+  const receive = createWebhook({
+    signature: { keys: `${url}/.well-known/jwks.json`, audience: hook },
+    onError: (error) => errors.push(error),
+    onEvent: (event) => {
+      got.push(event);
+      if (JSON.stringify(event).includes("COMPLETED")) end.resolve();
+    },
+  });
   return { url, hook, got, errors, ended: end.promise };
 }
 
@@ -52,7 +54,7 @@ describe("a server that signs its push notifications", () => {
       });
       await send(url, { url: hook });
       await ended;
-      const kinds = got.map(({ event }) => Object.keys(event)[0]);
+      const kinds = got.map((event) => Object.keys(event)[0]);
       expect(kinds).toEqual(["task", "statusUpdate", "artifactUpdate", "statusUpdate"]);
       expect(errors).toEqual([]);
       const keys = await fetch(`${url}/.well-known/jwks.json`);
