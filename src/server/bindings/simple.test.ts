@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { agent, inputRequired } from "../adapters/index.ts";
-import { bearer } from "./auth/index.ts";
-import { createServer, type Server } from "./index.ts";
+import { agent, inputRequired } from "../../adapters/index.ts";
+import { bearer } from "../auth/index.ts";
+import { createServer, type Server } from "../index.ts";
 
 const ADA = "token-of-ada-0123456789";
 const BOB = "token-of-bob-0123456789";
