@@ -58,7 +58,7 @@ async function meet(peer: Peer, ready: Ready): Promise<number> {
     const theirUrl = await firstUrl(theirs, ready.server);
     for (const direction of DIRECTIONS) {
       const met: Row[] = [];
-      for (const way of WAYS) {
+      for (const way of WAYS.filter(({ version }) => peer.versions.includes(version))) {
         const outcomes =
           direction === "our client" ? callAsUs(theirUrl, way) : callAsThem(ready.client(ourUrl, way));
         for await (const outcome of outcomes) {
@@ -108,9 +108,10 @@ function linesOf({ stdout }: ChildProcess): AsyncIterable<string> {
 /** One line per scenario, one column per way. */
 function table(met: readonly Row[]): string[] {
   const width = Math.max(...met.map(({ scenario }) => scenario.length));
-  const head = WAYS.map(({ binding, version }) => `${binding} ${version}`);
+  const ways = WAYS.filter(({ version }) => met.some((row) => row.version === version));
+  const head = ways.map(({ binding, version }) => `${binding} ${version}`);
   const lines = [...new Set(met.map(({ scenario }) => scenario))].map((scenario) => {
-    const cells = WAYS.map(({ binding, version }, index) => {
+    const cells = ways.map(({ binding, version }, index) => {
       const row = met.find(
         (one) => one.scenario === scenario && one.binding === binding && one.version === version,
       );

@@ -20,44 +20,52 @@ export interface Ready {
 export interface Peer {
   readonly name: string;
   readonly sdk: string;
+  readonly versions: readonly Way["version"][];
   /** Sets it up in a folder of node_modules, once; or says in words why that cannot be. */
   setUp(say: (line: string) => void): Promise<Ready | string>;
 }
 
-const python: Peer = {
-  name: "python",
-  sdk: versionIn("test/interop/python/requirements.txt", /^(a2a-sdk)\S*?==(\S+)/m),
-  async setUp(say) {
-    if (!works("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
-      return "there is no Python 3.10 or newer with venv (python3)";
-    }
-    const home = join(root, "test/interop/python");
-    const place = join(cache, "python");
-    const wanted = readFileSync(join(home, "requirements.txt"), "utf8");
-    const mark = join(place, "installed.txt");
-    if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
-      say("Setting up Python's SDK, about a minute …");
-      const pip = ["-m", "pip", "install", "--quiet", "-r", join(home, "requirements.txt")];
-      const isDone = (await run("python3", "-m", "venv", place)) && (await run(interpreter(place), ...pip));
-      if (!isDone) return "its packages could not be installed; what pip said is above";
-      writeFileSync(mark, wanted);
-    }
-    return {
-      server: [interpreter(place), join(home, "server.py")],
-      client: (url, { binding, version }) => [
-        interpreter(place),
-        join(home, "client.py"),
-        url,
-        binding,
-        version,
-      ],
-    };
-  },
-};
+interface PythonFiles {
+  readonly requirements: string;
+  readonly server: string;
+  readonly client: string;
+}
+
+/** A release of Python's SDK, with programs for its API. */
+function python(name: string, versions: Peer["versions"], files: PythonFiles): Peer {
+  const home = join(root, "test/interop/python");
+  const requirements = join(home, files.requirements);
+  return {
+    name,
+    sdk: versionIn(requirements, /^(a2a-sdk)\S*?==(\S+)/m),
+    versions,
+    async setUp(say) {
+      if (!works("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
+        return "there is no Python 3.10 or newer with venv (python3)";
+      }
+      const place = join(cache, name);
+      const wanted = readFileSync(requirements, "utf8");
+      const mark = join(place, "installed.txt");
+      if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
+        say("Setting up Python's SDK, about a minute …");
+        const pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
+        const isDone = (await run("python3", "-m", "venv", place)) && (await run(interpreter(place), ...pip));
+        if (!isDone) return "its packages could not be installed; what pip said is above";
+        writeFileSync(mark, wanted);
+      }
+      const client = [interpreter(place), join(home, files.client)] as const;
+      return {
+        server: [interpreter(place), join(home, files.server)],
+        client: (url, { binding, version }) => [...client, url, binding, version],
+      };
+    },
+  };
+}
 
 const go: Peer = {
   name: "go",
-  sdk: versionIn("test/interop/go/go.mod", /(a2a-go)\/v2 v(\S+)/),
+  sdk: versionIn(join(root, "test/interop/go/go.mod"), /(a2a-go)\/v2 v(\S+)/),
+  versions: ["1.0", "0.3"],
   async setUp(say) {
     if (!works("go", "version")) return "there is no Go (go)";
     mkdirSync(cache, { recursive: true });
@@ -75,14 +83,27 @@ const go: Peer = {
   },
 };
 
-export const PEERS: readonly Peer[] = [python, go];
+export const PEERS: readonly Peer[] = [
+  python("python", ["1.0", "0.3"], {
+    requirements: "requirements.txt",
+    server: "server.py",
+    client: "client.py",
+  }),
+  // What is in use where nobody has moved to 1.0 yet.
+  python("python-0.3", ["0.3"], {
+    requirements: "requirements-0.3.txt",
+    server: "server_0_3.py",
+    client: "client_0_3.py",
+  }),
+  go,
+];
 
 function interpreter(place: string): string {
   return join(place, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
 }
 
 function versionIn(file: string, pattern: RegExp): string {
-  const [, name, version] = pattern.exec(readFileSync(join(root, file), "utf8")) ?? [];
+  const [, name, version] = pattern.exec(readFileSync(file, "utf8")) ?? [];
   return `${name} ${version}`;
 }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
 import { collect, connect, type Remote } from "../../src/client/index.ts";
 import {
   A2AError,
@@ -61,6 +62,8 @@ const SCENARIOS: Readonly<Record<string, (remote: Remote) => Promise<void>>> = {
     const asked = taskOf(await collect(remote.stream("ask")));
     assert.equal(asked.status.state, "TASK_STATE_INPUT_REQUIRED");
     const about = { taskId: asked.id, contextId: asked.contextId };
+    // Nobody answers within a millisecond; and Python's 0.3 then still puts away the turn before, with the queue of this one.
+    await pause(100);
     const done = taskOf(await remote.send("blue", about));
     assert.deepEqual([done.id, answer(done)], [asked.id, "got blue"]);
   },

@@ -8,6 +8,7 @@ import { discover } from "./discover.ts";
 import type { GrpcConnection } from "./grpc-transport.ts";
 import { explaining } from "./explain.ts";
 import type { Http } from "./http.ts";
+import { lingering } from "./linger.ts";
 import type { Reconnect } from "./reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
 import { type ClientBinding, transportFor } from "./transport-for.ts";
@@ -71,10 +72,11 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     authorizer: createAuthorizer(found.card, { auth, origin, fetch: http.fetch, now }),
   };
   const transport = await transportFor(via, { ...http, ...authorizer, version: versionOf(via) ?? version });
+  const patient = transport.version === "0.3" ? lingering(transport, reconnect) : transport;
   return remote({
     cards: new CardHolder(source, found),
     via,
-    transport: auth ? transport : explaining(transport, found.card),
+    transport: auth ? patient : explaining(patient, found.card),
     reconnect,
     retry,
   });

@@ -98,17 +98,18 @@ describe("with an agent of 0.3", () => {
       "tasks/resubscribe": [
         stream([task("working", "one two "), chunk("three"), status("completed", true)], "end"),
       ],
+      "tasks/get": [answer(task("working", "one "))],
     });
     expect(await text(await all(remote.stream("go")))).toBe("one two three");
-    expect(asked()).toEqual(["message/stream", "tasks/resubscribe"]);
+    expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe"]);
   });
 
   it("a stream that is cut goes on with the whole task, where the server begins in the middle [E3]", async () => {
     const { remote, asked } = await play({
       "message/stream": [stream([task("submitted"), chunk("one ")], "cut")],
       "tasks/resubscribe": [stream([chunk("three"), status("completed", true)], "open")],
-      // Between the two, "three" may be in the task already or not; the task at the end has it once.
-      "tasks/get": [answer(task("working", "one two three")), answer(task("completed", "one two three"))],
+      // "two" came between the two; the task at the end has it.
+      "tasks/get": [answer(task("working", "one ")), answer(task("completed", "one two three"))],
     });
     const events = await all(remote.stream("go"));
     expect(events.map((event) => Object.keys(event)[0])).toEqual([
@@ -119,7 +120,7 @@ describe("with an agent of 0.3", () => {
       "task",
     ]);
     expect(await text(events)).toBe("one two three");
-    expect(asked()).toEqual(["message/stream", "tasks/resubscribe", "tasks/get", "tasks/get"]);
+    expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe", "tasks/get"]);
   });
 
   it("a stream of a server that counts its events goes on where it was [E4]", async () => {
@@ -138,22 +139,45 @@ describe("with an agent of 0.3", () => {
       const { remote } = await play({
         "message/stream": [stream([task("submitted"), chunk("one ")], "cut")],
         "tasks/resubscribe": [refuse(code)],
-        "tasks/get": [answer(task("completed", "one two"))],
+        "tasks/get": [answer(task("working")), answer(task("completed", "one two"))],
       });
       expect(await text(await all(remote.stream("go")))).toBe("one two");
     },
   );
 
+  it("a subscription shows the task at once, where the server is silent until something happens [F-50]", async () => {
+    const { remote } = await play({
+      "tasks/get": [answer(task("working"))],
+      "tasks/resubscribe": [stream([], "open")],
+    });
+    const subscription = remote.task.subscribe("t")[Symbol.asyncIterator]();
+    expect(await subscription.next()).toMatchObject({
+      value: { task: { status: { state: "TASK_STATE_WORKING" } } },
+    });
+    await subscription.return?.();
+  });
+
+  it("a server that forgets its ids is asked for the task [E3]", async () => {
+    const { remote, asked } = await play({
+      "message/stream": [stream([task("submitted"), chunk("one ")], "cut", 1)],
+      "tasks/resubscribe": [stream([chunk("three"), status("completed", true)], "end", 1)],
+      "tasks/get": [answer(task("working", "one two ")), answer(task("completed", "one two three"))],
+    });
+    expect(await text(await all(remote.stream("go")))).toBe("one two three");
+    expect(asked()).toEqual(["message/stream", "tasks/resubscribe", "tasks/get", "tasks/get"]);
+  });
+
   it("a subscription that gives nothing is not asked for ever", async () => {
     const { remote, asked } = await play(
       {
         "tasks/resubscribe": [stream([], "end"), stream([], "end")],
-        "tasks/get": [answer(task("working")), answer(task("working"))],
+        "tasks/get": Array.from({ length: 4 }, () => answer(task("working"))),
       },
       { tries: 1 },
     );
     await expect(all(remote.task.subscribe("t"))).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(asked()).toEqual(["tasks/resubscribe", "tasks/get", "tasks/resubscribe", "tasks/get"]);
+    const round = ["tasks/get", "tasks/resubscribe", "tasks/get"];
+    expect(asked()).toEqual([...round, ...round]);
   });
 
   it("a follow-up need not begin with the task", async () => {

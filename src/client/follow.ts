@@ -23,16 +23,17 @@ export async function* follow(
   const backoff = new Backoff(reconnect);
   for (;;) {
     let cut: A2AError;
+    let isOver = false;
     try {
       const isResumed = "send" in beginning && place.taskId !== undefined;
       for await (const received of open(transport, beginning, place, call)) {
         if (place.advance(received)) backoff.progress();
         yield received.event;
-        if (received.isLast) return;
+        isOver ||= received.isLast === true;
         // A subscription stays open behind a question; the stream that it stands in for would not.
         if (isResumed && place.isOver) return;
       }
-      if (place.isComplete) return;
+      if (isOver || place.isComplete) return;
       cut = new A2AError("UNAVAILABLE", "the agent ended the stream before the task had ended");
     } catch (error) {
       if (!isPassing(error)) throw error;

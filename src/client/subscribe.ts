@@ -33,29 +33,35 @@ export async function* subscribe(
 /** How a server says that there is nothing to subscribe to, because the task has ended (A2A §3.1.6). */
 const MAY_HAVE_ENDED: Record<Transport["version"], (error: A2AError) => boolean> = {
   "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
-  // 0.3 says nothing of it, and each server something else.
-  "0.3": (error) => error.reason !== "TASK_NOT_FOUND" && !isPassing(error),
+  // 0.3 says nothing of it, and each server something else; whether there is a task is for GetTask to say.
+  "0.3": (error) => !isPassing(error),
 };
 
 /**
- * 0.3 leaves it to the server what a subscription begins with. One that begins in the middle is preceded by the task as
- * it is then; and because something may have happened between the two, the task stands once more for the last event.
+ * 0.3 leaves it to the server what a subscription begins with, and some say nothing before something happens. So the task
+ * comes first, but behind an id that the server counts on from. What happens before the subscription stands is missing
+ * unless the server begins with the whole task, too: the task then stands once more in place of the last event.
  */
 async function* madeWhole(
   stream: AsyncIterable<Received>,
   get: () => Promise<Task>,
   lastEventId: string | undefined,
 ): AsyncGenerator<Received, void, undefined> {
+  if (lastEventId === undefined) {
+    const task = await get();
+    const isLast = isTerminal(task.status.state);
+    yield { event: { task }, isLast };
+    if (isLast) return;
+  }
   let isWhole: boolean | undefined;
   let isLast = false;
   for await (const received of stream) {
     if (isWhole === undefined) {
       isWhole = "task" in received.event || follows(received.id, lastEventId);
-      if (!isWhole) yield { event: { task: await get() } };
+      if (!isWhole && lastEventId !== undefined) yield { event: { task: await get() } };
     }
     isLast = received.isLast === true;
-    if (isLast && !isWhole) break;
-    yield received;
+    if (!isLast || isWhole) yield received;
   }
   if (!isWhole) yield { event: { task: await get() }, isLast };
 }

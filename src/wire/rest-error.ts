@@ -5,6 +5,7 @@ import {
   isReason,
   reasonOfCode,
   reasonOfHttp,
+  reasonOfName,
   type SpecRevision,
   statusOf,
 } from "./errors.ts";
@@ -37,13 +38,16 @@ export function fromRestError(status: number, body: unknown): A2AError {
       reasonOfCode(error.code) ??
       reasonOfProblem(error.type) ??
       reasonOfGrpc(error.status) ??
-      reasonOfHttp(status),
+      // All that Python's 0.3 says; without it, a task that is not there would be a path that is not.
+      (status === 404 && message === "Task not found" ? "TASK_NOT_FOUND" : reasonOfHttp(status)),
   });
 }
 
-/** `https://a2a-protocol.org/errors/task-not-found` → `TASK_NOT_FOUND`. */
+/** `https://a2a-protocol.org/errors/task-not-found` → `TASK_NOT_FOUND`, and so `TaskNotFoundError` of Python's 0.3. */
 function reasonOfProblem(type: unknown): ErrorReason | undefined {
   if (typeof type !== "string") return undefined;
+  const named = reasonOfName(type);
+  if (named) return named;
   const name = type
     .slice(type.lastIndexOf("/") + 1)
     .replaceAll("-", "_")

@@ -53,6 +53,13 @@ describe("an error of 0.3", () => {
     });
   });
 
+  it("is read by its type alone, or by what Python's servers of 0.3 say", () => {
+    for (const body of [{ type: "TaskNotFoundError", message: "Not here" }, { message: "Task not found" }]) {
+      expect(fromRestError(404, body)).toMatchObject({ reason: "TASK_NOT_FOUND", message: body.message });
+    }
+    expect(fromRestError(404, { detail: "Not Found" })).toMatchObject({ reason: "NOT_FOUND" });
+  });
+
   it("comes back as it was, over HTTP+JSON", () => {
     for (const error of [lost, wrong]) {
       const { status, body } = rest.toError(error, "1.0.1");

@@ -1,0 +1,94 @@
+"""The same agent, made with the official Python SDK when it spoke 0.3 only."""
+
+import asyncio
+import json
+import socket
+import sys
+
+import grpc
+import httpx
+import uvicorn
+from a2a.grpc import a2a_pb2_grpc
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.apps import A2ARESTFastAPIApplication, A2AStarletteApplication
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler, GrpcHandler
+from a2a.server.tasks import (
+    BasePushNotificationSender,
+    InMemoryPushNotificationConfigStore,
+    InMemoryTaskStore,
+    TaskUpdater,
+)
+from a2a.types import AgentCapabilities, AgentCard, AgentInterface, AgentSkill, Part, TextPart, TransportProtocol
+from a2a.utils import new_task
+
+
+class Obedient(AgentExecutor):
+    """`count` streams "one two three", `ask` asks, `wait` works until it is cancelled, as the TypeScript suites want."""
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        text = context.get_user_input()
+        before = context.current_task
+        if before is None:
+            await event_queue.enqueue_event(new_task(context.message))
+        updater = TaskUpdater(event_queue, context.task_id, context.context_id)
+        await updater.start_work()
+        if text == "wait":
+            await asyncio.Event().wait()
+        elif text == "ask" and before is None:
+            await updater.requires_input(final=True)
+        else:
+            words = [f"got {text}"] if before is not None else ["one ", "two ", "three"]
+            for index, word in enumerate(words):
+                part = Part(root=TextPart(text=word))
+                await updater.add_artifact([part], artifact_id="answer", append=index > 0)
+            await updater.complete()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
+
+
+def card_for(url: str, grpc_address: str) -> AgentCard:
+    return AgentCard(
+        name="Obedient",
+        description="Does as it is told.",
+        version="1",
+        url=f"{url}/",
+        preferred_transport=TransportProtocol.jsonrpc,
+        additional_interfaces=[
+            AgentInterface(url=f"{url}/rest", transport=TransportProtocol.http_json),
+            AgentInterface(url=grpc_address, transport=TransportProtocol.grpc),
+        ],
+        capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+        default_input_modes=["text/plain"],
+        default_output_modes=["text/plain"],
+        skills=[AgentSkill(id="obey", name="Obey", description="Obeys", tags=["test"])],
+    )
+
+
+async def main() -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    rpc = grpc.aio.server()
+    card = card_for(url, f"127.0.0.1:{rpc.add_insecure_port('127.0.0.1:0')}")
+    configs = InMemoryPushNotificationConfigStore()
+    handler = DefaultRequestHandler(
+        agent_executor=Obedient(),
+        task_store=InMemoryTaskStore(),
+        push_config_store=configs,
+        push_sender=BasePushNotificationSender(httpx.AsyncClient(), configs),
+    )
+    a2a_pb2_grpc.add_A2AServiceServicer_to_server(GrpcHandler(card, handler), rpc)
+    await rpc.start()
+    app = A2AStarletteApplication(agent_card=card, http_handler=handler).build()
+    app.mount("/rest", A2ARESTFastAPIApplication(agent_card=card, http_handler=handler).build())
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    serving = asyncio.create_task(server.serve([listening]))
+    print(json.dumps({"url": url}), flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    await rpc.stop(0)
+    server.should_exit = server.force_exit = True
+    await serving
+
+
+asyncio.run(main())
