@@ -35,7 +35,7 @@ export interface LogContext {
   /** Have the store remember the ids of messages. */
   readonly deduplicate: boolean;
   /** Left word with when a task that may have webhooks has new events. */
-  readonly outbox?: { wake(task: Watched): void } | undefined;
+  readonly outbox?: { wake(task: Watched, registered?: readonly WebhookRegistration[]): void } | undefined;
 }
 
 /** The runner, as its task speaks to it. */
@@ -226,7 +226,7 @@ export class LiveTask implements Writer, Watched {
     this.#seq += append.events.length;
     // Not before: until now the outbox may have learned from the store that there is none.
     if (append.webhooks) this.watched = true;
-    this.#publish(append.events);
+    this.#publish(append);
     for (const { accepted, seq } of messages) accepted.resolve(seq);
     if (isAtRest(append.status.state) && append.events.some(isStop)) this.#listener.onStop();
     if (this.#pending.length > 0) this.#context.committer.add(this, this.#urgent);
@@ -271,14 +271,14 @@ export class LiveTask implements Writer, Watched {
     return task;
   }
 
-  #publish(events: readonly LogEvent[]): void {
+  #publish({ events, webhooks }: Append): void {
     const { observer } = this.#context;
     if (this.#listener.hasReaders) this.tail.add(events);
     else this.tail.clear();
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
-    if (this.watched) this.#context.outbox?.wake(this);
+    if (this.watched) this.#context.outbox?.wake(this, webhooks);
     const changed = this.#changed;
     this.#changed = undefined;
     changed?.resolve();

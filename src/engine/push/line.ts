@@ -2,7 +2,7 @@ import { isTerminal, type LogEvent } from "../../protocol/index.ts";
 import type { TaskStore } from "../store.ts";
 import type { Deliver, Delivered, Failed } from "./deliver.ts";
 import { Replica } from "./replica.ts";
-import type { Webhook } from "./store.ts";
+import type { Webhook, WebhookRegistration } from "./store.ts";
 
 /** How much of the log one go takes; then others of the same host have their go. */
 const PAGE = { events: 32, maxBytes: 256 * 1024 };
@@ -43,6 +43,12 @@ export class Line {
   /** All events up to this one are delivered. */
   get seq(): number {
     return this.#seq;
+  }
+
+  /** False when the webhook is not as this line has it: it was registered again with something else. */
+  serves({ config, version }: WebhookRegistration): boolean {
+    const { webhook } = this;
+    return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
   }
 
   /** Delivers a page of the log; `onDelivered` is told of each event that has arrived. */

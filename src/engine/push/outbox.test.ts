@@ -450,6 +450,61 @@ describe("the outbox", () => {
     expect(it.post.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
   });
 
+  it("serves from its message on a webhook that comes with a later one, or in another's place [E12, F-13]", async () => {
+    const it = pushHouse();
+    const { run, taskId } = await begin(it, webhook("a"));
+    run.say(askForInput).end();
+    await settle();
+    for (const [at, config] of [webhook("b"), { ...webhook("a"), token: "new" }].entries()) {
+      const configuration = { taskPushNotificationConfig: config, returnImmediately: true };
+      void it.engine.send(request("go on", { taskId, configuration }), alice);
+      (await it.puppet.run(at + 1)).say(chunk(`${at}`), askForInput).end();
+      await settle();
+    }
+    expect(it.post.delivered.filter((one) => one.startsWith("b:"))).toEqual([
+      "b: WORKING",
+      "b: 0",
+      "b: INPUT_REQUIRED",
+      "b: WORKING",
+      "b: 1",
+      "b: INPUT_REQUIRED",
+    ]);
+    const ofA = it.post.tries.filter(({ webhook: { config } }) => config.id === "a");
+    expect(
+      ofA.map(({ event, webhook: { config } }) => `${word(event.event)} ${config.token ?? "old"}`),
+    ).toEqual([
+      "task SUBMITTED old",
+      "INPUT_REQUIRED old",
+      "WORKING old",
+      "0 old",
+      "INPUT_REQUIRED old",
+      "WORKING new",
+      "1 new",
+      "INPUT_REQUIRED new",
+    ]);
+  });
+
+  it("begins anew with a dead webhook that comes with another message, also before its death is written down [E12]", async () => {
+    const it = pushHouse();
+    it.post.answers.set("w", [failed({ hopeless: true })]);
+    const { run, taskId } = await begin(it);
+    run.say(askForInput).end();
+    await settle();
+    const configuration = { taskPushNotificationConfig: webhook("w"), returnImmediately: true };
+    void it.engine.send(request("go on", { taskId, configuration }), alice);
+    (await it.puppet.run(1)).say(completed).end();
+    await settle();
+    it.clock.advance(500);
+    await settle();
+    expect(it.post.delivered).toEqual([
+      "w: task SUBMITTED",
+      "w: INPUT_REQUIRED",
+      "w: WORKING",
+      "w: COMPLETED",
+    ]);
+    expect(await it.store.push.dead(10)).toEqual([]);
+  });
+
   it("asks the store no more for the webhooks of a task whose receivers are all given up", async () => {
     const it = pushHouse();
     it.post.answers.set("w", [failed({ hopeless: true })]);

@@ -8,7 +8,7 @@ import { Lanes } from "./lanes.ts";
 import { Line, type GoEnd } from "./line.ts";
 import { Progress } from "./progress.ts";
 import { pauseAfter, retryPolicy, type RetryPolicy } from "./retry.ts";
-import type { DeadLetter, PushStore, Webhook, WebhookProgress } from "./store.ts";
+import type { DeadLetter, PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./store.ts";
 
 export interface OutboxOptions {
   /** Must have `push`, and be open before `open` is called. */
@@ -47,8 +47,11 @@ interface Watch {
 interface LookUp {
   again: boolean;
   live: Watched | undefined;
+  /** The ids of webhooks that were registered, perhaps again, with what has just been committed. */
+  readonly registered: Set<string>;
 }
 
+const NONE: readonly WebhookRegistration[] = [];
 const DUE_PAGE = 256;
 const STORE_RETRY_MS = 1000;
 
@@ -103,15 +106,19 @@ export class Outbox {
     void this.#refill();
   }
 
-  /** Word of a commit. Costs nothing that grows with the task, and never throws. */
-  wake(task: Watched): void {
-    const watch = this.#watches.get(nameOf(task.scope, task.taskId));
-    if (!watch) {
-      this.#lookUp(task.scope, task.taskId, task);
-      return;
-    }
+  /**
+   * Word of a commit, and of the webhooks that were registered with it, perhaps in the place of others. Costs nothing that
+   * grows with the task, and never throws.
+   */
+  wake(task: Watched, registered: readonly WebhookRegistration[] = NONE): void {
+    const { scope, taskId } = task;
+    const ids = registered.map(({ config }) => config.id);
+    const watch = this.#watches.get(nameOf(scope, taskId));
+    if (!watch || ids.length > 0) this.#lookUp(scope, taskId, task, ids);
+    if (!watch) return;
     for (const line of watch.lines) {
-      if (line.state === "idle") this.#enqueue(line);
+      // One that may have got another address goes on when that is known.
+      if (line.state === "idle" && !ids.includes(line.webhook.config.id)) this.#enqueue(line);
       else line.grown = true;
     }
     this.#touch(watch);
@@ -145,15 +152,16 @@ export class Outbox {
   // --- which webhooks there are
 
   /** Learns from the store which webhooks a task has; asked again meanwhile, it looks again. */
-  #lookUp(scope: Scope, taskId: string, live: Watched | undefined): void {
+  #lookUp(scope: Scope, taskId: string, live: Watched | undefined, registered: Iterable<string> = []): void {
     const name = nameOf(scope, taskId);
     const underWay = this.#lookUps.get(name);
     if (underWay) {
       underWay.again = true;
       underWay.live ??= live;
+      for (const id of registered) underWay.registered.add(id);
       return;
     }
-    const lookUp: LookUp = { again: false, live };
+    const lookUp: LookUp = { again: false, live, registered: new Set(registered) };
     this.#lookUps.set(name, lookUp);
     this.#begin();
     void this.#learn(scope, taskId, lookUp).finally(() => this.#end());
@@ -168,6 +176,8 @@ export class Outbox {
         webhooks = (await this.#store.push.list(scope, taskId)) ?? [];
       } while (lookUp.again);
       this.#lookUps.delete(name);
+      for (const { key, config } of webhooks)
+        if (lookUp.registered.has(config.id)) this.#progress.revive(key);
       const owed = webhooks.filter(({ key, dead }) => !dead && !isOver(this.#progress.of(key)));
       if (owed.length > 0) this.#watch(scope, taskId, owed);
       else this.#unwatch(name);
@@ -178,7 +188,7 @@ export class Outbox {
       this.#lookUps.delete(name);
       this.#observer.onError?.({ where: "push", error, taskId });
       if (this.#closing) return;
-      this.#clock.after(STORE_RETRY_MS, () => this.#lookUp(scope, taskId, lookUp.live));
+      this.#clock.after(STORE_RETRY_MS, () => this.#lookUp(scope, taskId, lookUp.live, lookUp.registered));
     }
   }
 
@@ -194,7 +204,8 @@ export class Outbox {
     const before = new Map(watch.lines.map((line) => [line.webhook.key, line]));
     watch.lines = webhooks.map((webhook) => {
       const line = before.get(webhook.key);
-      if (line && !line.gone) return line;
+      if (line && !line.gone && line.serves(webhook)) return line;
+      if (line) this.#leave(line);
       return new Line(webhook, Math.max(line?.seq ?? 0, this.#progress.of(webhook.key)?.delivered ?? 0));
     });
     for (const line of watch.lines) if (line.state === "idle") this.#enqueue(line);
