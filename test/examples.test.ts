@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Cli, colloquy, directoryWith, serving } from "../src/cli/process.contract.ts";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type DataPart, type Task, textOf } from "../src/protocol/index.ts";
 
 const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
 
@@ -8,6 +10,7 @@ describe("the examples", () => {
   it.each([
     ["01-hello.ts", "hello", "Ada", "Hello, Ada! Nice to meet you."],
     ["02-adk-agent.ts", "adk-agent", "What is the weather in Seoul?", "It is sunny in Seoul, 21 °C."],
+    ["10-adk-mcp.ts", "adk-mcp", "How many pears are there?", "There are 3."],
   ])("%s can be served", async (file, id, text, answer) => {
     const cwd = await directoryWith({});
     const server = await serving(["serve", example(file), "--store", "memory"], cwd);
@@ -19,7 +22,39 @@ describe("the examples", () => {
     }
   });
 
+  it("09-adk-approval.ts goes on with an approval after its server was killed", async () => {
+    const cwd = await directoryWith({});
+    const args = ["serve", example("09-adk-approval.ts"), "--store", `sqlite:${join(cwd, "tasks.db")}`];
+    const before = await serving(args, cwd);
+    const send = async (url: string, ...more: string[]): Promise<Task> => {
+      const { out } = await colloquy(["send", url, "-o", "json", ...more], cwd).ended;
+      return (JSON.parse(out) as { task: Task }).task;
+    };
+    const asked = await send(before.agents["adk-approval"] as string, "Refund 80 euros");
+    before.cli.child.kill("SIGKILL");
+    await before.cli.ended;
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const call = asked.status.message?.parts[0] as DataPart;
+    const { id } = call.data as { id: string };
+    const after = await serving(args, cwd);
+    try {
+      const answer = JSON.stringify({ id, response: { approved: true } });
+      const url = after.agents["adk-approval"] as string;
+      const done = await send(url, "--task-id", asked.id, "--data", answer);
+      expect(done.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(done.artifacts?.map(({ parts }) => textOf(parts)).join(" ")).toBe(
+        "I have asked for an approval. The money is on its way.",
+      );
+    } finally {
+      after.cli.child.kill("SIGKILL");
+    }
+  });
+
   it.each([
+    [
+      "08-adk-workflows.ts",
+      /^sequence \| "author": A draft. "editor": A better draft.\nparallel \| "prose": A story. "verse": A poem.\nloop \| "polisher": Version 1. "polisher": Version 2.\nworkflow \| "count": \{"words":3\} "counted": One two three.\n$/,
+    ],
     ["03-streaming-client.ts", /^1 2 3 (\d+ )+29 30 \nCut [1-9]\d* times\.\n$/],
     ["05-extension.ts", /^\[\{[^\n]*veni, vidi[^\n]*\}\]\n[^\n]*veni, vidi[^\n]*"tense":"perfect"[^\n]*\n$/],
     [

@@ -1,0 +1,14 @@
+/** An MCP server over stdio, for 10-adk-mcp.ts: one tool, which knows what is in stock. */
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { z } from "zod";
+
+const stock: Record<string, number> = { apples: 12, pears: 3 };
+
+const server = new McpServer({ name: "stock", version: "1.0.0" });
+server.registerTool(
+  "in_stock",
+  { description: "How many of a fruit there are", inputSchema: { fruit: z.string() } },
+  ({ fruit }) => ({ content: [{ type: "text", text: String(stock[fruit] ?? 0) }] }),
+);
+await server.connect(new StdioServerTransport());
