@@ -101,7 +101,7 @@ export async function exchange(
 ): Promise<Response> {
   let response: Response;
   try {
-    response = await send(url, { ...init, redirect: "manual" });
+    response = await untilAborted(send(url, { ...init, redirect: "manual" }), init.signal);
   } catch (cause) {
     throw unavailable(cause, init.signal, `No answer from ${new URL(url).origin}`);
   }
@@ -111,6 +111,25 @@ export async function exchange(
   const target = response.headers.get("location") ?? "elsewhere";
   const message = `${withoutQuery(url)} redirects to ${target}; connect to that address if you trust it.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
+}
+
+/**
+ * What `fetch` answers, or a rejection as soon as the signal aborts. It should do that by itself; but where a signal goes
+ * through a `Request` that is collected meanwhile, it waits for ever.
+ */
+function untilAborted(answer: Promise<Response>, signal: AbortSignal | undefined): Promise<Response> {
+  if (!signal) return answer;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      reject(signal.reason as Error);
+      // Nobody waits for it any more.
+      answer.then(({ body }) => body?.cancel()).catch(() => {});
+    };
+    const forget = (): void => signal.removeEventListener("abort", abort);
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    answer.then(resolve, reject).finally(forget);
+  });
 }
 
 /** A URL for people: an API key may be in its query. */

@@ -21,6 +21,20 @@ describe("every request", () => {
     await expect(remote.task.get("t", { signal })).rejects.toThrow("enough");
   });
 
+  it("is aborted before its answer whatever `fetch` makes of the signal", async () => {
+    let sent = (): void => {};
+    const begun = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const { remote } = await serve(() => sent(), { fetch: deaf });
+    const stop = new AbortController();
+    const answer = remote.send("hi", { signal: stop.signal });
+    await begun;
+    stop.abort(new Error("enough"));
+    await expect(answer).rejects.toThrow("enough");
+  });
+
   it("is aborted in the middle of its answer whatever `fetch` makes of the signal", async () => {
     let sent = (): void => {};
     const begun = new Promise<void>((resolve) => {
