@@ -184,6 +184,12 @@ describe("an ADK agent served with toA2a", () => {
     expect(await response.json()).toMatchObject({ name: "clerk" });
   });
 
+  it("listens for gRPC when told so", async () => {
+    const { url } = await serve({ grpc: true });
+    const remote = await connect(url, { binding: "GRPC" });
+    expect(taskOf(await remote.send("hello")).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
   it("speaks with the official client", async () => {
     const { url } = await serve();
     const client = await new ClientFactory().createFromUrl(url);

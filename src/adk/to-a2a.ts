@@ -25,7 +25,7 @@ export interface ToA2aOptions
  * with either.
  */
 export function toA2a(agent: AdkSource, options: ToA2aOptions = {}): Server {
-  const { agentCard, runner, port = 8000, host = "127.0.0.1", sessionService } = options;
+  const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
   const chooseSessions = (): BaseSessionService | undefined => {
     const file = sqliteFileOf(server);
@@ -37,7 +37,7 @@ export function toA2a(agent: AdkSource, options: ToA2aOptions = {}): Server {
     store: server.store,
     listener: server.listener,
     fetch: (request) => server.fetch(request),
-    listen: (listen) => server.listen({ port, host, ...listen }),
+    listen: (listen) => server.listen({ port, host, grpc, ...listen }),
     close: async (how) => {
       await server.close(how);
       sessions?.close();

@@ -4,7 +4,8 @@
  * engine, and the answer goes back as JSON or, through `bindings/event-stream.ts`, as server-sent events.
  */
 export { createServer } from "./server.ts";
-export type { Address, ListenOptions, Server, ServerLimits, ServerOptions } from "./server.ts";
+export type { Address, ListenOptions, Server } from "./server.ts";
+export type { ServerLimits, ServerOptions } from "./options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 export type { Authentication } from "./auth/authentication.ts";
 export type { Authenticate, Credentials } from "./auth/scheme.ts";

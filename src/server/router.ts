@@ -7,6 +7,7 @@ import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
 import { answerJsonRpc, refuseJsonRpc } from "./bindings/json-rpc.ts";
 import { answerRest, notAllowed, refuseRest } from "./bindings/rest.ts";
 import { pathOf, type ServedAgent } from "./served-agent.ts";
+import type { PublishedKeys } from "./published-keys.ts";
 import { answerEvents, taskOfEvents } from "./bindings/simple.ts";
 
 const CARD = "/.well-known/agent-card.json";
@@ -25,7 +26,7 @@ export interface RouterContext extends BindingContext {
   /** What the URLs in cards begin with; undefined takes the request's origin. */
   readonly publicUrl: string | undefined;
   /** The public keys of what the server signs. */
-  readonly keys: { keys(): Promise<object> } | undefined;
+  readonly keys: PublishedKeys | undefined;
   /** Refuses requests that may not be answered at all. */
   readonly admit: (request: HttpRequest) => void;
 }
@@ -134,7 +135,7 @@ async function catalogue(request: HttpRequest, context: RouterContext): Promise<
 async function publicKeys(
   request: HttpRequest,
   { revision }: RouterContext,
-  keys: NonNullable<RouterContext["keys"]>,
+  keys: PublishedKeys,
 ): Promise<HttpReply> {
   if (!READ.includes(request.method)) return notAllowed(request, revision, READ);
   return json(200, JSON.stringify(await keys.keys()), { "cache-control": "public, max-age=300" });

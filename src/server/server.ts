@@ -5,105 +5,23 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  Committer,
-  Engine,
-  safely,
-  systemClock,
-  type Agent,
-  type EngineLimits,
-  type Observer,
-  type TaskStore,
-} from "../engine/index.ts";
+import { Committer, Engine, safely, systemClock, type Agent, type TaskStore } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import type { ProtocolVersion, SpecRevision } from "../wire/index.ts";
-import { Gate, type Authentication } from "./auth/authentication.ts";
-import type { CardShape } from "./card/card-shape.ts";
-import { signingKeys, type CardSigning } from "./card/card-signing.ts";
+import { Gate } from "./auth/authentication.ts";
 import { EventStreams, type Told } from "./bindings/event-stream.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
-import { createPush, type Push, type PushOptions } from "./push/push.ts";
-import type { PushSigner } from "./push/signature.ts";
+import { createPush, type Push } from "./push/push.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { listenGrpc, type GrpcDoor, type GrpcOptions } from "./bindings/grpc.ts";
 import { NodeRequest, sendNode } from "./node.ts";
 import { checkBind, HostNames, isLoopback } from "./loopback.ts";
-import { chooseStore, type StoreChoice } from "./open-store.ts";
+import { chooseStore } from "./open-store.ts";
 import { refuseRest } from "./bindings/rest.ts";
+import { checkOptions, VERSIONS, type ServerOptions } from "./options.ts";
+import { publishedKeys } from "./published-keys.ts";
 import { route, type RouterContext } from "./router.ts";
-import { checkerOf, onlyTenant, type Tenants } from "./tenants.ts";
+import { checkerOf, onlyTenant } from "./tenants.ts";
 import { byId, pathOf, serve, type ServedAgent, type ServeOptions } from "./served-agent.ts";
-
-/** Bounds of a server; each has a default that suits one process. */
-export interface ServerLimits extends Partial<EngineLimits> {
-  /** Largest request body, in bytes. Default 10 MiB. */
-  readonly bodyBytes?: number;
-}
-
-export interface ServerOptions {
-  /** Where tasks live. Default `sqlite:.colloquy/colloquy.db`: durable, in the working directory. */
-  readonly store?: StoreChoice;
-  /** The versions of A2A that are spoken, the preferred one first. Default 1.0 and 0.3. */
-  readonly versions?: readonly ProtocolVersion[];
-  /**
-   * The card for those who do not say their version: one of them, or `hybrid`, one object that readers of both
-   * understand. Default `hybrid` where both versions are spoken. Whoever sends `A2A-Version` gets that version's card.
-   */
-  readonly card?: CardShape;
-  /** Which patch of A2A 1.0 the REST media type and status table follow. Default 1.0.1. */
-  readonly specRevision?: SpecRevision;
-  /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
-  readonly missingVersion?: "0.3" | "infer";
-  /**
-   * Give a message that comes without a `messageId` a new one, for clients that leave out what A2A §4.1.4 requires; such a
-   * message is never known again when it is sent twice. Default false: it is refused.
-   */
-  readonly autoMessageId?: boolean;
-  /** Serve the simple dialect to requests of 0.3 that are not 0.3's but its own. Default true. */
-  readonly simple?: boolean;
-  /**
-   * Where clients reach this server, for example `https://example.com/agents` for a proxy that takes `/agents` off the
-   * path. Default: as each request says.
-   */
-  readonly publicUrl?: string;
-  /**
-   * Whether a message part of a media type that the agent does not declare (`defaultInputModes`, `inputModes` of its
-   * skills) is refused, as A2A §3.1.1 has it (default), or left to the agent. An agent that declares none gets everything.
-   */
-  readonly inputModes?: "enforce" | "ignore";
-  /**
-   * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. The
-   * public keys stand at `/.well-known/jwks.json`.
-   */
-  readonly signing?: CardSigning | readonly CardSigning[];
-  /**
-   * Says who asks: a function, or one or several of what `colloquy/auth` makes, which the agents' cards then declare.
-   * Without it everybody is the same caller, and only loopback is listened on.
-   */
-  readonly authenticate?: Authentication;
-  /** The tenants that are served; others are NOT_FOUND. Default: any, each by itself. */
-  readonly tenants?: Tenants;
-  /**
-   * How push notifications are sent; false sends none. Default: to webhooks on the public internet only, retried for a
-   * day, unsigned.
-   */
-  readonly push?: PushOptions | false;
-  /** Listen beyond loopback without authentication. Default false. */
-  readonly allowUnauthenticated?: boolean;
-  readonly limits?: ServerLimits;
-  readonly observer?: Observer;
-  /** Merge chunks of text that wait for the same commit. Default true. */
-  readonly merge?: boolean;
-  /**
-   * Recognise a message that is sent again, by its id: the same task, not a second one (A2A §3.3.1). Default true. Turn it
-   * off for clients that use an id for different messages, as the A2A TCK does.
-   */
-  readonly deduplicate?: boolean;
-  /** Silence on a stream after which a comment is sent (over gRPC: a ping), in milliseconds. Default 15,000; 0 sends none. */
-  readonly heartbeatMs?: number;
-  /** How long a cancelled agent may take to stop, in milliseconds. Default 5,000. */
-  readonly cancelGraceMs?: number;
-}
 
 export interface ListenOptions {
   /** 0 (default) takes any free port. */
@@ -169,7 +87,8 @@ class AgentServer implements Server {
   #loopback = false;
 
   constructor(agents: [string, Agent][], options: ServerOptions) {
-    const versions = checkVersions(options.versions);
+    checkOptions(options);
+    const { versions = VERSIONS } = options;
     this.#options = options;
     this.store = chooseStore(options.store);
     this.#push = createPush(options.push ?? {}, this.store, options.observer);
@@ -181,7 +100,8 @@ class AgentServer implements Server {
     this.#streams = new EventStreams(options.heartbeatMs ?? HEARTBEAT_MS, told);
     const hostNames = new HostNames(options.publicUrl);
     const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
-    const publicUrl = options.publicUrl === undefined ? undefined : withoutSlash(options.publicUrl);
+    // The URL that paths are appended to.
+    const publicUrl = options.publicUrl?.replace(/\/+$/, "");
     const { signing, inputModes, tenants, card } = options;
     const checkTenant = tenants && checkerOf(tenants);
     const tenant = onlyTenant(tenants);
@@ -201,7 +121,7 @@ class AgentServer implements Server {
       maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
       authenticate: gate && ((credentials) => gate.admit(credentials)),
       publicUrl,
-      keys: keysOf(this.#push?.signer, signing),
+      keys: publishedKeys(this.#push?.signer, signing),
       admit: (request) => {
         if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
       },
@@ -333,27 +253,4 @@ class AgentServer implements Server {
 /** A failure of the server's that an error tells callers less about than its cause tells us. */
 function isOurs({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
-}
-
-/** For callers without types, too. */
-function checkVersions(versions: readonly ProtocolVersion[] = ["1.0", "0.3"]): readonly ProtocolVersion[] {
-  if (versions.length > 0 && versions.every((version) => version === "1.0" || version === "0.3"))
-    return versions;
-  throw new Error(`versions is ${JSON.stringify(versions)}; give at least one of "1.0" and "0.3".`);
-}
-
-/** The public keys of all that is signed here; undefined when nothing is. */
-function keysOf(push: PushSigner | undefined, signing: ServerOptions["signing"]): RouterContext["keys"] {
-  if (!push && !signing) return undefined;
-  const keys = async (): Promise<object> => {
-    const sets = await Promise.all([push?.keys(), signing && signingKeys(signing)]);
-    return { keys: sets.flatMap((set) => set?.keys ?? []) };
-  };
-  return { keys };
-}
-
-/** The URL that paths are appended to. */
-function withoutSlash(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname.replace(/\/+$/, "");
 }

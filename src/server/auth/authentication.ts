@@ -29,10 +29,12 @@ export class Gate {
       ? (given as readonly (Authenticate | AuthScheme)[])
       : [given as AuthScheme];
     this.#schemes = this.#ways.filter((way) => typeof way !== "function");
-    const names = this.#schemes.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at);
     if (this.#ways.length === 0)
       throw new Error(`"authenticate" is an empty list; leave it out to let everybody in.`);
+    if (!this.#ways.every(isWay))
+      throw new Error(`"authenticate" takes what colloquy/auth makes, such as bearer(…), and functions.`);
+    const names = this.#schemes.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
     if (twice !== undefined) {
       throw new Error(
         `Two ways to authenticate are called ${JSON.stringify(twice)}; give one another "name".`,
@@ -80,6 +82,12 @@ export class Gate {
     );
     return refusal(challenges.length > 0 ? [...new Set(challenges)].join(", ") : undefined);
   }
+}
+
+/** For callers without types, too: what is no way in must not be found out with the first request. */
+function isWay(way: unknown): boolean {
+  if (typeof way === "function") return true;
+  return typeof way === "object" && way !== null && "find" in way && "challenge" in way;
 }
 
 /** What nobody in particular is told. */

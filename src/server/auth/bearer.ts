@@ -56,7 +56,8 @@ export function bearerToken(credentials: Credentials): { readonly value: string 
 }
 
 function digestOf(token: string): string {
-  // Also catches the "undefined" of a variable that is not set.
+  if (token === "undefined")
+    throw new Error(`A bearer token is "undefined": is the variable set that it comes from?`);
   if (token.length >= 16 && /^[\w.~+/-]+=*$/.test(token)) return privateDigest(token);
   throw new Error(
     "A bearer token must have at least 16 characters of A-Z a-z 0-9 - . _ ~ + /; make one with openssl rand -base64 32.",

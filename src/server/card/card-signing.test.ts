@@ -19,6 +19,18 @@ const cardAt = async (
 };
 
 describe("a server that signs its cards", () => {
+  it("publishes a key once that signs push notifications, too, so that verifiers find one of its name [A-44, I-12]", async () => {
+    const privateKey = await generateSigningKey();
+    const { d: _secret, ...key } = privateKey;
+    server = createServer(parrot, {
+      store: "memory",
+      signing: { privateKey },
+      push: { sign: { privateKey } },
+    });
+    const response = await server.fetch(new Request("http://one.test/.well-known/jwks.json"));
+    expect(await response.json()).toEqual({ keys: [key] });
+  });
+
   it("serves each with a signature over what it serves there [A-40, A-44]", async () => {
     const privateKey = await generateSigningKey();
     server = createServer(parrot, { store: "memory", signing: { privateKey, kid: "k1" } });
