@@ -70,8 +70,17 @@ function problemOf(error: unknown, ref: string, options: ClientOptions): Problem
   if (isTimeout(error)) return timeoutProblem(error, options);
   const { bearer, apiKey, basic, oauthClient } = options;
   const isUnknown = error instanceof A2AError && error.reason === "TASK_NOT_FOUND";
+  // The secret goes nowhere only because a card says so.
+  const isUnnamed = oauthClient !== undefined && options.oauthIssuer === undefined && isRefusal(error);
   return toProblem(error, {
     hasCredentials: [bearer, apiKey, basic, oauthClient].some((one) => one !== undefined),
     ...(isUnknown && { hint: commandLine("task", "list", ref) }),
+    ...(isUnnamed && {
+      hint: "If you know the server that your client's secret is for, name it: --oauth-issuer.",
+    }),
   });
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof A2AError && error.reason === "UNAUTHENTICATED";
 }

@@ -82,7 +82,12 @@ function fromA2A(
     );
   }
   if (reason === "UNAUTHENTICATED" || reason === "PERMISSION_DENIED") {
-    return new Problem("A2ACLI_ERR_AUTH_FAILED", message, "Check the credentials that you pass.", error);
+    return new Problem(
+      "A2ACLI_ERR_AUTH_FAILED",
+      message,
+      hint ?? "Check the credentials that you pass.",
+      error,
+    );
   }
   return new Problem(error, hint ?? violationsOf(error));
 }

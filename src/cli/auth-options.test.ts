@@ -1,0 +1,72 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { Issuer } from "../keys/issuer.fixture.ts";
+import {
+  apiKeys,
+  type AuthScheme,
+  basic,
+  bearer,
+  hashPassword,
+  newApiKey,
+  oauth2,
+} from "../server/auth/index.ts";
+import { Guarded } from "../server/auth/auth.fixture.ts";
+import { inProcess } from "./process.contract.ts";
+
+let guarded: Guarded | undefined;
+afterEach(async () => guarded?.[Symbol.asyncDispose]());
+
+/** What an agent that lets in by that scheme says of whoever comes with these options. */
+async function whoami(
+  scheme: AuthScheme,
+  ...options: string[]
+): Promise<{ code: number | null; out: string; err: string }> {
+  guarded = await Guarded.open(scheme);
+  return inProcess(["send", guarded.url, "Who am I?", ...options]);
+}
+
+const TOKEN = "token-of-ada-0123456789";
+
+describe("credentials on the command line go where the card wants them", () => {
+  it("a bearer token, over either version", async () => {
+    for (const version of ["1.0", "0.3"]) {
+      const tokens = bearer({ tokens: { [TOKEN]: "ada" } });
+      const { code, out } = await whoami(tokens, "--bearer", TOKEN, "--a2a-version", version);
+      expect([code, out]).toEqual([0, expect.stringContaining('"principal":"ada"')]);
+      await guarded?.[Symbol.asyncDispose]();
+    }
+  });
+
+  it("an API key, in the query where the card has it there", async () => {
+    const { key, stored } = newApiKey("ada");
+    const { out } = await whoami(apiKeys({ in: "query", name: "k", keys: [stored] }), "--api-key", key);
+    expect(out).toContain('"principal":"ada"');
+  });
+
+  it("a name and password", async () => {
+    const users = { ada: await hashPassword("se:cret") };
+    expect((await whoami(basic({ users }), "--basic", "ada:se:cret")).out).toContain('"principal":"ada"');
+  });
+
+  it("a client's secret, at the server that it is for and no other", async () => {
+    const issuer = await Issuer.open();
+    const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
+    const scheme = (): AuthScheme => oauth2({ issuer: issuer.url, audience: "agents", flows });
+    const token = await issuer.token({});
+    issuer.says.set("/token", { body: JSON.stringify({ access_token: token, token_type: "Bearer" }) });
+    const client = ["--oauth-client", "me:secret"];
+    const elsewhere = await whoami(scheme(), ...client);
+    expect(elsewhere.code).toBe(4);
+    expect(elsewhere.err).toContain("--oauth-issuer");
+    expect(elsewhere.err).not.toContain("me:secret");
+    await guarded?.[Symbol.asyncDispose]();
+    expect((await whoami(scheme(), ...client, "--oauth-issuer", issuer.url)).code).toBe(0);
+    await issuer[Symbol.asyncDispose]();
+  });
+
+  it("none: what the card asks for is said, with the options that have it", async () => {
+    const { code, err } = await whoami(bearer({ tokens: { [TOKEN]: "ada" } }));
+    expect(code).toBe(4);
+    expect(err).toContain("a bearer token");
+    expect(err).toContain("--bearer");
+  });
+});
