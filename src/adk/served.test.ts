@@ -9,12 +9,13 @@ import {
   LongRunningFunctionTool,
   setLogLevel,
 } from "@google/adk";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { connect, type Remote } from "../client/index.ts";
 import { type DataPart, type Part, type Task, textOf } from "../protocol/index.ts";
 import type { Server } from "../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";
+import { RemoteAgent } from "./remote/remote-agent.ts";
 import { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 
 setLogLevel(LogLevel.ERROR);
@@ -134,6 +135,32 @@ describe("a task of an ADK agent that is cancelled", () => {
     // A whole task later nothing has been added.
     expect(answer(taskOf(await remote.send("again")))).toContain("Gold!");
     expect(JSON.stringify(await remote.task.get(id))).not.toMatch(/gold/i);
+  });
+
+  it("with the task of a remote agent that works for it [J20]", async () => {
+    const called = promise();
+    const told = promise();
+    class Slow extends BaseAgent {
+      protected override async *runAsyncImpl({
+        abortSignal,
+      }: InvocationContext): AsyncGenerator<Event, void, void> {
+        yield createEvent({ author: "slow", content: { role: "model", parts: [{ text: "Far away." }] } });
+        abortSignal?.addEventListener("abort", told.keep);
+        called.keep();
+        await told.kept;
+      }
+      protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
+    }
+    const child = await serve(new Slow({ name: "slow" }));
+    const parent = await serve(new RemoteAgent({ name: "near", agent: child.url }));
+    const { id } = await begin(parent.remote);
+    await called.kept;
+    expect((await parent.remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+    await told.kept;
+    await vi.waitFor(async () => {
+      const { tasks } = await child.remote.task.list();
+      expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
+    });
   });
 
   it("while it waits for its user; it takes no answer after that [V19]", async () => {
