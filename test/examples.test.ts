@@ -65,6 +65,10 @@ describe("the examples", () => {
       "07-authentication.ts",
       /^The card asks for: apiKey or bearer\n[^]*Noted for ada: a secret[^]*Bob sees 0 tasks\.\nTask \S+ was not found[^\n]*\n[^\n]*not authenticated[^\n]*\n$/,
     ],
+    [
+      "11-push.ts",
+      /^task: TASK_STATE_SUBMITTED\nartifact: Here is your cake\.\nstatus: TASK_STATE_COMPLETED\n$/,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

@@ -53,6 +53,10 @@ export function addServeOptions(command: Command): Command {
     .option("--store <store>", "where tasks live: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
     .option("--public-url <url>", "where clients reach this server, when it is behind a proxy")
     .option("--allow-unauthenticated", "let everybody in, also from other machines")
+    .option(
+      "--allow-private-webhooks",
+      "send push notifications to this machine and its networks, not only to the internet",
+    )
     .addOption(outputOption());
 }
 

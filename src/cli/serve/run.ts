@@ -17,6 +17,7 @@ export interface ServeOptions extends AuthOptions {
   store: string;
   publicUrl?: string;
   allowUnauthenticated?: boolean;
+  allowPrivateWebhooks?: boolean;
   output: Format;
 }
 
@@ -49,6 +50,7 @@ export async function serveUntilStopped(
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
   });
   try {
     const address = await listen(server, options, context);
@@ -124,6 +126,10 @@ function errorsTo({ streams }: Context): Observer {
       const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
       streams.err(`error in ${where}${task}: ${what}${cause}\n`);
+    },
+    onPush({ taskId, configId, outcome, reason = "" }) {
+      if (outcome !== "dead") return;
+      streams.err(`The webhook ${configId} of task ${taskId} is given up: ${reason}\n`);
     },
   };
 }
