@@ -1,5 +1,14 @@
 import type { JsonObject, JsonValue, Part } from "../../protocol/index.ts";
-import { checked, list, message, optional, required, type Decoding, type Type } from "../proto-json.ts";
+import {
+  checked,
+  converted,
+  list,
+  message,
+  optional,
+  required,
+  type Decoding,
+  type Type,
+} from "../proto-json.ts";
 import { bytes, string, struct, value } from "../scalars.ts";
 
 /** What the parameters of the dialect's methods are, read strictly, every violation with its path. */
@@ -50,13 +59,7 @@ const FLAT_PART: Type<FlatPart> = message<FlatPart>({
 // Stands for a refused part in an output that nobody will see, so that its list is not called empty, too.
 const REFUSED: Part = { text: "" };
 
-const PART: Type<Part> = {
-  decode(json, at) {
-    const refused = at.violations.length;
-    const part = FLAT_PART.decode(json, at);
-    return (part && at.violations.length === refused ? toPart(part, at) : undefined) ?? REFUSED;
-  },
-};
+const PART: Type<Part> = converted(FLAT_PART, (part, at) => toPart(part, at) ?? REFUSED);
 
 function toPart(
   { kind, text, data, url, bytes: raw, name, mimeType, metadata }: FlatPart,

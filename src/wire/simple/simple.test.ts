@@ -147,6 +147,11 @@ describe("a request of the simple dialect", () => {
     ]);
   });
 
+  it("is refused also when more is wrong than anybody reads", () => {
+    const wrong = Array.from({ length: 150 }, () => ({ kind: "image", mimeType: 3, url: "u" }));
+    expect(violationsOf("message/send", { message: { role: "user", parts: wrong } })).toHaveLength(100);
+  });
+
   it("is read or refused as invalid, whatever it is", () => {
     const methods = constantFrom("tasks/create", "tasks/get", "message/send", "message/stream");
     const close = record(
