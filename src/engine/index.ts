@@ -8,6 +8,7 @@
  * A message enters at `Engine.send` or `.stream` (engine.ts), the `Inbox` finds or begins its task and a `Turn`, the
  * task's `Runner` has the agent work and writes what it says into the `LiveTask`, the `Committer` commits what became
  * ready in all tasks in one go, and `LogSubscription`s follow. Readers never write; the writer never waits for readers.
+ * The `Outbox` (push/) is a reader for those who are away: it posts what lies behind a webhook's place in the log.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, Scope } from "./caller.ts";

@@ -11,6 +11,7 @@
  * - run: an agent at work on one turn. A task never has two.
  * - runner: the one writer of a task.
  * - reader, subscription: somebody who follows a task; never drives it.
+ * - webhook: where events of a task are posted; also a reader, whose place in the log is kept.
  * - caller: who asks, as (tenant, principal); owns tasks and contexts.
  * - context: a conversation that groups tasks (`contextId`).
  * - artifact: an output; grows by chunks.
