@@ -10,8 +10,15 @@
  */
 export type Level = "M" | "S" | "O" | "D" | "E";
 
-/** `later`: not built yet. `outside`: for whoever deploys a server or writes an agent; no code of ours can keep it. */
-export type Status = "implemented" | "later" | "outside";
+/**
+ * Why it is not implemented, or not verified. `later`: not built yet, or not all of it. `outside`: for whoever deploys a
+ * server or writes an agent; no code of ours can keep it. `untested`: built, but no test tells; for none that is binding.
+ */
+export type Status =
+  | "implemented"
+  | { readonly later: string }
+  | { readonly outside: string }
+  | { readonly untested: string };
 
 export type Requirement = readonly [id: string, level: Level, section: string, text: string, status?: Status];
 
@@ -27,7 +34,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ],
   ["A-04", "M", "5.8", "core bindings are named JSONRPC, GRPC and HTTP+JSON"],
   ["A-05", "S", "3.6", "protocolVersion is Major.Minor"],
-  ["A-06", "M", "4.4.6", "interface URLs are HTTPS in production", "outside"],
+  [
+    "A-06",
+    "M",
+    "4.4.6",
+    "interface URLs are HTTPS in production",
+    { outside: "who deploys a server says where it is reached: publicUrl, grpc.publicAddress, grpc.tls" },
+  ],
   ["A-07", "M", "3.6.2", "several versions of one binding may be listed and each behaves as its own"],
   ["A-08", "M", "3.3.4", "capabilities gate operations; an absent one is false"],
   ["A-09", "S", "13.3", "no secrets or internal URLs in the card"],
@@ -136,7 +149,13 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["F-14", "M", "3.2.4", "historyLength applies to the task in the answer"],
   ["F-15", "O", "3.3.3", "messages to unfinished tasks are accepted; two runs never overlap"],
   ["F-16", "S", "3.4.3", "referenceTaskIds give context and leak nothing"],
-  ["F-17", "M", "3.7", "results are artifacts", "outside"],
+  [
+    "F-17",
+    "M",
+    "3.7",
+    "results are artifacts",
+    { outside: "the makers of agents write output as artifacts; an author may still say it in a status" },
+  ],
   ["F-18", "D", "3.3.2", "an agent that throws fails its task and tells nothing private"],
   ["F-19", "D", "3.5.2", "a client that disconnects cancels nothing"],
   ["F-20", "S", "3.4.1", "work after a terminal task is a new task in the same context"],
@@ -243,10 +262,31 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["M-03", "M", "13.1", "every operation checks the caller; lists are confined to the caller"],
   ["M-04", "D", "13.1", "(tenant, principal) owns tasks and contexts"],
   ["M-05", "M", "7.6.1", "AUTH_REQUIRED is a state of a task, with a message"],
-  ["M-06", "M", "7.6.4", "AUTH_REQUIRED authorises nothing by itself", "outside"],
-  ["M-07", "M", "7.1", "TLS in production", "outside"],
+  [
+    "M-06",
+    "M",
+    "7.6.4",
+    "AUTH_REQUIRED authorises nothing by itself",
+    { outside: "what an authorization permits is decided by the agent that waits for it" },
+  ],
+  [
+    "M-07",
+    "M",
+    "7.1",
+    "TLS in production",
+    {
+      outside:
+        "a server listens on loopback or behind a proxy; grpc.tls and the clients that insist on TLS are tested",
+    },
+  ],
   ["M-08", "S", "13.4", "sizes and complexity are limited; no credentials in logs"],
-  ["M-09", "M", "14.1", "file URLs are validated before a server fetches them", "outside"],
+  [
+    "M-09",
+    "M",
+    "14.1",
+    "file URLs are validated before a server fetches them",
+    { outside: "no code of ours fetches the URL of a part; agents and their models do" },
+  ],
   ["M-10", "S", "7.2", "the client scopes credentials and forwards none to redirects"],
   ["M-11", "D", "7.4", "authentication failures in JSON-RPC are 401 or 403 with a JSON-RPC error"],
 
@@ -259,13 +299,28 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["E6", "E", "", "the cost of a chunk is flat; waiting chunks are merged without loss"],
   ["E7", "E", "", "terminal states absorb; the table of moves is total"],
   ["E8", "E", "", "cancel reaches the agent, sticks, and fences off an agent that ignores it"],
-  ["E9", "E", "", "a killed process loses nothing; orphaned runs are resumed, restarted or failed", "later"],
+  [
+    "E9",
+    "E",
+    "",
+    "a killed process loses nothing; orphaned runs are resumed, restarted or failed",
+    {
+      later:
+        "orphaned runs fail with a reason; agents can not say yet that theirs may be resumed or restarted",
+    },
+  ],
   ["E10", "E", "", "the same message twice is one task; other content under its id is an error"],
   ["E11", "E", "", "two runs never overlap in one task"],
   ["E12", "E", "", "push: at least once, in order, retried, dead-lettered"],
   ["E13", "E", "", "(tenant, principal) owns tasks; somebody else's is no task"],
   ["E14", "E", "", "everything is bounded; past a bound a clear refusal with Retry-After"],
-  ["E15", "E", "", "drain on SIGTERM", "later"],
+  [
+    "E15",
+    "E",
+    "",
+    "drain on SIGTERM",
+    { later: "runs have a while to end and then fail; none is handed over to another process" },
+  ],
   ["E16", "E", "", "time never goes backwards in a task"],
 
   // A2A 0.3 (sections are those of 0.3.0)
