@@ -1,12 +1,22 @@
 import { A2AError } from "../protocol/index.ts";
-import type { Authentication } from "./auth/authentication.ts";
+import type { ServerOptions } from "./options.ts";
 
-/** Refuses an address that others can reach when nobody is authenticated: safe unless asked otherwise in words. */
+/**
+ * Refuses an address that others can reach when nobody is authenticated, safe unless asked otherwise in words; and when
+ * cards are signed that would have whatever address a request asks for.
+ */
 export function checkBind(
   host: string,
-  options: { authenticate?: Authentication; allowUnauthenticated?: boolean },
+  options: Pick<ServerOptions, "authenticate" | "allowUnauthenticated" | "signing" | "publicUrl">,
 ): void {
-  if (isLoopback(host) || options.authenticate || options.allowUnauthenticated) return;
+  if (isLoopback(host)) return;
+  if (options.signing && options.publicUrl === undefined) {
+    throw new Error(
+      `Will not sign cards on ${host} without "publicUrl": they would vouch for whatever address a request asks for. ` +
+        `Give the URL under which clients reach this server.`,
+    );
+  }
+  if (options.authenticate || options.allowUnauthenticated) return;
   throw new Error(
     `Will not listen on ${host}: it can be reached from other machines and no authentication is configured. ` +
       `Give "authenticate", or say "allowUnauthenticated: true" if that is meant, or listen on 127.0.0.1.`,

@@ -46,7 +46,8 @@ export interface ServerOptions {
   readonly inputModes?: "enforce" | "ignore";
   /**
    * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. The
-   * public keys stand at `/.well-known/jwks.json`.
+   * public keys stand at `/.well-known/jwks.json`. Takes `publicUrl`, but on this machine alone: a signature vouches for the
+   * address in the card, which otherwise is what each request says.
    */
   readonly signing?: CardSigning | readonly CardSigning[];
   /**

@@ -35,9 +35,9 @@ describe("a server that signs its cards", () => {
     const privateKey = await generateSigningKey();
     server = createServer(parrot, { store: "memory", signing: { privateKey, kid: "k1" } });
     const { publicKey } = await createSigner({ privateKey, kid: "k1" });
-    const one = await cardAt("http://one.test");
-    const other = await cardAt("https://other.test");
-    expect(one.card.supportedInterfaces[0]?.url).toBe("http://one.test/a2a/agent");
+    const one = await cardAt("http://127.0.0.1:1");
+    const other = await cardAt("https://localhost:2");
+    expect(one.card.supportedInterfaces[0]?.url).toBe("http://127.0.0.1:1/a2a/agent");
     for (const { card } of [one, other]) {
       expect(card.signatures).toHaveLength(1);
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({
@@ -48,13 +48,13 @@ describe("a server that signs its cards", () => {
     const moved = { ...other.card, signatures: one.card.signatures };
     await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("nobody who is trusted");
     // Signed once: an ES256 signature is another one each time.
-    expect(await cardAt("http://one.test")).toEqual(one);
+    expect(await cardAt("http://127.0.0.1:1")).toEqual(one);
   });
 
   it("serves a signature by each of its keys [A-45]", async () => {
     const keys = [await generateSigningKey("EdDSA"), await generateSigningKey("ES256")];
     server = createServer(parrot, { store: "memory", signing: keys.map((privateKey) => ({ privateKey })) });
-    const { card } = await cardAt("http://one.test");
+    const { card } = await cardAt("http://127.0.0.1:1");
     for (const privateKey of keys) {
       const { publicKey, kid } = await createSigner({ privateKey });
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({ kid });
@@ -65,10 +65,10 @@ describe("a server that signs its cards", () => {
     const signing = { privateKey: await generateSigningKey() };
     server = createServer(parrot, { store: "memory", signing });
     for (const headers of [{ "a2a-version": "0.3" }, {}]) {
-      expect((await cardAt("http://one.test", headers)).card).not.toHaveProperty("signatures");
+      expect((await cardAt("http://127.0.0.1:1", headers)).card).not.toHaveProperty("signatures");
     }
     const pure = createServer(parrot, { store: "memory", signing, card: "v1" });
-    const response = await pure.fetch(new Request("http://one.test/.well-known/agent-card.json"));
+    const response = await pure.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await response.json()).toHaveProperty("signatures");
     await pure.close();
   });
@@ -87,6 +87,27 @@ describe("a server that signs its cards", () => {
     const { keys } = (await (await fetch(jwks)).json()) as { keys: object[] };
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(key).not.toHaveProperty("d");
+  });
+
+  it("signs none with an address that is only the request's, and says so when it listens [A-40, A-44]", async () => {
+    const signing = { privateKey: await generateSigningKey() };
+    server = createServer(parrot, { store: "memory", signing, allowUnauthenticated: true });
+    for (const origin of ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost.evil"]) {
+      const response = await server.fetch(
+        new Request(`${origin}/.well-known/agent-card.json`, { headers: V1 }),
+      );
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain("set publicUrl to where it is published");
+    }
+    expect((await cardAt("http://[::1]:3")).card).toHaveProperty("signatures");
+    await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
+    const publicUrl = "https://agents.example/here/";
+    const published = createServer(parrot, { store: "memory", signing, publicUrl });
+    const asked = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1 });
+    const card = (await (await published.fetch(asked)).json()) as AgentCard;
+    expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
+    expect(card.signatures).toHaveLength(1);
+    await published.close();
   });
 
   it("does not listen with a key that can not sign", async () => {

@@ -15,6 +15,7 @@ import { shaped, shapeFor, type CardShape, type CardShapes } from "./card-shape.
 import { signCard, type CardSigning } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "../exchange.ts";
 import { DEFAULT_MODES } from "../input-modes.ts";
+import { isLoopback } from "../loopback.ts";
 import { interfacesOf } from "./interfaces.ts";
 
 /** How long a card may be kept without asking again, in seconds. */
@@ -139,7 +140,8 @@ export class CardStand {
     origin: string,
     tenant: string | undefined,
   ): Promise<AgentCard> {
-    const { path, signing, versions } = this.#options;
+    const { path, signing, versions, publicUrl } = this.#options;
+    if (signing && origin !== publicUrl) checkOwn(origin);
     const interfaces = [...interfacesOf(origin + path, versions, tenant), ...this.#further(origin, tenant)];
     const card = toCard(description, interfaces);
     return signing ? await signCard(card, signing) : card;
@@ -171,6 +173,17 @@ export class CardStand {
     this.#printed.set(place, printed);
     return printed;
   }
+}
+
+/**
+ * Refuses an origin that only the request claims. Who asks chooses its Host, and would get a signed card that sends
+ * whoever trusts the signature there.
+ */
+function checkOwn(origin: string): void {
+  const host = URL.parse(origin)?.hostname.replace(/^\[|\]$/g, "");
+  if (host !== undefined && isLoopback(host)) return;
+  const text = `This server signs its cards, and does not vouch for ${JSON.stringify(origin.slice(0, 100))}; set publicUrl to where it is published.`;
+  throw new A2AError("PERMISSION_DENIED", text);
 }
 
 function notConfigured(): A2AError {
