@@ -43,7 +43,8 @@ function pick(object: JsonObject, allowed: Allowed): JsonObject {
   const picked: JsonObject = {};
   for (const [member, value] of Object.entries(object)) {
     // ADK writes members in both ways.
-    const below = allowed[member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const below = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (below === true) picked[member] = value;
     else if (below && isObject(value)) picked[member] = pick(value, below);
   }
