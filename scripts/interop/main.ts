@@ -4,7 +4,7 @@
  * it leaves out. A failure that test/interop/expected.json does not name fails the run, and so does a named one that does
  * not happen.
  *
- *   npm run interop [-- --only python|go] [-- --json]
+ *   npm run interop -- [--only python|go|0.3] [--json]
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -58,7 +58,7 @@ async function meet(peer: Peer, ready: Ready): Promise<number> {
     const theirUrl = await firstUrl(theirs, ready.server);
     for (const direction of DIRECTIONS) {
       const met: Row[] = [];
-      for (const way of WAYS.filter(({ version }) => peer.versions.includes(version))) {
+      for (const way of WAYS.filter(peer.speaks)) {
         const outcomes =
           direction === "our client" ? callAsUs(theirUrl, way) : callAsThem(ready.client(ourUrl, way));
         for await (const outcome of outcomes) {
@@ -108,7 +108,9 @@ function linesOf({ stdout }: ChildProcess): AsyncIterable<string> {
 /** One line per scenario, one column per way. */
 function table(met: readonly Row[]): string[] {
   const width = Math.max(...met.map(({ scenario }) => scenario.length));
-  const ways = WAYS.filter(({ version }) => met.some((row) => row.version === version));
+  const ways = WAYS.filter((way) =>
+    met.some((row) => row.version === way.version && row.binding === way.binding),
+  );
   const head = ways.map(({ binding, version }) => `${binding} ${version}`);
   const lines = [...new Set(met.map(({ scenario }) => scenario))].map((scenario) => {
     const cells = ways.map(({ binding, version }, index) => {

@@ -20,7 +20,7 @@ export interface Ready {
 export interface Peer {
   readonly name: string;
   readonly sdk: string;
-  readonly versions: readonly Way["version"][];
+  readonly speaks: (way: Way) => boolean;
   /** Sets it up in a folder of node_modules, once; or says in words why that cannot be. */
   setUp(say: (line: string) => void): Promise<Ready | string>;
 }
@@ -32,13 +32,13 @@ interface PythonFiles {
 }
 
 /** A release of Python's SDK, with programs for its API. */
-function python(name: string, versions: Peer["versions"], files: PythonFiles): Peer {
+function python(name: string, speaks: Peer["speaks"], files: PythonFiles): Peer {
   const home = join(root, "test/interop/python");
   const requirements = join(home, files.requirements);
   return {
     name,
     sdk: versionIn(requirements, /^(a2a-sdk)\S*?==(\S+)/m),
-    versions,
+    speaks,
     async setUp(say) {
       if (!works("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
         return "there is no Python 3.10 or newer with venv (python3)";
@@ -62,40 +62,47 @@ function python(name: string, versions: Peer["versions"], files: PythonFiles): P
   };
 }
 
-const go: Peer = {
-  name: "go",
-  sdk: versionIn(join(root, "test/interop/go/go.mod"), /(a2a-go)\/v2 v(\S+)/),
-  versions: ["1.0", "0.3"],
-  async setUp(say) {
-    if (!works("go", "version")) return "there is no Go (go)";
-    mkdirSync(cache, { recursive: true });
-    const binary = join(cache, "interop-go");
-    say("Building with Go's SDK, some minutes the first time …");
-    // Its 1.0 and its 0.3 have messages of the same names, at which the Go library for them would end the program.
-    const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
-    if (!(await run("go", "build", "-C", join(root, "test/interop/go"), "-o", binary, allowed, "."))) {
-      return "it could not be built; what go said is above";
-    }
-    return {
-      server: [binary, "server"],
-      client: (url, { binding, version }) => [binary, "client", url, binding, version],
-    };
-  },
-};
+/** A release of Go's SDK, with programs for its API. */
+function go(name: string, speaks: Peer["speaks"]): Peer {
+  const home = join(root, "test/interop", name);
+  return {
+    name,
+    sdk: versionIn(join(home, "go.mod"), /(a2a-go)(?:\/v2)? v(\S+)/),
+    speaks,
+    async setUp(say) {
+      if (!works("go", "version")) return "there is no Go (go)";
+      mkdirSync(cache, { recursive: true });
+      const binary = join(cache, `interop-${name}`);
+      say("Building with Go's SDK, some minutes the first time …");
+      // Its 1.0 and its 0.3 have messages of the same names, at which the Go library for them would end the program.
+      const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
+      if (!(await run("go", "build", "-C", home, "-o", binary, allowed, "."))) {
+        return "it could not be built; what go said is above";
+      }
+      return {
+        server: [binary, "server"],
+        client: (url, { binding, version }) => [binary, "client", url, binding, version],
+      };
+    },
+  };
+}
 
+const everything = (): boolean => true;
+
+/** Of each SDK the newest, which has both versions, and the last that had 0.3 only: what most have in use. */
 export const PEERS: readonly Peer[] = [
-  python("python", ["1.0", "0.3"], {
+  python("python", everything, {
     requirements: "requirements.txt",
     server: "server.py",
     client: "client.py",
   }),
-  // What is in use where nobody has moved to 1.0 yet.
-  python("python-0.3", ["0.3"], {
+  python("python-0.3", ({ version }) => version === "0.3", {
     requirements: "requirements-0.3.txt",
     server: "server_0_3.py",
     client: "client_0_3.py",
   }),
-  go,
+  go("go", everything),
+  go("go-0.3", ({ version, binding }) => version === "0.3" && binding !== "HTTP+JSON"),
 ];
 
 function interpreter(place: string): string {
