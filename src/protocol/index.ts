@@ -11,13 +11,17 @@
  * - run: an agent at work on one turn. A task never has two.
  * - runner: the one writer of a task.
  * - reader, subscription: somebody who follows a task; never drives it.
- * - webhook: where events of a task are posted; also a reader, whose place in the log is kept.
  * - caller: who asks, as (tenant, principal); owns tasks and contexts.
  * - context: a conversation that groups tasks (`contextId`).
  * - artifact: an output; grows by chunks.
  * - terminal / interrupted: a state that ends a task / that waits for the user.
  * - card: an agent's description of itself.
- * - binding: how a request travels: JSON-RPC, HTTP+JSON or gRPC.
+ * - binding: how a request travels: JSON-RPC, HTTP+JSON or gRPC. An interface is one, in one version, at its URL.
+ * - dialect: how one version writes on one binding; inside, all is 1.0. The simple dialect is another way to write 0.3.
+ * - capability: what a card offers, and only then is served. An extension is one that is not A2A's own.
+ * - scheme: a way to authenticate, as a card declares it; credentials are what a client has for one.
+ * - webhook: where events of a task are posted; also a reader, whose place in the log is kept. Such a post is a (push)
+ *   notification, and the outbox sends them.
  * - violation: one thing wrong with a request, with its path.
  */
 export type { JsonObject, JsonValue } from "./json.ts";
