@@ -17,7 +17,7 @@ import type { Scope } from "./caller.ts";
 import { timestampOf, type Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
 import type { Observer } from "./observer.ts";
-import type { Watched } from "./push/outbox.ts";
+import type { Watched } from "./push/watches.ts";
 import type { WebhookRegistration } from "./push/store.ts";
 import { Pending } from "./pending.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
