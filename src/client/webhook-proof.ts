@@ -86,8 +86,12 @@ function signatureCheck({ keys, audience, issuer, ...options }: WebhookSignature
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
     if (jwt === undefined) throw new Refused(401, "The notification is not signed.");
     try {
-      const { request_body_sha256: signed } = await verifyJwt(jwt, set, rules);
+      const { request_body_sha256: signed, sub, seq } = await verifyJwt(jwt, set, rules);
       if (signed !== hex(await digest(body))) throw new NotVerified("The signature is over another body.");
+      // Else what was sent once could come again as the next one, which would then be taken for known.
+      const id = headers.get("x-a2a-notification-id");
+      if (seq !== undefined && id !== `${encodeURIComponent(String(sub))}:${String(seq)}`)
+        throw new NotVerified("The signature is of another notification.");
     } catch (error) {
       if (error instanceof KeysUnavailable) throw new Refused(503, error.message, error);
       if (error instanceof NotVerified) throw new Refused(401, error.message, error);

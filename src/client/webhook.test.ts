@@ -198,6 +198,11 @@ describe("a webhook", () => {
     const bearer = { authorization: `Bearer ${await signJwt(claims, signer)}` };
     expect(await post(bearer, text)).toBe(204);
     expect(await post(bearer, `${text} `)).toBe(401);
+    const numbered = await signed({ sub: "t", seq: 4 });
+    for (const id of ["t:5", "u:4", ""])
+      expect(await post({ ...numbered, "x-a2a-notification-id": id }, text)).toBe(401);
+    expect(await post(numbered, text)).toBe(401);
+    expect(await post({ ...numbered, "x-a2a-notification-id": "t:4" }, text)).toBe(204);
     // Whose keys cannot be fetched may come again.
     const cut = webhook({ signature: { ...trusted, keys: "http://127.0.0.1:1/jwks.json" } });
     expect(await cut.post(bearer, text)).toBe(503);
