@@ -90,7 +90,7 @@ function signatureCheck({ keys, audience, issuer, ...options }: WebhookSignature
       if (signed !== hex(await digest(body))) throw new NotVerified("The signature is over another body.");
       // Else what was sent once could come again as the next one, which would then be taken for known.
       const id = headers.get("x-a2a-notification-id");
-      if (seq !== undefined && id !== `${encodeURIComponent(String(sub))}:${String(seq)}`)
+      if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
         throw new NotVerified("The signature is of another notification.");
     } catch (error) {
       if (error instanceof KeysUnavailable) throw new Refused(503, error.message, error);
