@@ -92,6 +92,22 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual(["message/stream"]);
   });
 
+  it("a stream is left after its server, and what comes behind its end is no part of it", async () => {
+    const ended = Promise.withResolvers<boolean>();
+    const slow: Answer = (response, request) => {
+      stream([task("submitted"), status("completed", true), chunk("more")], "open")(response, request);
+      response.on("close", () => ended.resolve(response.writableFinished));
+      setTimeout(() => response.end(), 50);
+    };
+    // The time of the client that waits is real here.
+    const { remote } = await play(
+      { "message/stream": [slow] },
+      { sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+    );
+    expect(await all(remote.stream("go"))).toHaveLength(2);
+    expect(await ended.promise).toBe(true);
+  });
+
   it("a stream that is cut goes on with the whole task, where the server begins with it [E3]", async () => {
     const { remote, asked } = await play({
       "message/stream": [stream([task("submitted"), chunk("one ")], "cut")],
