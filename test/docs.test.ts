@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -28,6 +28,48 @@ describe("the documents", () => {
     const named = findAll(/npm run (?:-s )?([\w:-]+)/g);
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(([, script]) => !(script in scripts))).toEqual([]);
+  });
+});
+
+/** What the blocks of code in the documents take for granted. */
+const GIVEN = `
+declare const createServer: typeof import("colloquy").createServer;
+declare const connect: typeof import("colloquy").connect;
+declare const agent: import("colloquy").Agent;
+declare const hello: import("colloquy").Agent;
+declare const mine: Set<string>;
+declare const privateKey: string;
+declare const token: string;
+`;
+
+describe("the code in the documents", () => {
+  it("is right by the types, as it stands", { timeout: 60_000 }, async () => {
+    // What leaves something out (…) is no code.
+    const blocks = findAll(/^```ts\n([^]*?)^```/gm).filter(([, code]) => !/…,|\[\.\.\.\]/.test(code));
+    expect(blocks.length).toBeGreaterThan(7);
+    const examples = join(root, "examples/tsconfig.json");
+    const compilerOptions = {
+      noEmit: true,
+      types: ["node"],
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+    };
+    const folder = await directoryWith({
+      "package.json": `{ "type": "module" }`,
+      "tsconfig.json": JSON.stringify({ extends: examples, compilerOptions, include: ["."] }),
+      "given.d.ts": GIVEN,
+      "agent.ts": `export declare const rootAgent: import("@google/adk").LlmAgent;`,
+      ...Object.fromEntries(
+        blocks.map(([document, code], at) => [
+          `${document.replaceAll("/", "-")}-${at}.ts`,
+          `${code}\nexport {};\n`,
+        ]),
+      ),
+    });
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const { code, out } = await new Cli(process.execPath, [tsc, "-p", "."], folder).ended;
+    expect({ code, out }).toEqual({ code: 0, out: "" });
   });
 });
 

@@ -89,6 +89,17 @@ describe("serve", () => {
     expect((await other.ended).code).toBe(0);
   });
 
+  it("calls what a server can not be told a wrong use", async () => {
+    for (const [flag, value, text] of [
+      ["--store", "postgres://x", "Unknown store"],
+      ["--public-url", "example.com", `"publicUrl" is "example.com"; give a whole URL`],
+    ] as const) {
+      const refused = await run("serve", "--exec", "cat", flag, value);
+      expect(refused).toMatchObject({ code: 2, out: "" });
+      expect(refused.err).toContain(text);
+    }
+  });
+
   it("serves a command", async () => {
     const shout = await serving(
       ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"],

@@ -1,5 +1,11 @@
 import type { Agent, Observer } from "../../engine/index.ts";
-import { createServer, type Address, type Server, type StoreChoice } from "../../server/index.ts";
+import {
+  createServer,
+  type Address,
+  type Server,
+  type ServerOptions,
+  type StoreChoice,
+} from "../../server/index.ts";
 import type { Context } from "../context.ts";
 import { Output, type Format } from "../output.ts";
 import { Problem } from "../problem.ts";
@@ -44,7 +50,7 @@ export async function serveUntilStopped(
   const lineup = await load(adk);
   // After the agents, because their .env may have the tokens.
   const authenticate = authenticationOf(options, process.env);
-  const server = createServer(lineup.agents, {
+  const server = created(lineup.agents, {
     store: options.store as StoreChoice,
     observer,
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
@@ -62,6 +68,16 @@ export async function serveUntilStopped(
   } finally {
     await server.close();
     adk.close();
+  }
+}
+
+/** What a server refuses before it listens is in what it was told. */
+function created(agents: Record<string, Agent>, options: ServerOptions): Server {
+  try {
+    return createServer(agents, options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Problem("A2ACLI_ERR_USAGE", message, "colloquy serve --help shows the flags.", error);
   }
 }
 
