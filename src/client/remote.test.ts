@@ -87,6 +87,36 @@ describe("a read that fails in passing", () => {
   });
 });
 
+describe("a task of an agent that does not stream", () => {
+  it("is followed by looking at it [A-08]", async () => {
+    const { how, waits } = patience();
+    const as = (state: string): Answer => rpc({ ...task, status: { state } });
+    const answers = inTurn(
+      as("TASK_STATE_WORKING"),
+      busy(503),
+      as("TASK_STATE_WORKING"),
+      as("TASK_STATE_INPUT_REQUIRED"),
+      as("TASK_STATE_COMPLETED"),
+    );
+    const options = { reconnect: how, retry: patience().how };
+    const { remote, seen } = await serve(answers, options, { capabilities: {} });
+    const events = await all(remote.task.subscribe("t"));
+    expect(events.map((event) => "task" in event && event.task.status.state)).toEqual([
+      "TASK_STATE_WORKING",
+      "TASK_STATE_INPUT_REQUIRED",
+      "TASK_STATE_COMPLETED",
+    ]);
+    expect(waits).toEqual([1_000, 1_000, 1_000]);
+    expect(new Set(seen().map(({ body }) => body.method))).toEqual(new Set(["GetTask"]));
+  });
+
+  it("that is not there is none [F-51]", async () => {
+    const lost: Answer = (response) => sendJson(response, { id: 1, error: { code: -32001, message: "no" } });
+    const { remote } = await serve(lost, {}, { capabilities: {} });
+    await expect(all(remote.task.subscribe("t"))).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+  });
+});
+
 describe("extensions", () => {
   const POLITE = "urn:x:polite";
   const LOUD = "urn:x:loud";

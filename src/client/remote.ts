@@ -16,6 +16,7 @@ import type { CardHolder } from "./card-holder.ts";
 import { follow } from "./follow.ts";
 import type { Call } from "./http.ts";
 import { type Input, type SendOptions, toRequest } from "./input.ts";
+import { poll } from "./poll.ts";
 import { type Reconnect, retrying } from "./reconnect.ts";
 import type { Transport, UnaryOperation } from "./transport.ts";
 
@@ -43,7 +44,10 @@ export interface RemoteTasks {
   list(params?: Omit<ListTasksRequest, "tenant">, options?: Call): Promise<ListTasksResponse>;
   /** The task as it is then: an agent may finish instead. */
   cancel(id: string, options?: Call & { readonly metadata?: JsonObject }): Promise<Task>;
-  /** Follows a task from now on, or from behind an event id; resumes by itself after a cut. */
+  /**
+   * Follows a task from now on, or from behind an event id; resumes by itself after a cut. With an agent that does not
+   * stream: looks every second, and gives the whole task when it has changed.
+   */
   subscribe(id: string, options?: Call & { readonly after?: number | string }): AsyncIterable<StreamResponse>;
   readonly push: RemotePushConfigs;
 }
@@ -134,7 +138,9 @@ export function remote({ cards, via, transport, reconnect, retry }: Connection):
       cancel: (id, { metadata, ...call } = {}) =>
         transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call),
       subscribe: (id, { after, ...call } = {}) =>
-        follow(transport, { subscribe: { ...tenant, id }, after: after?.toString() }, call, reconnect),
+        cards.card.capabilities.streaming === true
+          ? follow(transport, { subscribe: { ...tenant, id }, after: after?.toString() }, call, reconnect)
+          : poll(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect),
       push: {
         async create(taskId, config, call = {}) {
           await push();
