@@ -63,7 +63,11 @@ async function sendOnce(
   { method, url, accept, contentType, body, signal, headers: own, onActivated }: Outgoing,
   authorization: Authorization | undefined,
 ): Promise<Response> {
-  const headers = new Headers({ ...http.headers, ...authorization?.headers, ...own });
+  const headers = new Headers(http.headers);
+  // One by one: an object may have the same name twice, in two spellings.
+  for (const more of [authorization?.headers, own]) {
+    for (const [name, value] of Object.entries(more ?? {})) headers.set(name, value);
+  }
   headers.set("a2a-version", http.version);
   headers.set("accept", accept);
   if (contentType !== undefined) headers.set("content-type", contentType);

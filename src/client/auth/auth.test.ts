@@ -87,6 +87,14 @@ describe("credentials", () => {
     expect(asked()).toEqual([]);
   });
 
+  it("stand over a header of the same name, however it is written, and under that of a single call", async () => {
+    const { url, asked } = await guarded(BEARER, () => true);
+    const remote = await connect(url, { headers: { Authorization: "Basic x" }, auth: { bearer: "s" } });
+    await remote.task.get("t");
+    await remote.task.get("t", { headers: { AUTHORIZATION: "Bearer other" } });
+    expect(asked().map(({ headers }) => headers.authorization)).toEqual(["Bearer s", "Bearer other"]);
+  });
+
   it("that are missing are named when the agent refuses", async () => {
     const { url } = await guarded(BEARER, () => false);
     const remote = await connect(url);
