@@ -63,7 +63,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };
-  const source = { http, verify: options.verify, retry, now };
+  // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
+  const asked: Http = options.verify ? { ...http, version: "1.0" } : http;
+  const source = { http: asked, verify: options.verify, retry, now };
   const found = await discover(source, url, options.signal);
   const via = chooseInterface(found.card, options);
   requireExtensions(found.card, extensions);

@@ -27,7 +27,7 @@ export function onlyTenant(tenants: Tenants | undefined): string | undefined {
 function unknownTenant(tenant: string): A2AError {
   const text =
     tenant === ""
-      ? `This agent is served to tenants; name yours in "tenant" or as the first part of the path.`
+      ? `This agent is served to tenants; name yours in "tenant" or as the first part of the path (in A2A 0.3, which has neither, send credentials that belong to one).`
       : `There is no tenant ${JSON.stringify(tenant.slice(0, 80))} here; check the name with whoever runs this agent.`;
   return new A2AError("NOT_FOUND", text);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { verifyCard } from "../../client/index.ts";
+import { connect, createCardVerifier, verifyCard } from "../../client/index.ts";
 import { createSigner, generateSigningKey } from "../../keys/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server } from "../index.ts";
@@ -19,6 +19,17 @@ const cardAt = async (
 };
 
 describe("a server that signs its cards", () => {
+  it("is believed by clients that speak 0.3, too: the card that leads them there is one of 1.0 [A-40, B-09]", async () => {
+    server = createServer(parrot, { store: "memory", signing: { privateKey: await generateSigningKey() } });
+    const { url } = await server.listen();
+    const verify = createCardVerifier({ jwks: `${url}/.well-known/jwks.json` });
+    const remote = await connect(url, { verify, version: "0.3" });
+    expect(remote.via.protocolVersion).toBe("0.3");
+    expect(await remote.send("echo hi")).toMatchObject({
+      task: { status: { state: "TASK_STATE_COMPLETED" } },
+    });
+  });
+
   it("publishes a key once that signs push notifications, too, so that verifiers find one of its name [A-44, I-12]", async () => {
     const privateKey = await generateSigningKey();
     const { d: _secret, ...key } = privateKey;
