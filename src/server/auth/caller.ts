@@ -16,5 +16,13 @@ export async function callerOf(request: Credentials, authenticate: Authenticate)
     certificate: () => request.certificate?.(),
   });
   if (!caller) throw refusal();
-  return caller;
+  return whole(caller);
+}
+
+/** For functions without types, too: the tenant may be left out, the principal may not. */
+function whole(caller: Caller): Caller {
+  const { tenant = "", principal }: Partial<Caller> = caller;
+  if (typeof tenant !== "string" || typeof principal !== "string")
+    throw new TypeError(`"authenticate" gave no caller; let it give { tenant: "", principal: "ada" }.`);
+  return tenant === caller.tenant ? caller : { ...caller, tenant };
 }

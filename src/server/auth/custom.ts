@@ -24,6 +24,8 @@ export interface CustomOptions {
 /** A function of your own, declared by the card. */
 export function custom({ name, declared, authenticate, challenge, ...options }: CustomOptions): AuthScheme {
   const scopes = checkScopes(options.scopes);
+  if (challenge !== undefined && !/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(challenge))
+    throw new Error(`The challenge ${JSON.stringify(challenge)} fits into no header; use visible ASCII.`);
   return {
     name,
     declared,

@@ -5,6 +5,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 import { AuthRefusal, Gate } from "./authentication.ts";
 import { Guarded, withBasic, withBearer } from "./auth.fixture.ts";
+import type { Authenticate } from "./scheme.ts";
 import {
   apiKeys,
   basic,
@@ -422,6 +423,29 @@ describe("the card", () => {
     await using plain = await Guarded.open(() => undefined);
     for (const server of [open, plain]) expect(await server.card()).not.toHaveProperty("securitySchemes");
   });
+});
+
+it("an authenticate function without types may leave out the tenant, and nothing else", async () => {
+  const given = (caller: unknown): Promise<Guarded> => Guarded.open((() => caller) as Authenticate);
+  await using server = await given({ principal: "ada" });
+  expect(await server.whoami()).toMatchObject({ tenant: "", principal: "ada" });
+  for (const wrong of [{ principal: 7 }, { tenant: "", principal: null }, { tenant: 7, principal: "ada" }]) {
+    await using refusing = await given(wrong);
+    expect(await refusing.status()).toBe(500);
+    expect(String(refusing.errors[0])).toContain(`"authenticate" gave no caller`);
+  }
+  for (const wrong of [true, "ada", { tenant: "" }]) {
+    await using refusing = await given(wrong);
+    expect(await refusing.status()).toBe(401);
+  }
+});
+
+it("a challenge that fits into no header is refused where it is written", () => {
+  const declared = { mtlsSecurityScheme: {} };
+  for (const challenge of ["", "größe", "日本", "A\r\nset-cookie: x"]) {
+    const open = (): unknown => custom({ name: "own", declared, authenticate: () => undefined, challenge });
+    expect(open).toThrow("fits into no header");
+  }
 });
 
 it("an authenticate function that fails is the server's fault, and refuses", async () => {
