@@ -47,7 +47,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     rooms: {
       protocol: "whole",
       engine: "types",
-      client: { onlyIn: "adk/remote/remote-agent.ts" },
+      client: "whole",
       server: { onlyIn: "adk/to-a2a.ts" },
     },
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],

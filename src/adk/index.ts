@@ -19,8 +19,7 @@ export {
   sessionMetadata,
   type SessionPlace,
 } from "./metadata.ts";
-export { RemoteAgent, type RemoteAgentOptions } from "./remote/remote-agent.ts";
-export type { RemoteRequest } from "./remote/ask-peer.ts";
+export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./hooks.ts";
 export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
 export { SqliteSessionService } from "./sessions/sqlite.ts";

@@ -25,6 +25,8 @@ export interface SessionEventOptions {
   readonly allow?: readonly PeerAction[];
   /** For the calls that stand for a question of a peer that makes none itself. Default: random. */
   readonly newId?: () => string;
+  /** True: the text of a question stays beside the call that stands for it, for those who read only text. */
+  readonly keepQuestion?: boolean;
   /** Undefined drops the part. Default: `toGenaiPart`. */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
@@ -156,7 +158,10 @@ class EventMaker {
     const asked = parts[at];
     const question = asked && ("text" in asked ? asked.text : "data" in asked ? asked.data : "");
     const call = { functionCall: { id, name: mock.name, args: { [mock.argument]: question ?? "" } } };
-    const others = this.#genai(parts.filter((_, index) => index !== at));
+    const { keepQuestion } = this.#options;
+    const others = this.#genai(
+      parts.filter((part, index) => index !== at || (keepQuestion && "text" in part)),
+    );
     event.content = { role: "model", parts: [...others, call] };
     event.longRunningToolIds = [id];
   }

@@ -37,7 +37,7 @@ const thought = (text: string): Part => ({ text, metadata: { adk_thought: true }
 
 function events(said: readonly StreamResponse[]): AdkEvent[] {
   const aggregation = new Aggregation({ author: "r", newId: () => "mock" });
-  return [...said.flatMap((one) => aggregation.take(one)), ...aggregation.flush()];
+  return [...said.flatMap((one) => aggregation.take(one)), ...aggregation.end()];
 }
 
 /** p(…) is partial, F(…) is kept, T ends the turn. */
@@ -82,7 +82,7 @@ describe("the chunks of a peer, as events of a session", () => {
         chunk("a1:bar a"),
         completed,
       ],
-      "p(foo) p(bar) F(foo and bar) T",
+      "p(foo) p( and ) p(bar) F(foo and bar) T",
     ],
     ["until the end [G04, J14]", [chunk("a1:Hel a"), chunk("a1:lo a"), completed], "p(Hel) p(lo) F(Hello) T"],
     [
@@ -146,7 +146,13 @@ describe("the chunks of a peer, as events of a session", () => {
       author: "r",
       content: { role: "model", parts: [{ text: "ab" }] },
       usageMetadata: { totalTokenCount: 3 },
-      customMetadata: { "a2a:task_id": "T", "a2a:context_id": "C", "a2a:aggregated": true },
+      customMetadata: {
+        k: 1,
+        "a2a:task_id": "T",
+        "a2a:context_id": "C",
+        "a2a:aggregated": true,
+        "a2a:artifact_ids": ["a1"],
+      },
     });
   });
 

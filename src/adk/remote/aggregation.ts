@@ -1,132 +1,210 @@
 import {
+  type Artifact,
   isInterrupted,
   isTerminal,
+  type Part,
+  pushPart,
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
 import { a2aKey, metadataKey } from "../metadata.ts";
-import { toSessionEvent, type SessionEventOptions } from "../session-event.ts";
-import type { AdkEvent, GenaiPart } from "../types.ts";
+import { type SessionEventOptions, toSessionEvent } from "../session-event.ts";
+import type { AdkEvent } from "../types.ts";
+import { ARTIFACT_IDS, CONTEXT_ID, MESSAGE_ID, remember, STATE, TASK_ID } from "./session-place.ts";
 
-/** An artifact that grows. */
-interface Growing {
-  readonly parts: GenaiPart[];
-  /** What the event that tells it whole says beside its content. */
-  readonly about: AdkEvent;
+const PARTIAL = metadataKey("partial");
+
+interface Place {
+  readonly taskId: string;
+  readonly contextId: string;
 }
 
 /**
- * Makes events of a session from what a peer says. Chunks are partial events, which a session does not keep; what they
- * are together is an event of its own, as soon as the artifact is whole, or else before the turn ends.
+ * What a peer streams as events of a session: each chunk as it comes, which no session keeps (`partial`), and every
+ * artifact once as a whole, which one does. It is whole when the peer says so, and at the latest at the end of the turn.
+ * One aggregation per request.
  */
 export class Aggregation {
   readonly #options: SessionEventOptions;
-  /** By artifact, in the order in which they last grew. */
-  readonly #growing = new Map<string, Growing>();
-  /** Artifacts that were told whole. */
-  readonly #whole = new Set<string>();
-  readonly #calls = new Set<string>();
+  /** Artifacts that are not told as a whole yet; the one that grew last stands last. */
+  readonly #open = new Map<string, Artifact>();
+  /** What was told as a whole, as JSON; undefined for what was told before this request. */
+  readonly #told = new Map<string, string | undefined>();
+  readonly #ids = new Set<string>();
+  #place: Place = { taskId: "", contextId: "" };
 
-  constructor(options: SessionEventOptions) {
+  /** `known`: the artifacts of the task that the session has already. */
+  constructor(options: SessionEventOptions, known: readonly string[] = []) {
     this.#options = options;
+    for (const id of known) this.#told.set(id, undefined);
   }
 
-  /** A task as it was before this turn: its artifacts have been told. */
-  know({ artifacts = [] }: Task): void {
-    for (const { artifactId } of artifacts) this.#whole.add(artifactId);
+  /** Which task, in which conversation, the session is to remember. */
+  get place(): Record<string, string> {
+    const { taskId, contextId } = this.#place;
+    return { ...(taskId && { [TASK_ID]: taskId }), ...(contextId && { [CONTEXT_ID]: contextId }) };
   }
 
   take(said: StreamResponse): AdkEvent[] {
+    if ("message" in said) return [...this.end(), ...this.#event(said)];
+    if ("task" in said) return this.#takeTask(said.task);
     if ("artifactUpdate" in said) return this.#takeChunk(said.artifactUpdate);
-    if ("task" in said) return this.#takeTask(said);
-    const event = this.#convert(said);
-    if (!event) return [];
-    return event.turnComplete ? [...this.flush(), this.#once(event)] : [event];
+    const { taskId, contextId, status } = said.statusUpdate;
+    this.#place = { taskId, contextId };
+    const isOver = isTerminal(status.state) || isInterrupted(status.state);
+    return [...(isOver ? this.end() : []), ...this.#event(said)];
   }
 
-  /** What is not told whole yet: the peer says no more. */
-  flush(): AdkEvent[] {
-    const events = [...this.#growing].map(([id, growing]) => this.#tellWhole(id, growing));
-    return events.filter(({ content }) => content !== undefined);
+  /** What is not told yet: the stream is over, whatever ended it. */
+  end(): AdkEvent[] {
+    const artifacts = [...this.#open.values()];
+    return artifacts.flatMap((artifact) => this.#whole(artifact));
   }
 
   #takeChunk(update: TaskArtifactUpdateEvent): AdkEvent[] {
-    const { artifact, append, lastChunk, metadata } = update;
-    const id = artifact.artifactId;
-    const event = this.#convert({ artifactUpdate: update });
-    if (!event) return [];
-    // ADK Go says itself what is partial, and says the whole afterwards.
-    if (typeof metadata?.[metadataKey("partial")] === "boolean") {
-      return [event.partial ? event : this.#once(event)];
+    const { artifact, append, lastChunk, metadata, taskId, contextId } = update;
+    const { artifactId, parts } = artifact;
+    this.#place = { taskId, contextId };
+    const events = this.#event({ artifactUpdate: update });
+    const isMarked = typeof metadata?.[PARTIAL] === "boolean";
+    if (isMarked) {
+      // The peer tells the whole itself, or will.
+      for (const event of events) if (!event.partial) this.#note(event, artifact);
+      return events;
     }
-    const before = append ? this.#growing.get(id) : undefined;
-    const { partial: _, content, ...about } = event;
-    const growing = { parts: before?.parts ?? [], about: { ...before?.about, ...about } };
-    for (const part of content?.parts ?? []) pushGenai(growing.parts, part);
-    this.#growing.delete(id);
-    this.#growing.set(id, growing);
-    if (!lastChunk) return [event];
-    const whole = this.#tellWhole(id, growing);
-    return append ? [event, whole] : [whole];
+    const grown = this.#grow(update);
+    if (!lastChunk) return events;
+    if (append || parts.length === 0) return [...events, ...this.#whole(grown)];
+    this.#open.delete(artifactId);
+    for (const event of events) this.#note(event, artifact);
+    return events;
   }
 
-  /** A task is everything that was said until now: what is known already is not said again. */
-  #takeTask({ task }: Extract<StreamResponse, { task: unknown }>): AdkEvent[] {
-    this.#growing.clear();
-    const artifacts = (task.artifacts ?? []).filter(({ artifactId }) => !this.#whole.has(artifactId));
+  #grow({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
+    const { artifactId, parts } = artifact;
+    const known = this.#open.get(artifactId);
+    // An end without parts takes nothing away.
+    const before = append || parts.length === 0 ? known : undefined;
+    const grown: Artifact = { ...artifact, parts: before?.parts ?? [] };
+    const said = { ...before?.metadata, ...artifact.metadata, ...metadata };
+    if (Object.keys(said).length > 0) grown.metadata = said;
+    for (const part of parts) pushPart(grown.parts, part);
+    this.#open.delete(artifactId);
+    if (grown.parts.length > 0) this.#open.set(artifactId, grown);
+    return grown;
+  }
+
+  #whole(artifact: Artifact): AdkEvent[] {
+    this.#open.delete(artifact.artifactId);
+    const events = this.#event({ artifactUpdate: { ...this.#place, artifact, lastChunk: true } });
+    for (const event of events) {
+      this.#note(event, artifact);
+      event.customMetadata = { ...event.customMetadata, [a2aKey("aggregated")]: true };
+    }
+    return events;
+  }
+
+  /** The whole task takes the place of what was streamed of it; what was told as a whole is not told again. */
+  #takeTask(task: Task): AdkEvent[] {
+    this.#place = { taskId: task.id, contextId: task.contextId };
+    const streamed = new Map(this.#open);
+    this.#open.clear();
+    const artifacts = (task.artifacts ?? []).filter(
+      (artifact) => !this.#isTold(artifact) && !isEmptied(artifact),
+    );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
-      const event = this.#convert({ task: { ...task, artifacts } });
-      return event ? [this.#once(event)] : [];
+      const events = this.#event({ task: { ...task, artifacts } });
+      for (const event of events) this.#note(event, ...artifacts);
+      return events;
     }
+    const news: Artifact[] = [];
     for (const artifact of artifacts) {
-      this.#takeChunk({ taskId: task.id, contextId: task.contextId, artifact });
+      this.#open.set(artifact.artifactId, { ...artifact, parts: artifact.parts.slice() });
+      const parts = addedTo(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
+      if (parts.length > 0) news.push({ ...artifact, parts });
     }
-    return [];
+    return this.#event({ task: { ...task, artifacts: news } });
   }
 
-  #tellWhole(id: string, { parts, about }: Growing): AdkEvent {
-    this.#growing.delete(id);
-    this.#whole.add(id);
-    return this.#once({
-      ...about,
-      customMetadata: { ...about.customMetadata, [a2aKey("aggregated")]: true },
-      content: { role: "model", parts },
-    });
+  #isTold({ artifactId, parts }: Artifact): boolean {
+    if (!this.#told.has(artifactId)) return false;
+    const told = this.#told.get(artifactId);
+    return told === undefined || told === JSON.stringify(joined(parts));
   }
 
-  /** A call is told once, though a peer may tell it in an artifact and again in its status. */
-  #once(event: AdkEvent): AdkEvent {
-    const { content, longRunningToolIds, ...rest } = event;
-    const parts = content?.parts?.filter(({ functionCall }) => {
-      const id = functionCall?.id;
+  #note(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
+    for (const { artifactId, parts } of artifacts) this.#told.set(artifactId, JSON.stringify(joined(parts)));
+    remember(
+      event,
+      ARTIFACT_IDS,
+      artifacts.map(({ artifactId }) => artifactId),
+    );
+  }
+
+  #event(said: StreamResponse): AdkEvent[] {
+    const event = toSessionEvent(said, this.#options);
+    if (!event) return [];
+    // What is not kept must not move anything either.
+    if (event.partial) delete event.actions;
+    else this.#dropRepeated(event);
+    const state = stateIn(said);
+    if (state && isInterrupted(state)) remember(event, STATE, state);
+    if ("message" in said) remember(event, MESSAGE_ID, said.message.messageId);
+    return [event];
+  }
+
+  /** Calls, and answers to calls, that stand in an artifact may stand in the status again. */
+  #dropRepeated(event: AdkEvent): void {
+    const parts = event.content?.parts ?? [];
+    const kept = parts.filter(({ functionCall, functionResponse }) => {
+      const id = functionCall?.id ?? functionResponse?.id;
       if (id === undefined) return true;
-      if (this.#calls.has(id)) return false;
-      this.#calls.add(id);
+      const key = `${functionCall ? "call" : "response"} ${id}`;
+      if (this.#ids.has(key)) return false;
+      this.#ids.add(key);
       return true;
     });
-    const called = new Set(parts?.map(({ functionCall }) => functionCall?.id));
-    const waiting = longRunningToolIds?.filter((id) => called.has(id));
-    return {
-      ...rest,
-      ...(parts && parts.length > 0 && { content: { ...content, parts } }),
-      ...(waiting && waiting.length > 0 && { longRunningToolIds: waiting }),
-    };
-  }
-
-  #convert(said: StreamResponse): AdkEvent | undefined {
-    return toSessionEvent(said, this.#options);
+    if (kept.length === parts.length) return;
+    if (kept.length === 0) delete event.content;
+    else event.content = { role: "model", parts: kept };
+    const called = new Set(kept.map(({ functionCall }) => functionCall?.id));
+    const waiting = event.longRunningToolIds?.filter((id) => called.has(id));
+    if (waiting?.length) event.longRunningToolIds = waiting;
+    else delete event.longRunningToolIds;
   }
 }
 
-/** Text continues text of its kind. */
-function pushGenai(parts: GenaiPart[], part: GenaiPart): void {
-  const last = parts.at(-1);
-  if (last && isText(last) && isText(part) && last.thought === part.thought) {
-    parts[parts.length - 1] = { ...last, text: `${last.text}${part.text}` };
-  } else parts.push(part);
+function stateIn(said: StreamResponse): Task["status"]["state"] | undefined {
+  if ("task" in said) return said.task.status.state;
+  return "statusUpdate" in said ? said.statusUpdate.status.state : undefined;
 }
 
-function isText(part: GenaiPart): part is GenaiPart & { text: string } {
-  return part.text !== undefined && Object.keys(part).every((key) => key === "text" || key === "thought");
+/** ADK Go leaves its partial artifact behind with nothing in it. */
+function isEmptied({ parts, metadata }: Artifact): boolean {
+  return parts.every((part) => {
+    const isPartial = metadata?.[PARTIAL] === true || part.metadata?.[PARTIAL] === true;
+    return isPartial && "data" in part && JSON.stringify(part.data) === "{}";
+  });
+}
+
+function joined(parts: readonly Part[]): Part[] {
+  const result: Part[] = [];
+  for (const part of parts) pushPart(result, part);
+  return result;
+}
+
+/** What `after` has beyond `before`; nothing when it has not grown out of it. */
+function addedTo(before: readonly Part[], after: readonly Part[]): Part[] {
+  const old = joined(before);
+  const rest = joined(after);
+  for (const [at, part] of old.entries()) {
+    const next = rest.shift();
+    if (!next) return [];
+    if (JSON.stringify(next) === JSON.stringify(part)) continue;
+    const isLast = at === old.length - 1;
+    if (!isLast || !("text" in part) || !("text" in next) || !next.text.startsWith(part.text)) return [];
+    return [{ ...next, text: next.text.slice(part.text.length) }, ...rest];
+  }
+  return rest;
 }

@@ -1,30 +1,31 @@
+import { type InvocationContext, StreamingMode } from "@google/adk";
 import type { AdkEvent } from "../types.ts";
 
 /**
- * Puts the end of a turn onto the last thing that was said in it, when the end itself says nothing: ADK's `AgentTool`
- * takes the last event for the answer. Therefore an event that is kept waits for the one that follows it.
+ * True when an agent runs as a tool, as far as it can see that: ADK's `AgentTool` runs it as an app of its own name, and
+ * without streaming. It takes the last event for the answer, and of that only the text.
  */
-export class LastWord {
-  #waiting: AdkEvent | undefined;
+export function isTool(name: string, { session, runConfig }: InvocationContext): boolean {
+  return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;
+}
 
-  *pass(events: readonly AdkEvent[]): Generator<AdkEvent, void, undefined> {
-    for (const event of events) {
-      const before = this.#waiting;
-      this.#waiting = undefined;
-      if (before && isBareEnd(event)) {
-        yield { ...before, ...event, customMetadata: { ...before.customMetadata, ...event.customMetadata } };
-        continue;
-      }
-      if (before) yield before;
-      if (event.partial || event.turnComplete || !event.content) yield event;
-      else this.#waiting = event;
+/** Puts the end of a turn onto the last thing that was said in it, when the end itself says nothing. */
+export async function* withLastWord(
+  events: AsyncIterable<AdkEvent>,
+): AsyncGenerator<AdkEvent, void, undefined> {
+  let last: AdkEvent | undefined;
+  for await (const event of events) {
+    if (event.partial) continue;
+    if (last && isBareEnd(event)) {
+      const { customMetadata, actions } = last;
+      last = { ...last, ...event, customMetadata: { ...customMetadata, ...event.customMetadata } };
+      if (actions) last.actions = { ...actions, ...event.actions };
+    } else {
+      if (last) yield last;
+      last = event;
     }
   }
-
-  *rest(): Generator<AdkEvent, void, undefined> {
-    if (this.#waiting) yield this.#waiting;
-    this.#waiting = undefined;
-  }
+  if (last) yield last;
 }
 
 function isBareEnd({ turnComplete, content, errorCode, errorMessage }: AdkEvent): boolean {

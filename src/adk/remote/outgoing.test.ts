@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../protocol/index.ts";
 import type { AdkEvent, GenaiPart } from "../types.ts";
-import { toOutgoing } from "./outgoing.ts";
+import { type Outgoing, toOutgoing } from "./outgoing.ts";
 
 const by = (author: string, ...parts: (string | GenaiPart)[]): AdkEvent => ({
   author,
@@ -11,8 +11,8 @@ const inTask = (taskId: string, contextId: string, event: AdkEvent): AdkEvent =>
   ...event,
   customMetadata: { "a2a:task_id": taskId, "a2a:context_id": contextId },
 });
-const sent = (...events: AdkEvent[]): ReturnType<typeof toOutgoing> => toOutgoing(events, "a2a");
-const texts = (parts: Part[]): unknown[] => parts.map((part) => ("text" in part ? part.text : part));
+const sent = (...events: AdkEvent[]): Outgoing => toOutgoing(events, { name: "a2a" })[0];
+const texts = (parts: readonly Part[]): unknown[] => parts.map((part) => ("text" in part ? part.text : part));
 
 const answer = (id: string, response: Record<string, unknown>, name = "fn"): GenaiPart => ({
   functionResponse: { id, name, response },
@@ -120,13 +120,13 @@ describe("what a remote agent is told of a session", () => {
   it("no thoughts of others, nothing partial, and nothing where there is nothing new [R08, R09]", () => {
     expect(sent(by("x", { text: "Hm.", thought: true })).parts).toEqual([]);
     expect(sent({ ...by("x", "Hel"), partial: true }).parts).toEqual([]);
-    expect(sent(by("user", "hi"), by("a2a", "hello")).parts).toEqual([]);
+    expect(sent(by("user", "hi"), inTask("t", "c", by("a2a", "hello"))).parts).toEqual([]);
     expect(sent().parts).toEqual([]);
   });
 
   it("nothing of branches beside its own", () => {
     const events = ["p.a", "p.b", "p", "p.a.x"].map((branch) => ({ ...by("x", branch), branch }));
-    expect(texts(toOutgoing(events, "a2a", "p.a").parts)).toEqual([
+    expect(texts(toOutgoing(events, { name: "a2a", branch: "p.a" })[0].parts)).toEqual([
       "For context:",
       "[x] said: p.a",
       "For context:",

@@ -1,125 +1,143 @@
-import type { JsonObject, Part } from "../../protocol/index.ts";
-import { a2aKey } from "../metadata.ts";
-import { toA2aParts } from "../parts.ts";
+import type { Part } from "../../protocol/index.ts";
+import { toA2aPart, toJson } from "../parts.ts";
 import { MOCK_CALLS } from "../session-event.ts";
-import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
+import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "../types.ts";
+import { answerInWords, inWords } from "./in-words.ts";
+import { CONTEXT_ID, isAnswerOf, STATE, TASK_ID, textUnder } from "./session-place.ts";
 
 /** What a remote agent is told of a session: nothing when `parts` is empty. */
 export interface Outgoing {
-  readonly parts: Part[];
+  readonly parts: readonly Part[];
   /** The conversation that the remote agent knows this session by. */
   readonly contextId?: string;
   /** The task that has asked for what is answered here. */
   readonly taskId?: string;
 }
 
-const MOCK_NAMES: ReadonlySet<string> = new Set(Object.values(MOCK_CALLS).map(({ name }) => name));
-/** Calls between ADK and its user, which are nobody else's business; credentials are among them. */
-const RESERVED = "adk_request_";
+export interface OutgoingOptions {
+  /** The agent that stands for the remote one in the session. */
+  readonly name: string;
+  /** Where it runs; what other branches say is not for it. */
+  readonly branch?: string | undefined;
+  /** Undefined drops the part. Default: `toA2aPart`. */
+  readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
+}
+
+/** A call of the remote agent's, with the event in which it stands. */
+interface Asked {
+  readonly event: AdkEvent;
+  readonly call: AdkFunctionCall;
+}
+
+/** Something to be told: to whoever made a call, when it answers one. */
+interface Told {
+  readonly part: Part;
+  readonly to?: AdkEvent | undefined;
+}
 
 /**
- * What of a session is new to the remote agent that stands in it under that name: everything since it spoke last. An
- * answer to what it asked goes to the task that asked; what other agents said is told as context, without their
- * thoughts. `branch`: where the agent runs; what other branches say is not for it.
+ * What of a session is new to a remote agent: everything since it spoke last. An answer to what it asked goes to the
+ * task that asked; to a question in words, whatever is said next is the answer. What other agents said is told as
+ * context. Several messages only when the user has answered several tasks at once.
  */
-export function toOutgoing(events: readonly AdkEvent[], name: string, branch?: string): Outgoing {
-  const own = events.findLastIndex((event) => event.author === name && !event.partial);
-  const fresh = events.slice(own + 1).filter((event) => !event.partial && isSeenFrom(branch, event));
-  const calls = callsOf(events.slice(0, own + 1), name);
-  for (const event of fresh) {
-    if (event.author !== "user") continue;
-    const answered = responsesIn(event).find(({ id }) => id !== undefined && calls.has(id));
-    const call = answered?.id === undefined ? undefined : calls.get(answered.id);
-    if (call) return { ...call.place, parts: answersIn(event, calls) };
-  }
-  const parts = fresh.flatMap((event) => {
-    const said = event.author === "user" ? ofUser(event) : ofAnother(event);
-    return toA2aParts(said);
-  });
-  const context = events.findLast(
-    (event) => event.author === name && idIn(event, "context_id") !== undefined,
-  );
-  const contextId = context && idIn(context, "context_id");
-  return { parts, ...(contextId !== undefined && { contextId }) };
+export function toOutgoing(events: readonly AdkEvent[], options: OutgoingOptions): [Outgoing, ...Outgoing[]] {
+  const seen = events.filter((event) => !event.partial && isSeenFrom(options.branch, event));
+  const own = seen.filter((event) => isAnswerOf(options.name, event));
+  const calls = callsIn(own);
+  const fresh = seen.slice(seen.findLastIndex((event) => event === own.at(-1)) + 1);
+  const told = fresh.flatMap((event) => tell(event, calls, seen, options));
+
+  const askers = new Map(told.flatMap(({ to }) => (to ? [[textUnder(TASK_ID, to), to]] : [])));
+  const [first = asksInWords(own, seen, calls) && fresh.some(hasText) ? own.at(-1) : undefined, ...others] =
+    askers.values();
+  const partsTo = (asker: AdkEvent | undefined): Part[] =>
+    told.flatMap(({ part, to = first }) => (isSameTask(to, asker) ? [part] : []));
+  const context = own.findLast((event) => textUnder(CONTEXT_ID, event) !== undefined);
+  const message = (asker: AdkEvent | undefined): Outgoing => {
+    const taskId = asker && textUnder(TASK_ID, asker);
+    const contextId = textUnder(CONTEXT_ID, asker ?? {}) ?? textUnder(CONTEXT_ID, context ?? {});
+    return { parts: partsTo(asker), ...(contextId && { contextId }), ...(taskId && { taskId }) };
+  };
+  return [message(first), ...others.map(message)];
 }
 
-interface Call {
-  readonly name: string;
-  readonly place: { readonly taskId?: string; readonly contextId?: string };
-}
-
-/** What the remote agent has asked in this session, by the ids of its calls. */
-function callsOf(events: readonly AdkEvent[], name: string): Map<string, Call> {
-  const calls = new Map<string, Call>();
-  for (const event of events) {
-    if (event.author !== name) continue;
-    const [taskId, contextId] = [idIn(event, "task_id"), idIn(event, "context_id")];
-    if (taskId === undefined) continue;
-    const place = { taskId, ...(contextId !== undefined && { contextId }) };
-    for (const { functionCall } of event.content?.parts ?? []) {
-      if (functionCall?.id !== undefined)
-        calls.set(functionCall.id, { name: functionCall.name ?? "", place });
+function tell(
+  event: AdkEvent,
+  calls: ReadonlyMap<string, Asked>,
+  seen: readonly AdkEvent[],
+  { toA2aPart: convert = (part) => toA2aPart(part) }: OutgoingOptions,
+): Told[] {
+  const told = (part: GenaiPart | undefined, to?: AdkEvent): Told[] => {
+    const converted = part && convert(part);
+    return converted ? [{ part: converted, to }] : [];
+  };
+  if (event.author !== "user") return inWords(event).flatMap((part) => told(part));
+  return (event.content?.parts ?? []).flatMap((part): Told[] => {
+    const { functionResponse: answer } = part;
+    if (!answer) return told(part);
+    const asked = calls.get(answer.id ?? "");
+    if (!asked) {
+      const name = answer.name ?? callWith(answer.id, seen)?.name ?? "";
+      return told(answerInWords({ ...answer, name }));
     }
-  }
-  return calls;
-}
-
-/** What the user answers: as it is to peers that made a call, in plain parts to those that only asked. */
-function answersIn(event: AdkEvent, calls: ReadonlyMap<string, Call>): Part[] {
-  return (event.content?.parts ?? []).flatMap((part): Part[] => {
-    const { functionResponse } = part;
-    if (!functionResponse) return toA2aParts([part]);
-    const call = calls.get(functionResponse.id ?? "");
-    if (!call) return toA2aParts(inWords(functionResponse));
-    return MOCK_NAMES.has(call.name) ? [plain(functionResponse)] : toA2aParts([part]);
+    const { name = "" } = asked.call;
+    if (MOCK_NAMES.has(name)) return [{ part: plain(answer), to: asked.event }];
+    return told({ functionResponse: { ...answer, name } }, asked.event);
   });
 }
+
+const MOCK_NAMES: ReadonlySet<string | undefined> = new Set(
+  Object.values(MOCK_CALLS).map(({ name }) => name),
+);
 
 /** An answer without the call that it answers: its text where it is one, its data otherwise. */
 function plain({ response = {} }: AdkFunctionResponse): Part {
   const [value, ...others] = Object.values(response);
-  if (typeof value === "string" && others.length === 0) return { text: value };
-  return { data: JSON.parse(JSON.stringify(response)) as JsonObject };
+  return typeof value === "string" && others.length === 0 ? { text: value } : { data: toJson(response) };
 }
 
-function ofUser({ content }: AdkEvent): GenaiPart[] {
-  return (content?.parts ?? []).flatMap((part) =>
-    part.functionResponse ? inWords(part.functionResponse) : [part],
-  );
+/** The calls that can be answered, by their ids. */
+function callsIn(own: readonly AdkEvent[]): Map<string, Asked> {
+  const calls = new Map<string, Asked>();
+  for (const event of own) {
+    if (textUnder(TASK_ID, event) === undefined) continue;
+    for (const call of callsOf(event)) if (call.id) calls.set(call.id, { event, call });
+  }
+  return calls;
 }
 
-/** A response that answers none of the peer's calls would mean nothing to it. */
-function inWords({ name = "", response }: AdkFunctionResponse): GenaiPart[] {
-  if (name.startsWith(RESERVED)) return [];
-  return [{ text: `Tool ${name} returned: ${JSON.stringify(response)}` }];
+function callsOf({ content }: AdkEvent): AdkFunctionCall[] {
+  return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? []);
 }
 
-function ofAnother({ author = "", content }: AdkEvent): GenaiPart[] {
-  const told = (content?.parts ?? []).flatMap((part): GenaiPart[] => {
-    const { text, thought, functionCall: call, functionResponse: response } = part;
-    if (thought) return [];
-    if ((call ?? response)?.name?.startsWith(RESERVED)) return [];
-    if (text) return [{ text: `[${author}] said: ${text}` }];
-    if (call) {
-      const args = JSON.stringify(call.args ?? {});
-      return [{ text: `[${author}] called tool ${call.name ?? ""} with parameters: ${args}` }];
-    }
-    if (response) {
-      const result = JSON.stringify(response.response ?? {});
-      return [{ text: `[${author}] ${response.name ?? ""} tool returned result: ${result}` }];
-    }
-    return [part];
-  });
-  return told.length > 0 ? [{ text: "For context:" }, ...told] : [];
+function callWith(id: string | undefined, events: readonly AdkEvent[]): AdkFunctionCall | undefined {
+  return id === undefined ? undefined : events.flatMap(callsOf).find((call) => call.id === id);
 }
 
-function responsesIn({ content }: AdkEvent): AdkFunctionResponse[] {
-  return (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []);
+/** True when the task of what was said last waits, but for the answer to no call. */
+function asksInWords(
+  own: readonly AdkEvent[],
+  seen: readonly AdkEvent[],
+  calls: ReadonlyMap<string, Asked>,
+): boolean {
+  const last = own.at(-1);
+  const isWaiting = last && (textUnder(STATE, last) !== undefined || last.longRunningToolIds?.length);
+  if (!isWaiting) return false;
+  const ids = own.flatMap((event) => (isSameTask(event, last) ? (event.longRunningToolIds ?? []) : []));
+  const answered = new Set(seen.flatMap((event) => (event.author === "user" ? answersIn(event) : [])));
+  return ids.every((id) => answered.has(id) || MOCK_NAMES.has(calls.get(id)?.call.name));
 }
 
-function idIn({ customMetadata }: AdkEvent, name: "task_id" | "context_id"): string | undefined {
-  const id = customMetadata?.[a2aKey(name)];
-  return typeof id === "string" && id !== "" ? id : undefined;
+function answersIn({ content }: AdkEvent): string[] {
+  return (content?.parts ?? []).flatMap(({ functionResponse }) => functionResponse?.id ?? []);
+}
+
+function hasText({ content }: AdkEvent): boolean {
+  return content?.parts?.some(({ text, thought }) => text && !thought) ?? false;
+}
+
+function isSameTask(one: AdkEvent | undefined, other: AdkEvent | undefined): boolean {
+  return one === other || Boolean(one && other && textUnder(TASK_ID, one) === textUnder(TASK_ID, other));
 }
 
 /** An agent sees what was said in its own branch and in those that lead to it. */

@@ -1,19 +1,34 @@
-import { BaseAgent, createEvent, type Event, type InvocationContext, StreamingMode } from "@google/adk";
-import { connect, type ConnectOptions, type Remote } from "../../client/index.ts";
+import {
+  BaseAgent,
+  type BaseAgentConfig,
+  createEvent,
+  type Event,
+  type InvocationContext,
+  StreamingMode,
+} from "@google/adk";
+import type { ConnectOptions, Remote, SendOptions } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { ADK_EXTENSION, type PeerAction } from "../metadata.ts";
+import type { PeerAction } from "../metadata.ts";
 import type { SessionEventOptions } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
-import { askPeer, type RemoteRequest } from "./ask-peer.ts";
-import { toOutgoing } from "./outgoing.ts";
+import { Aggregation } from "./aggregation.ts";
+import { Connections } from "./connections.ts";
+import { exchange } from "./exchange.ts";
+import { isTool, withLastWord } from "./last-word.ts";
+import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
+import { artifactsKnown } from "./session-place.ts";
+import { withSignal } from "./with-signal.ts";
 
-export interface RemoteAgentOptions {
-  /** Its name among the agents here, which need not be the name in its card. */
-  name: string;
-  /** For the agents that may transfer to it. */
-  description?: string;
-  /** Where it is (the URL of its host, its card or itself), a connection to it, or what makes one of them. */
-  agent: string | Remote | ((context: InvocationContext) => string | Remote | Promise<string | Remote>);
+/** What is sent to the peer; `metadata` are those of the request. */
+export interface RemoteRequest
+  extends Outgoing, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
+
+/** Where an agent is: the URL of its host, its card or itself; or a connection to it. */
+type Place = string | Remote;
+
+export interface RemoteAgentOptions extends BaseAgentConfig {
+  /** Where it is, or what finds it for an invocation. Its `name` here need not be the name in its card. */
+  agent: Place | ((context: InvocationContext) => Place | Promise<Place>);
   /** How to connect when `agent` is a URL. The extension of ADK's bridges is asked for in any case. */
   connect?: ConnectOptions;
   /** For each request of an invocation, for example with the token of its user. */
@@ -24,7 +39,9 @@ export interface RemoteAgentOptions {
   timeoutMs?: number;
   /** What the peer may have the agents here do. Default: escalate, which ends a loop. */
   allow?: readonly PeerAction[];
-  /** What becomes of a part that the peer says; undefined drops it. */
+  /** What becomes of a part that the peer is told; undefined drops it. Default: `toA2aPart`. */
+  toA2aPart?: OutgoingOptions["toA2aPart"];
+  /** What becomes of a part that the peer says; undefined drops it. Default: `toGenaiPart`. */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
   /** Before each request: may give another one, or an event that is said instead. */
   beforeRequest?: (
@@ -39,31 +56,27 @@ export interface RemoteAgentOptions {
 }
 
 /**
- * An agent somewhere else as an agent of ADK: a sub-agent, a step of a workflow, or a tool (`AgentTool`). It keeps one
- * conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or left before
- * its end, it cancels the task of its peer.
+ * An agent somewhere else as an agent of ADK: a root, a sub-agent, a step of a workflow, or a tool (`AgentTool`). It
+ * keeps one conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or
+ * left before its end, it cancels the task of its peer.
  */
-export class RemoteAgent extends BaseAgent {
-  readonly #options: RemoteAgentOptions;
-  readonly #connections = new Map<string, { readonly remote: Promise<Remote>; readonly until: number }>();
+export class RemoteAgent extends BaseAgent<RemoteAgentOptions> {
+  readonly #connections: Connections;
 
   constructor(options: RemoteAgentOptions) {
-    super({
-      name: options.name,
-      ...(options.description !== undefined && { description: options.description }),
-    });
-    this.#options = options;
+    super(options);
+    this.#connections = new Connections(options.connect ?? {}, options.cardMaxAgeMs ?? 300_000);
   }
 
   protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
-    const { onEvent } = this.#options;
+    const { onEvent } = this.config;
     try {
       for await (const event of this.#converse(context)) {
         const other = await onEvent?.(event, context);
         if (other !== null) yield other ?? event;
       }
     } catch (error) {
-      if (!context.abortSignal?.aborted) yield this.#failed(error, context);
+      if (!context.abortSignal?.aborted) yield this.#event(failure(error), context);
     }
   }
 
@@ -73,60 +86,60 @@ export class RemoteAgent extends BaseAgent {
   }
 
   async *#converse(context: InvocationContext): AsyncGenerator<Event, void, void> {
-    const { beforeRequest, timeoutMs = 600_000, allow, toGenaiPart, headers } = this.#options;
-    let request: RemoteRequest = toOutgoing(context.session.events, this.name, context.branch);
-    const instead = await beforeRequest?.(request, context);
-    if (instead && isEvent(instead)) {
-      yield instead;
-      return;
+    const { beforeRequest, toA2aPart } = this.config;
+    const about = { name: this.name, branch: context.branch, toA2aPart };
+    for (const outgoing of toOutgoing(context.session.events, about)) {
+      const instead = await beforeRequest?.(outgoing, context);
+      if (instead && isEvent(instead)) yield instead;
+      else yield* this.#ask(instead ?? outgoing, context);
     }
-    if (instead) request = instead;
+  }
+
+  async *#ask(request: RemoteRequest, context: InvocationContext): AsyncGenerator<Event, void, void> {
     // A peer that would be told nothing is not asked; an event that says nothing shows that it was its turn.
     if (request.parts.length === 0) {
       yield this.#event({}, context);
       return;
     }
-    const remote = await this.#connect(context);
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = context.abortSignal ? AbortSignal.any([timeout, context.abortSignal]) : timeout;
-    const call = { signal, headers: await headers?.(context) };
-    const about = {
+    const answers = this.#answers(request, context);
+    const isStreaming = context.runConfig?.streamingMode === StreamingMode.SSE;
+    for await (const event of isTool(this.name, context) ? withLastWord(answers) : answers) {
+      if (isStreaming || !event.partial) yield this.#event(event, context);
+    }
+  }
+
+  async *#answers(
+    { parts, ...place }: RemoteRequest,
+    context: InvocationContext,
+  ): AsyncGenerator<AdkEvent, void, void> {
+    const { timeoutMs = 600_000, allow, toGenaiPart, headers } = this.config;
+    const options = {
       author: this.name,
-      branch: context.branch,
-      invocationId: context.invocationId,
+      keepQuestion: isTool(this.name, context),
       ...(allow && { allow }),
       ...(toGenaiPart && { toGenaiPart }),
     };
-    const isStreaming = context.runConfig?.streamingMode !== StreamingMode.NONE;
+    const aggregation = new Aggregation(options, artifactsKnown(context.session.events, place.taskId));
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signal = context.abortSignal ? AbortSignal.any([timeout, context.abortSignal]) : timeout;
     try {
-      for await (const event of askPeer(remote, request, call, about)) {
-        if (isStreaming || !event.partial) yield this.#event(event, context);
-      }
+      const remote = await withSignal(this.#connect(context), signal);
+      const call = { ...place, signal, headers: await headers?.(context) };
+      for await (const said of exchange(remote, parts, call)) yield* aggregation.take(said);
+      yield* aggregation.end();
     } catch (error) {
-      if (!timeout.aborted) throw error;
-      throw new A2AError("UNAVAILABLE", `The agent ${this.name} has not answered within ${timeoutMs} ms.`);
+      if (context.abortSignal?.aborted) return;
+      yield* aggregation.end();
+      const cause = timeout.aborted ? tooLate(this.name, timeoutMs) : error;
+      // Once it was heard, the peer knows what it was told, and need not be told again.
+      yield { ...failure(cause), customMetadata: aggregation.place };
     }
   }
 
   async #connect(context: InvocationContext): Promise<Remote> {
-    const { agent, connect: options = {}, cardMaxAgeMs = 300_000 } = this.#options;
+    const { agent } = this.config;
     const where = typeof agent === "function" ? await agent(context) : agent;
-    if (typeof where !== "string") return where;
-    const known = this.#connections.get(where);
-    if (known && known.until > Date.now()) return known.remote;
-    const remote = connect(where, {
-      ...options,
-      extensions: [ADK_EXTENSION, ...(options.extensions ?? [])],
-    });
-    this.#connections.set(where, { remote, until: Date.now() + cardMaxAgeMs });
-    // What failed is tried again by the next who asks.
-    remote.catch(() => this.#connections.delete(where));
-    return remote;
-  }
-
-  #failed(error: unknown, context: InvocationContext): Event {
-    const { reason, message } = A2AError.from(error);
-    return this.#event({ errorCode: `A2A_${reason}`, errorMessage: message, turnComplete: true }, context);
+    return typeof where === "string" ? this.#connections.to(where) : where;
   }
 
   #event({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
@@ -138,6 +151,20 @@ export class RemoteAgent extends BaseAgent {
       ...(actions && { actions }),
     });
   }
+}
+
+/** What a peer writes may be of any length. */
+const LONGEST_ERROR = 2_000;
+
+function failure(error: unknown): AdkEvent {
+  const { message } = error instanceof Error ? error : new Error(String(error));
+  const errorMessage = message.length > LONGEST_ERROR ? `${message.slice(0, LONGEST_ERROR)}…` : message;
+  return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
+}
+
+function tooLate(name: string, timeoutMs: number): A2AError {
+  const text = `The agent ${name} has not answered within ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may take longer.`;
+  return new A2AError("UNAVAILABLE", text);
 }
 
 function isEvent(value: RemoteRequest | Event): value is Event {
