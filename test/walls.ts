@@ -28,7 +28,12 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   engine: { rooms: { base: "whole", protocol: "whole" } },
   stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, node: true },
   client: {
-    rooms: { protocol: "whole", wire: "whole", keys: "whole", grpc: { onlyIn: "client/grpc-transport.ts" } },
+    rooms: {
+      protocol: "whole",
+      wire: "whole",
+      keys: "whole",
+      grpc: { onlyIn: "client/transport/grpc-transport.ts" },
+    },
   },
   server: {
     rooms: {

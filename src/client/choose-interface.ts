@@ -1,6 +1,6 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import { CLIENT_BINDINGS, type ClientBinding } from "./transport-for.ts";
+import { CLIENT_BINDINGS, type ClientBinding } from "./transport/transport-for.ts";
 
 export interface Choice {
   readonly binding?: ClientBinding;

@@ -2,16 +2,16 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import type { ProtocolVersion } from "../wire/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
 import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
-import { CardHolder } from "./card-holder.ts";
+import { CardHolder } from "./card/card-holder.ts";
 import { chooseInterface, versionOf } from "./choose-interface.ts";
-import { discover } from "./discover.ts";
-import type { GrpcConnection } from "./grpc-transport.ts";
+import { discover } from "./card/discover.ts";
+import type { GrpcConnection } from "./transport/grpc-transport.ts";
 import { explaining } from "./explain.ts";
-import type { Http } from "./http.ts";
-import { lingering } from "./linger.ts";
-import type { Reconnect } from "./reconnect.ts";
+import type { Http } from "./transport/http.ts";
+import { lingering } from "./stream/linger.ts";
+import type { Reconnect } from "./stream/reconnect.ts";
 import { remote, type Remote } from "./remote.ts";
-import { type ClientBinding, transportFor } from "./transport-for.ts";
+import { type ClientBinding, transportFor } from "./transport/transport-for.ts";
 
 export interface ConnectOptions {
   /** Default: the first one in the card's order; gRPC only where there is no other. */

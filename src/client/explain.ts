@@ -1,6 +1,6 @@
 import { A2AError } from "../protocol/index.ts";
 import { type AuthCard, describe, requirementsOf } from "./auth/plan.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "./transport/transport.ts";
 
 /** For a caller without credentials: a refusal then says which the card asks for, whatever the agent says itself. */
 export function explaining(transport: Transport, card: AuthCard): Transport {

@@ -5,7 +5,7 @@ import type {
   SendMessageConfiguration,
   SendMessageRequest,
 } from "../protocol/index.ts";
-import type { Call } from "./http.ts";
+import type { Call } from "./transport/http.ts";
 
 /** What can be said to an agent: text, parts, or a message of which only the parts are needed. */
 export type Input = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);

@@ -12,13 +12,13 @@ import {
   type Task,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import type { CardHolder } from "./card-holder.ts";
-import { follow } from "./follow.ts";
-import type { Call } from "./http.ts";
+import type { CardHolder } from "./card/card-holder.ts";
+import { follow } from "./stream/follow.ts";
+import type { Call } from "./transport/http.ts";
 import { type Input, type SendOptions, toRequest } from "./input.ts";
-import { poll } from "./poll.ts";
-import { type Reconnect, retrying } from "./reconnect.ts";
-import type { Transport, UnaryOperation } from "./transport.ts";
+import { poll } from "./stream/poll.ts";
+import { type Reconnect, retrying } from "./stream/reconnect.ts";
+import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /** An agent somewhere else. All that it does rejects with an A2AError, or with what its signal was aborted with. */
 export interface Remote {

@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { exchange, isObject, parseJson, readText } from "../http.ts";
+import { exchange, isObject, parseJson, readText } from "../transport/http.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { base64, type TokenPlace } from "./plan.ts";
 import type { Token } from "./token-source.ts";

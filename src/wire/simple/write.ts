@@ -36,7 +36,7 @@ export function writeState(state: TaskState): {
 }
 
 /** `{ kind, … }`, flat: `text`, `data`, or a `file` or an `image` by `url` or as `bytes`. */
-export function writePart(part: Part): JsonObject {
+function writePart(part: Part): JsonObject {
   const { filename, mediaType, metadata } = part;
   return {
     ...contentOf(part),

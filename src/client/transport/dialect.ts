@@ -1,5 +1,5 @@
-import { A2AError, type OperationName, type Operations } from "../protocol/index.ts";
-import type { ProtocolVersion } from "../wire/index.ts";
+import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
 
 /** What a transport must know of a protocol version: how answers are read. All else here speaks 1.0. */
 interface Reading {

@@ -1,4 +1,4 @@
-import type { AgentInterface } from "../protocol/index.ts";
+import type { AgentInterface } from "../../protocol/index.ts";
 import { openGrpc } from "./grpc-transport.ts";
 import type { Http } from "./http.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";

@@ -1,7 +1,7 @@
-import type { CallContext, MessageType, Method, Service } from "../grpc/index.ts";
-import { A2AError, type JsonObject, type OperationName, type Operations } from "../protocol/index.ts";
-import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../wire/index.ts";
-import type { Authorization } from "./auth/authorizer.ts";
+import type { CallContext, MessageType, Method, Service } from "../../grpc/index.ts";
+import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
+import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
+import type { Authorization } from "../auth/authorizer.ts";
 import { notInVersion } from "./dialect.ts";
 import { type Call, EXTENSIONS_HEADER, type Http, isObject, listIn } from "./http.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-type Carrier = typeof import("../grpc/index.ts");
+type Carrier = typeof import("../../grpc/index.ts");
 type Channel = InstanceType<Carrier["Channel"]>;
 
 /** How gRPC connects. */
@@ -137,7 +137,7 @@ class GrpcTransport implements Transport {
 
 async function loadCarrier(): Promise<Carrier> {
   try {
-    return await import("../grpc/index.ts");
+    return await import("../../grpc/index.ts");
   } catch (cause) {
     if (!isMissing(cause)) throw cause;
     const text = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";

@@ -1,7 +1,7 @@
-import { A2AError, isTerminal, type Task } from "../protocol/index.ts";
-import type { Call } from "./http.ts";
+import { A2AError, isTerminal, type Task } from "../../protocol/index.ts";
+import type { Call } from "../transport/http.ts";
 import { isPassing } from "./reconnect.ts";
-import type { Received, Transport } from "./transport.ts";
+import type { Received, Transport } from "../transport/transport.ts";
 
 interface Subscribed {
   readonly id: string;

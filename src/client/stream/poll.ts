@@ -1,4 +1,4 @@
-import { isTerminal, type StreamResponse, type Task } from "../protocol/index.ts";
+import { isTerminal, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { pause, type Reconnect } from "./reconnect.ts";
 
 const EVERY_MS = 1_000;

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { obedient } from "../../test/interop/obedient.ts";
-import { createSigner, generateSigningKey, publicKeys, type Signer, signJwt } from "../keys/index.ts";
-import { isTerminal, type StreamResponse } from "../protocol/index.ts";
-import { createServer, nodeListener } from "../server/index.ts";
-import { collect, connect, createWebhook, type WebhookOptions } from "./index.ts";
-import { taskOf } from "./remote.contract.ts";
+import { obedient } from "../../../test/interop/obedient.ts";
+import { createSigner, generateSigningKey, publicKeys, type Signer, signJwt } from "../../keys/index.ts";
+import { isTerminal, type StreamResponse } from "../../protocol/index.ts";
+import { createServer, nodeListener } from "../../server/index.ts";
+import { collect, connect, createWebhook, type WebhookOptions } from "../index.ts";
+import { taskOf } from "../remote.contract.ts";
 
 const status = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } as const;
 const event: StreamResponse = { statusUpdate: status };

@@ -1,9 +1,9 @@
-import { A2AError, type StreamResponse } from "../protocol/index.ts";
-import type { Call } from "./http.ts";
+import { A2AError, type StreamResponse } from "../../protocol/index.ts";
+import type { Call } from "../transport/http.ts";
 import { type Beginning, Place } from "./place.ts";
 import { Backoff, isPassing, type Reconnect } from "./reconnect.ts";
 import { subscribe } from "./subscribe.ts";
-import type { Received, Transport } from "./transport.ts";
+import type { Received, Transport } from "../transport/transport.ts";
 
 /**
  * A stream that survives cuts. "Cut" is not "ended": a stream has ended when its task has, or waits for its user, or

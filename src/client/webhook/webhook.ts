@@ -1,6 +1,6 @@
-import { A2AError, type StreamResponse } from "../protocol/index.ts";
-import { v0_3, v1 } from "../wire/index.ts";
-import { isObject, parseJson } from "./http.ts";
+import { A2AError, type StreamResponse } from "../../protocol/index.ts";
+import { v0_3, v1 } from "../../wire/index.ts";
+import { isObject, parseJson } from "../transport/http.ts";
 import { Refused } from "./refused.ts";
 import { proofOf, type WebhookProof } from "./webhook-proof.ts";
 

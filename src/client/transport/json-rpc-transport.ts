@@ -1,5 +1,5 @@
-import type { OperationName, Operations } from "../protocol/index.ts";
-import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../wire/index.ts";
+import type { OperationName, Operations } from "../../protocol/index.ts";
+import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import type { JsonRpcClientDialect } from "./dialect.ts";
 import {
   type Call,

@@ -1,4 +1,4 @@
-import { A2AError } from "../protocol/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 
 /** How a cut stream is picked up again, or a read that failed is repeated. */
 export interface Reconnect {

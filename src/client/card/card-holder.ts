@@ -1,4 +1,4 @@
-import type { AgentCard } from "../protocol/index.ts";
+import type { AgentCard } from "../../protocol/index.ts";
 import { type CardSource, fetchCard, type FoundCard } from "./fetch-card.ts";
 
 /** The card of an agent over the time of a connection: public first, extended once that was asked for (A2A §3.1.11). */

@@ -1,5 +1,5 @@
-import type { OperationName, Operations } from "../protocol/index.ts";
-import { v0_3 } from "../wire/index.ts";
+import type { OperationName, Operations } from "../../protocol/index.ts";
+import { v0_3 } from "../../wire/index.ts";
 import { type JsonRpcClientDialect, notInVersion, type RestCall, type RestClientDialect } from "./dialect.ts";
 import { isObject } from "./http.ts";
 

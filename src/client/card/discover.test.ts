@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { connect, type ConnectOptions } from "./index.ts";
-import { cardFor, listen, type Seen, sendJson } from "./listen.contract.ts";
+import { connect, type ConnectOptions } from "../index.ts";
+import { cardFor, listen, type Seen, sendJson } from "../listen.contract.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 

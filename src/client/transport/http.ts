@@ -1,7 +1,7 @@
-import { A2AError } from "../protocol/index.ts";
-import { fromRestError, type ProtocolVersion } from "../wire/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { fromRestError, type ProtocolVersion } from "../../wire/index.ts";
 import type { GrpcConnection } from "./grpc-transport.ts";
-import type { Authorization, Authorizer } from "./auth/authorizer.ts";
+import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 
 /** How requests are made: the same for all of a remote agent. */
 export interface Http {

@@ -8,9 +8,9 @@ import {
   type JSONWebKeySet,
   type JWK,
   type KeySet,
-} from "../keys/index.ts";
-import { A2AError, type AgentCardSignature } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
+} from "../../keys/index.ts";
+import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
+import { v1 } from "../../wire/index.ts";
 
 /** What a signature says of its key; not to be believed before it is verified. */
 export interface SignatureKey {

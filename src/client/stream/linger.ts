@@ -1,5 +1,5 @@
 import { pause, type Reconnect } from "./reconnect.ts";
-import type { Transport } from "./transport.ts";
+import type { Transport } from "../transport/transport.ts";
 
 const LINGER_MS = 1_000;
 

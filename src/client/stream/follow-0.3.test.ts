@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { collect, connect, type Reconnect, type Remote } from "./index.ts";
-import { type Answer, cardFor, listen, type Seen, sendEvents, sendJson } from "./listen.contract.ts";
-import { all, taskOf } from "./remote.contract.ts";
+import { collect, connect, type Reconnect, type Remote } from "../index.ts";
+import { type Answer, cardFor, listen, type Seen, sendEvents, sendJson } from "../listen.contract.ts";
+import { all, taskOf } from "../remote.contract.ts";
 
 // What servers of 0.3 send, as its JSON-RPC types; 0.3 knows no event ids, and leaves much of resubscribing open.
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { A2AError, type StreamResponse, type TaskState } from "../protocol/index.ts";
-import { collect, connect, type Reconnect, type Remote } from "./index.ts";
-import { type Answer, cardFor, listen, type Seen, sendEvents, sendJson } from "./listen.contract.ts";
-import { all } from "./remote.contract.ts";
+import { A2AError, type StreamResponse, type TaskState } from "../../protocol/index.ts";
+import { collect, connect, type Reconnect, type Remote } from "../index.ts";
+import { type Answer, cardFor, listen, type Seen, sendEvents, sendJson } from "../listen.contract.ts";
+import { all } from "../remote.contract.ts";
 
 const ids = { taskId: "t", contextId: "c" };
 const task = (state: TaskState): StreamResponse => ({ task: { id: "t", contextId: "c", status: { state } } });

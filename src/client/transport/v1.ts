@@ -1,5 +1,5 @@
-import type { CancelTaskRequest, GetTaskRequest, OperationName, Operations } from "../protocol/index.ts";
-import { v1 } from "../wire/index.ts";
+import type { CancelTaskRequest, GetTaskRequest, OperationName, Operations } from "../../protocol/index.ts";
+import { v1 } from "../../wire/index.ts";
 import type { JsonRpcClientDialect, RestCall, RestClientDialect } from "./dialect.ts";
 
 const reading = { version: "1.0", decodeResult: v1.decodeResult, isLast: () => false } as const;

@@ -7,8 +7,8 @@ import {
   type FetchKeysOptions,
   type JSONWebKeySet,
   type JWK,
-} from "../keys/index.ts";
-import type { AuthenticationInfo } from "../protocol/index.ts";
+} from "../../keys/index.ts";
+import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { Refused } from "./refused.ts";
 
 /** What must prove who sends a notification: all that is given here. */

@@ -1,5 +1,5 @@
-import type { OperationName, Operations, StreamResponse } from "../protocol/index.ts";
-import type { ProtocolVersion } from "../wire/index.ts";
+import type { OperationName, Operations, StreamResponse } from "../../protocol/index.ts";
+import type { ProtocolVersion } from "../../wire/index.ts";
 import type { Call } from "./http.ts";
 
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";

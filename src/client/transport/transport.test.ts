@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { A2AError } from "../protocol/index.ts";
-import { connect } from "./index.ts";
-import { cardFor, listen, rpc, type Seen, sendEvents, sendJson, serve } from "./listen.contract.ts";
-import { all } from "./remote.contract.ts";
+import type { A2AError } from "../../protocol/index.ts";
+import { connect } from "../index.ts";
+import { cardFor, listen, rpc, type Seen, sendEvents, sendJson, serve } from "../listen.contract.ts";
+import { all } from "../remote.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 

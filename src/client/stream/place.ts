@@ -1,5 +1,5 @@
-import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../protocol/index.ts";
-import type { Received } from "./transport.ts";
+import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../../protocol/index.ts";
+import type { Received } from "../transport/transport.ts";
 
 /** What a stream begins with: a message that is sent, or a task that exists. */
 export type Beginning =

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { A2AError, textOf } from "../protocol/index.ts";
-import { ADA, ADA_KEY, CA, SERVER, SERVER_KEY } from "../server/auth/certificates.fixture.ts";
-import { mtls } from "../server/auth/index.ts";
-import { createServer, type GrpcOptions, type ServerOptions } from "../server/index.ts";
-import { breaking } from "./breaking.fixture.ts";
+import { A2AError, textOf } from "../../protocol/index.ts";
+import { ADA, ADA_KEY, CA, SERVER, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
+import { mtls } from "../../server/auth/index.ts";
+import { createServer, type GrpcOptions, type ServerOptions } from "../../server/index.ts";
+import { breaking } from "../breaking.fixture.ts";
 import { toAddress } from "./grpc-transport.ts";
-import { collect, connect, type ConnectOptions, type Remote } from "./index.ts";
-import { obedient } from "./obedient.fixture.ts";
-import { taskOf } from "./remote.contract.ts";
+import { collect, connect, type ConnectOptions, type Remote } from "../index.ts";
+import { obedient } from "../obedient.fixture.ts";
+import { taskOf } from "../remote.contract.ts";
 
 interface Given {
   readonly server?: ServerOptions;

@@ -1,4 +1,4 @@
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import { type CardSource, fetchCard, type FoundCard } from "./fetch-card.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";

@@ -1,7 +1,7 @@
-import { A2AError, type AgentCard, type ErrorReason } from "../protocol/index.ts";
-import { type Http, JSON_TYPES, parseJson, readText, request, withRetryAfter } from "./http.ts";
+import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
+import { type Http, JSON_TYPES, parseJson, readText, request, withRetryAfter } from "../transport/http.ts";
 import { readCard } from "./read-card.ts";
-import { type Reconnect, retrying } from "./reconnect.ts";
+import { type Reconnect, retrying } from "../stream/reconnect.ts";
 
 /** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
 export interface FoundCard {

@@ -1,5 +1,5 @@
-import type { A2AError, Operations } from "../protocol/index.ts";
-import { fromRestError, parseSse, type ProtocolVersion } from "../wire/index.ts";
+import type { A2AError, Operations } from "../../protocol/index.ts";
+import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import type { RestCall, RestClientDialect } from "./dialect.ts";
 import {
   type Call,
