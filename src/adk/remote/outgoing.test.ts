@@ -78,6 +78,75 @@ describe("what a remote agent is told of a session", () => {
     });
   });
 
+  const inWords = inTask("T", "C", {
+    ...by("a2a", { functionCall: { id: "m", name: "mock_function_call_for_required_user_input", args: {} } }),
+    longRunningToolIds: ["m"],
+  });
+  const inText = inTask("T", "C", by("a2a", "Which city?"));
+  inText.customMetadata = { ...inText.customMetadata, "a2a:state": "TASK_STATE_INPUT_REQUIRED" };
+
+  it.each([
+    ["that stands as a call", inWords],
+    ["that stands as text", inText],
+  ])("what is said after a question in words %s, as its answer [W24]", (_, question) => {
+    const answered = [by("user", "weather?"), question, by("user", "Warsaw")];
+    expect(sent(...answered)).toEqual({ taskId: "T", contextId: "C", parts: [{ text: "Warsaw" }] });
+    // But not once it was answered.
+    const more = [inTask("T", "C", by("a2a", "Sunny.")), by("user", "thanks")];
+    expect(sent(...answered, ...more)).toEqual({ contextId: "C", parts: [{ text: "thanks" }] });
+  });
+
+  it("what is said while a call waits, as something else: the call can still be answered", () => {
+    const session = [by("user", "start"), asking, by("user", "what time is it?")];
+    expect(sent(...session)).toEqual({ contextId: "ctx-1", parts: [{ text: "what time is it?" }] });
+    const later = [inTask("task-2", "ctx-1", by("a2a", "Noon.")), by("user", answer("call-1", { ok: true }))];
+    expect(sent(...session, ...later).taskId).toBe("task-1");
+  });
+
+  it("answers to several tasks, each to its own", () => {
+    const second = inTask("task-2", "ctx-1", {
+      ...by("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
+      longRunningToolIds: ["call-2"],
+    });
+    const answers = by("user", "both:", answer("call-2", { ok: 2 }), answer("call-1", { ok: 1 }));
+    const all = toOutgoing([asking, second, answers], { name: "a2a" });
+    expect(all.map(({ taskId, parts }) => [taskId, parts.length])).toEqual([
+      ["task-2", 2],
+      ["task-1", 1],
+    ]);
+  });
+
+  it("an answer without a name has the name of its call", () => {
+    const nameless = { functionResponse: { id: "call-1", response: {} } };
+    expect(sent(asking, by("user", nameless)).parts).toMatchObject([{ data: { id: "call-1", name: "fn" } }]);
+  });
+
+  it("what it was told in vain, again", () => {
+    const lost: AdkEvent = { author: "a2a", errorCode: "A2A_UNAVAILABLE", errorMessage: "gone" };
+    const session = [inWords, by("user", "Warsaw"), lost, by("user", "hello?")];
+    expect(sent(...session)).toEqual({
+      taskId: "T",
+      contextId: "C",
+      parts: [{ text: "Warsaw" }, { text: "hello?" }],
+    });
+  });
+
+  it("nothing of how it was handed the conversation", () => {
+    const { parts } = sent(
+      by("user", "hi"),
+      by("boss", { functionCall: { name: "transfer_to_agent", args: { agentName: "a2a" } } }),
+      by("boss", { functionResponse: { name: "transfer_to_agent", response: {} } }),
+    );
+    expect(texts(parts)).toEqual(["hi"]);
+  });
+
+  it("what its owner makes of the parts", () => {
+    const toA2aPart = ({ text }: GenaiPart): Part | undefined =>
+      text ? { text: text.toUpperCase() } : undefined;
+    const events = [by("user", "hi", { inlineData: { data: "", mimeType: "image/png" } })];
+    expect(toOutgoing(events, { name: "a2a", toA2aPart })).toEqual([{ parts: [{ text: "HI" }] }]);
+  });
+
   it("an answer to somebody else's call in words, and none about credentials", () => {
     const { parts, taskId } = sent(
       by("user", answer("z", { ok: 1 }, "f"), answer("y", { token: "s" }, "adk_request_credential")),
