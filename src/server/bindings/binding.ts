@@ -102,6 +102,8 @@ function begin(
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
       checkOffered("CreateTaskPushNotificationConfig", described, version);
+    // That the two agree is a rule of 1.0 (A2A §3.4.1); in 0.3 a task is in its context, whatever a message says.
+    if (version === "0.3" && decoded.message.taskId !== undefined) delete decoded.message.contextId;
     // The parts of a task that `tasks/create` makes were not written by the client.
     if (agent.inputModes === "enforce" && !service?.needsTask) checkInputModes(decoded.message, described);
   }

@@ -75,6 +75,14 @@ export function v0_3Contract(visit: Visit, open: Open): void {
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
 
+    it("takes the context from the task that a message goes on with, whatever the message says", async () => {
+      const { id, contextId } = await taskFrom("ask");
+      const sent = await rpc("message/send", {
+        message: say("echo yes", { taskId: id, contextId: "other" }),
+      });
+      expect(sent.result).toMatchObject({ id, contextId, status: { state: "completed" } });
+    });
+
     it("answers a resubscription to a task at rest with the task alone [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
