@@ -1,11 +1,11 @@
 import { Command } from "commander";
-import { clientCommand } from "./command.ts";
+import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
 
 export function cardGetCommand(context: Context): Command {
   const command = new Command("get").description("Show an agent's card: what it says of itself.");
-  return clientCommand<ClientOptions>(command, "", context, async ({ remote, output }) => {
-    output.card(remote.card);
+  return cardCommand<ClientOptions>(command, context, async ({ card, output }) => {
+    output.card(card);
   });
 }

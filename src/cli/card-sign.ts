@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
 import { signCard, type CardSigning } from "../server/index.ts";
-import { clientCommand } from "./command.ts";
+import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
@@ -21,7 +21,7 @@ export function cardSignCommand(context: Context): Command {
     .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
     .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
     .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
-  return clientCommand<Options>(command, "", context, async ({ served, options, output }) => {
+  return cardCommand<Options>(command, context, async ({ served, options, output }) => {
     const { key, alg, kid, jku } = options;
     const privateKey = await readKey(key);
     const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };

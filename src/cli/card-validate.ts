@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
-import { clientCommand } from "./command.ts";
+import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 
 export function cardValidateCommand(context: Context): Command {
   const command = new Command("validate").description("Check an agent's card against A2A 1.0.");
-  return clientCommand<ClientOptions>(command, "", context, async ({ served, output }) => {
+  return cardCommand<ClientOptions>(command, context, async ({ served, output }) => {
     const violations = v1.checkCard(served, "strict");
     if (violations.length === 0) return output.facts({ valid: true }, { Valid: "yes" });
     const list = violations.map(({ field, description }) => `\n  ${field} ${description}`).join("");

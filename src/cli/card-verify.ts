@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { createCardVerifier, type CardTrust, type CardVerifier } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { clientCommand } from "./command.ts";
+import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import { oneMore, type ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
@@ -21,7 +21,7 @@ export function cardVerifyCommand(context: Context): Command {
     .option("--key <file>", "trust the public key in this file, or keys: JWK or JWKS; repeatable", oneMore)
     .option("--jwks <url>", "trust the keys there; repeatable", oneMore)
     .option("--strict", "take no signature over the SDKs' form of cards");
-  return clientCommand<Options>(command, "", context, async ({ served, options, output }) => {
+  return cardCommand<Options>(command, context, async ({ served, options, output }) => {
     const verify = await verifierOf(options);
     try {
       const signature = await verify(served);

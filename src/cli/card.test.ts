@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../adapters/index.ts";
 import { createSigner, generateSigningKey, type JWK } from "../keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
@@ -29,6 +29,29 @@ beforeAll(async () => {
   ({ url } = await server.listen());
 });
 afterAll(() => server.close());
+
+describe("card get", () => {
+  it("shows the card of an agent that one could not talk to", async () => {
+    const extensions = [{ uri: "urn:example:cite", required: true }];
+    const strict = agent(
+      { name: "strict", description: "Wants more", capabilities: { extensions } },
+      async function* () {},
+    );
+    const host = createServer(strict, { store: "memory" });
+    onTestFinished(() => host.close());
+    const { url: at } = await host.listen();
+    expect(await run("get", at)).toMatchObject({ code: 0, out: expect.stringContaining("strict") as string });
+    const sent = await inProcess(["send", at, "hello"]);
+    expect(sent).toMatchObject({ code: 1, err: expect.stringContaining("Pass --extension") as string });
+  });
+
+  it("names the file that is no card", async () => {
+    const { code, err } = await run("get", `${cwd}/junk.json`);
+    expect(code).toBe(1);
+    expect(err).toContain(`${cwd}/junk.json can not be used: not an agent card.`);
+    expect(err).not.toContain("http");
+  });
+});
 
 describe("card verify", () => {
   it("tells whose signature holds, by a key at hand and by a key at a URL [A-40]", async () => {

@@ -5,15 +5,17 @@ import { commandLine } from "./invocation.ts";
 import { addClientOptions, type ClientOptions } from "./options.ts";
 import { Output } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
-import { openTarget, takeAgent, type Target } from "./target.ts";
+import { openCard, openTarget, takeAgent, type Target, type TargetCard } from "./target.ts";
 
-/** What the work of a command that talks to an agent is given. */
-export interface Call<O extends ClientOptions> extends Target {
+/** What the work of a command that is about an agent is given. */
+interface Asked<O extends ClientOptions> {
   /** The words of the command line behind the agent. */
   readonly words: readonly string[];
   readonly options: O;
   readonly output: Output;
 }
+
+export type Call<O extends ClientOptions> = Asked<O> & Target;
 
 /**
  * A command that talks to an agent: takes the agent from the command line, finds its card, and reports what goes wrong
@@ -25,6 +27,25 @@ export function clientCommand<O extends ClientOptions>(
   context: Context,
   work: (call: Call<O>) => Promise<void>,
 ): Command {
+  return agentCommand(command, words, context, openTarget, work);
+}
+
+/** A command that only looks at an agent's card: whether it could talk to the agent does not matter. */
+export function cardCommand<O extends ClientOptions>(
+  command: Command,
+  context: Context,
+  work: (call: Asked<O> & TargetCard) => Promise<void>,
+): Command {
+  return agentCommand(command, "", context, openCard, work);
+}
+
+function agentCommand<O extends ClientOptions, T>(
+  command: Command,
+  words: string,
+  context: Context,
+  open: (ref: string, options: O, context: Context) => Promise<T>,
+  work: (call: Asked<O> & T) => Promise<void>,
+): Command {
   return addClientOptions(command)
     .usage(`<agent> ${words}[options]`)
     .argument("[words...]")
@@ -32,7 +53,7 @@ export function clientCommand<O extends ClientOptions>(
       const { ref, rest } = takeAgent(given, options, self.getOptionValueSource("agentCard") === "cli");
       const output = new Output(context.streams, options.output);
       try {
-        const target = await openTarget(ref, options, context);
+        const target = await open(ref, options, context);
         await work({ ...target, words: rest, options, output });
       } catch (error) {
         throw problemOf(error, ref, options);

@@ -89,6 +89,11 @@ function fromA2A(
       error,
     );
   }
+  if (reason === "EXTENSION_SUPPORT_REQUIRED")
+    return new Problem(
+      error,
+      hint ?? "Pass --extension with the URI, if what you send is as that extension wants it.",
+    );
   return new Problem(error, hint ?? violationsOf(error));
 }
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { connect, type Remote } from "../client/index.ts";
-import { A2AError } from "../protocol/index.ts";
+import { connect, findCard, type ConnectOptions, type Remote } from "../client/index.ts";
+import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { credentialsOf } from "./credentials.ts";
 import type { ClientOptions } from "./options.ts";
@@ -13,8 +13,6 @@ export interface Target {
   /** As the user wrote it, for the commands that are printed. */
   readonly ref: string;
   readonly remote: Remote;
-  /** The card's JSON as it was served. */
-  readonly served: unknown;
   /** Aborts when the user has had enough, or `--timeout` is over. */
   readonly signal: AbortSignal;
 }
@@ -40,30 +38,58 @@ export function takeAgent(
   );
 }
 
+/** An agent's card, for the commands that want nothing else of it. */
+export interface TargetCard {
+  readonly card: AgentCard;
+  /** The card's JSON as it was served. */
+  readonly served: unknown;
+}
+
 /** Finds the agent's card and chooses how to talk to it. */
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
-  const signal = signalOf(options, context);
-  const send = options.debug ? logged(fetch, context) : fetch;
   const auth = credentialsOf(options);
-  const file = await readCardFile(ref);
   const [binding] = options.transport ?? [];
-  let served: unknown;
+  const { url, signal, ...how } = await clientOf(ref, options, context);
   try {
-    const remote = await connect(file === undefined ? ref : CARD_FILE, {
-      headers: { ...options.svcParam },
-      fetch: (input, init) =>
-        file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
+    const remote = await connect(url, {
+      ...how,
       signal,
-      verify: (card) => (served = card),
       ...(binding ? { binding } : {}),
       ...(auth ? { auth } : {}),
-      ...(options.extension ? { extensions: options.extension } : {}),
-      ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
     });
-    return { ref, remote, served, signal };
+    return { ref, remote, signal };
   } catch (error) {
-    throw asCardProblem(error, ref);
+    throw asCardProblem(error, ref, url);
   }
+}
+
+export async function openCard(ref: string, options: ClientOptions, context: Context): Promise<TargetCard> {
+  const { url, ...how } = await clientOf(ref, options, context);
+  try {
+    const { card, json } = await findCard(url, how);
+    return { card, served: json };
+  } catch (error) {
+    throw asCardProblem(error, ref, url);
+  }
+}
+
+/** How a card is found, be it at a URL or in a file. */
+async function clientOf(
+  ref: string,
+  options: ClientOptions,
+  context: Context,
+): Promise<ConnectOptions & { readonly url: string; readonly signal: AbortSignal }> {
+  const send = options.debug ? logged(fetch, context) : fetch;
+  const file = await readCardFile(ref);
+  return {
+    url: file === undefined ? ref : CARD_FILE,
+    headers: { ...options.svcParam },
+    fetch: (input, init) =>
+      file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
+    signal: signalOf(options, context),
+    ...(options.extension ? { extensions: options.extension } : {}),
+    ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
+  };
 }
 
 /** Where the card of a file stands for the client; nothing is ever asked there. */
@@ -94,8 +120,12 @@ function signalOf({ timeout }: ClientOptions, { interrupted }: Context): AbortSi
   return ends.signal;
 }
 
-function asCardProblem(error: unknown, ref: string): unknown {
+function asCardProblem(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
+  if (url === CARD_FILE && error.reason === "INVALID_AGENT_RESPONSE") {
+    const why = error.cause instanceof Error ? error.cause.message : error.message;
+    return new Problem("A2ACLI_ERR_CARD_INVALID", `${ref} can not be used: ${why}.`, undefined, error);
+  }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new Problem("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
   if (reason === "INVALID_PARAMS") return new Problem("A2ACLI_ERR_USAGE", message, undefined, error);

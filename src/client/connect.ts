@@ -5,6 +5,7 @@ import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
 import { CardHolder } from "./card/card-holder.ts";
 import { chooseInterface, versionOf } from "./choose-interface.ts";
 import { discover } from "./card/discover.ts";
+import type { CardSource } from "./card/fetch-card.ts";
 import type { GrpcConnection } from "./transport/grpc-transport.ts";
 import { explaining } from "./explain.ts";
 import type { Http } from "./transport/http.ts";
@@ -50,11 +51,17 @@ export interface ConnectOptions {
   readonly maxEventBytes?: number;
 }
 
-/** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
-export async function connect(url: string, options: ConnectOptions = {}): Promise<Remote> {
-  const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
-  const now = Date.now;
-  const http: Http = {
+/** An agent's card, found as `connect` finds it, for those who want nothing else of the agent. */
+export async function findCard(
+  url: string,
+  options: Omit<ConnectOptions, "auth" | "reconnect" | "grpc"> = {},
+): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
+  return await discover(sourceOf(httpOf(options), options), url, options.signal);
+}
+
+function httpOf(options: ConnectOptions): Http {
+  const { extensions = [], version = "1.0" } = options;
+  return {
     fetch: options.fetch ?? fetch,
     headers: options.headers ?? {},
     version,
@@ -63,15 +70,24 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     maxEventBytes: options.maxEventBytes ?? 16 * 2 ** 20,
     ...(options.grpc ? { grpc: options.grpc } : {}),
   };
+}
+
+function sourceOf(http: Http, { verify, retry = {} }: ConnectOptions): CardSource {
   // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
-  const asked: Http = options.verify ? { ...http, version: "1.0" } : http;
-  const source = { http: asked, verify: options.verify, retry, now };
+  return { http: verify ? { ...http, version: "1.0" } : http, verify, retry, now: Date.now };
+}
+
+/** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Remote> {
+  const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
+  const http = httpOf(options);
+  const source = sourceOf(http, options);
   const found = await discover(source, url, options.signal);
   const via = chooseInterface(found.card, options);
   requireExtensions(found.card, extensions);
   const origin = originOf(via);
   const authorizer = auth && {
-    authorizer: createAuthorizer(found.card, { auth, origin, fetch: http.fetch, now }),
+    authorizer: createAuthorizer(found.card, { auth, origin, fetch: http.fetch, now: Date.now }),
   };
   const transport = await transportFor(via, { ...http, ...authorizer, version: versionOf(via) ?? version });
   const patient = transport.version === "0.3" ? lingering(transport, reconnect) : transport;

@@ -6,6 +6,8 @@ import { type Reconnect, retrying } from "../stream/reconnect.ts";
 /** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
 export interface FoundCard {
   readonly card: AgentCard;
+  /** The same as it was served. */
+  readonly json: unknown;
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -48,6 +50,7 @@ export async function fetchCard(
   await verify?.(json);
   return {
     card,
+    json,
     url,
     etag: response.headers.get("etag"),
     lastModified: response.headers.get("last-modified"),
