@@ -1,13 +1,14 @@
 import type { RunConfig } from "@google/adk";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
-import type { Part } from "../protocol/index.ts";
+import type { Part, Task } from "../protocol/index.ts";
 import { describeAdk, type DescribeOptions } from "./card.ts";
 import { isStatus, type RunHooks, throughHooks } from "./hooks.ts";
 import { admit } from "./input-required.ts";
-import type { SessionPlace } from "./metadata.ts";
+import { metadataKey, type SessionPlace } from "./metadata.ts";
 import { toGenaiPart } from "./parts.ts";
 import { Processor, type ProcessorOptions } from "./processor.ts";
 import { type Beginning, RunStream } from "./run-stream.ts";
+import { cancelWaiting } from "./remote/cancel-waiting.ts";
 import { sessionPlace } from "./sessions/place.ts";
 import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
@@ -28,6 +29,9 @@ export interface AdkAgentOptions
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
+const USER_ID = metadataKey("user_id");
+const SESSION_ID = metadataKey("session_id");
+
 /** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
 export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agent {
   const runner = runnerOf(source, options);
@@ -35,6 +39,14 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
   return {
     describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
+    cancelled: async (task, caller) => {
+      const made = await runner();
+      await cancelWaiting(
+        made,
+        placeOf(task, sessionPlace(made.appName, task.contextId, caller)),
+        task.status.message,
+      );
+    },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {
         const stream = new RunStream(() => begin(run, runner, openSession, options), run.signal);
@@ -42,6 +54,14 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
       },
     }),
   };
+}
+
+/** Where a task has run: its owner may have chosen another session than that of its caller. */
+function placeOf({ metadata = {} }: Task, { appName, ...place }: SessionPlace): SessionPlace {
+  const { [USER_ID]: userId, [SESSION_ID]: sessionId } = metadata;
+  return typeof userId === "string" && typeof sessionId === "string"
+    ? { appName, userId, sessionId }
+    : { appName, ...place };
 }
 
 async function begin(

@@ -78,6 +78,11 @@ export interface Agent {
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
+   * Told of a task that was cancelled while it waited for its user, when there was no run that its signal could tell:
+   * `task` is as it was until then. Not waited for.
+   */
+  cancelled?(task: Task, caller: Caller): void | Promise<void>;
+  /**
    * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a
    * task and a message without a task, and nothing is answered before it.
    */

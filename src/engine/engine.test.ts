@@ -332,6 +332,24 @@ describe("cancel", () => {
     expect((await reader).map(({ event }) => word(event))).toEqual(["task INPUT_REQUIRED", "CANCELED"]);
   });
 
+  it("tells the agent of a task that waits, as it was, and whose it is; what the agent throws harms nobody", async () => {
+    const told: unknown[] = [];
+    class Listening extends Puppet {
+      async cancelled({ status }: Task, caller: object): Promise<void> {
+        told.push([status.state, caller]);
+        throw new Error("cannot be helped");
+      }
+    }
+    const { engine, puppet, errors } = house({ puppet: new Listening() });
+    const answer = engine.send(request("hi"), alice);
+    (await puppet.run(0)).say(askForInput).end();
+    const { id } = taskOf(await answer);
+    expect((await engine.cancel({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
+    await engine.cancel({ id }, alice);
+    expect(told).toEqual([["TASK_STATE_INPUT_REQUIRED", alice]]);
+    expect(errors).toEqual([new Error("cannot be helped")]);
+  });
+
   it("is refused for what is done, and for what is not there [F-41]", async () => {
     const { engine, puppet } = house();
     const answer = engine.send(request("hi"), alice);

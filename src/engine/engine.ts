@@ -170,7 +170,7 @@ export class Engine {
     const runner = await this.#find(id, caller);
     const { live } = runner;
     try {
-      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.");
+      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.", caller);
       else if (live.state !== "TASK_STATE_CANCELED") {
         const is = live.state ? stateName(live.state) : "gone";
         const text = `Task ${id} is ${is} and can not be canceled any more.`;

@@ -13,7 +13,7 @@ import {
 } from "../protocol/index.ts";
 import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
 import type { Agent } from "./agent.ts";
-import type { Scope } from "./caller.ts";
+import type { Caller, Scope } from "./caller.ts";
 import type { NewId } from "./new-id.ts";
 import { LiveTask, type LiveTaskListener, type LogContext } from "./live-task.ts";
 import { registrationWith } from "./push/webhooks.ts";
@@ -110,13 +110,24 @@ export class Runner implements LiveTaskListener {
   }
 
   /** Asks the agent to stop; one that does not within the grace period is fenced off (E8). */
-  cancel(reason: string): void {
+  cancel(reason: string, caller: Caller): void {
     const turn = this.#turn;
-    if (!turn || turn.ended) this.#moveTo("TASK_STATE_CANCELED");
-    else if (!turn.cancelled) {
+    if (!turn || turn.ended) {
+      const found = this.live.snapshot();
+      this.#moveTo("TASK_STATE_CANCELED");
+      void this.#tellCancelled(found, caller);
+    } else if (!turn.cancelled) {
       turn.cancelled = true;
       turn.abort(reason);
       this.#fenceAfter(turn, this.#context.cancelGraceMs);
+    }
+  }
+
+  async #tellCancelled(found: Task, caller: Caller): Promise<void> {
+    try {
+      await this.#context.agent.cancelled?.(found, caller);
+    } catch (error) {
+      this.#report(error);
     }
   }
 

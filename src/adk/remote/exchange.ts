@@ -63,7 +63,7 @@ export async function* exchange(
     signal.removeEventListener("abort", leave);
     clearTimeout(leaving);
     const isLeft = !isOver && (isHeard || signal.aborted);
-    if (taskId !== undefined && isLeft) await cancel(peer, taskId, options);
+    if (taskId !== undefined && isLeft) await cancel(peer, taskId, options.headers);
   }
 }
 
@@ -97,8 +97,12 @@ async function* listen(
   }
 }
 
-/** Nobody is left to tell that it did not work. */
-async function cancel(peer: Peer, taskId: string, { headers }: SendOptions): Promise<void> {
+/** As far as it can be: nobody is left to tell that it did not work. */
+export async function cancel(
+  peer: Pick<Peer, "task">,
+  taskId: string,
+  headers: SendOptions["headers"],
+): Promise<void> {
   await peer.task.cancel(taskId, { signal: AbortSignal.timeout(CANCEL_MS), headers }).catch(() => {});
 }
 

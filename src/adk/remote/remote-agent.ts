@@ -3,7 +3,9 @@ import {
   type BaseAgentConfig,
   createEvent,
   type Event,
-  type InvocationContext,
+  InvocationContext,
+  PluginManager,
+  type Session,
   StreamingMode,
 } from "@google/adk";
 import type { ConnectOptions, Remote, SendOptions } from "../../client/index.ts";
@@ -12,8 +14,9 @@ import type { PeerAction } from "../metadata.ts";
 import type { SessionEventOptions } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
 import { Aggregation } from "./aggregation.ts";
+import type { StandIn } from "./cancel-waiting.ts";
 import { Connections } from "./connections.ts";
-import { exchange } from "./exchange.ts";
+import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
 import { artifactsKnown } from "./session-place.ts";
@@ -60,7 +63,7 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
  * keeps one conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or
  * left before its end, it cancels the task of its peer.
  */
-export class RemoteAgent extends BaseAgent<RemoteAgentOptions> {
+export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandIn {
   readonly #connections: Connections;
 
   constructor(options: RemoteAgentOptions) {
@@ -134,6 +137,15 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> {
       // Once it was heard, the peer knows what it was told, and need not be told again.
       yield { ...failure(cause), customMetadata: aggregation.place };
     }
+  }
+
+  /** Cancels what a session waits for, outside of any run: as far as it can be, and without an error. */
+  async cancelRemoteTask(taskId: string, session: Session): Promise<void> {
+    const invocationId = "cancel";
+    const pluginManager = new PluginManager();
+    const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
+    const remote = await this.#connect(context);
+    await cancel(remote, taskId, await this.config.headers?.(context));
   }
 
   async #connect(context: InvocationContext): Promise<Remote> {

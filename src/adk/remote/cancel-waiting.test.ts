@@ -1,0 +1,116 @@
+import { LlmAgent, LogLevel, setLogLevel, Workflow } from "@google/adk";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect, type Remote } from "../../client/index.ts";
+import type { Agent, Run } from "../../engine/index.ts";
+import type { Task } from "../../protocol/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { ScriptedLlm } from "../models/index.ts";
+import type { AdkRoot } from "../source.ts";
+import { toA2a, type ToA2aOptions } from "../to-a2a.ts";
+import { RemoteAgent } from "./remote-agent.ts";
+
+setLogLevel(LogLevel.ERROR);
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+async function open(server: Server): Promise<string> {
+  servers.push(server);
+  return (await server.listen({ port: 0 })).url;
+}
+
+/** Asks a question, or works until it is cancelled. */
+const child: Agent = {
+  describe: () => ({ name: "child", description: "c", capabilities: { streaming: true } }),
+  async *execute({ message, signal }: Run) {
+    const [part] = message.parts;
+    if (part && "text" in part && part.text === "work") {
+      yield { artifact: { artifactId: "a", parts: [{ text: "working" }] } };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    } else {
+      const parts = [{ text: "Which city?" }];
+      yield { status: { state: "TASK_STATE_INPUT_REQUIRED" as const, message: { parts } } };
+    }
+  },
+};
+
+/** A client of an agent that has its work done by another one far away, and that other one. */
+async function chain(
+  parentOf: (remote: RemoteAgent) => AdkRoot,
+  options: ToA2aOptions = {},
+  childOptions: ServerOptions = {},
+): Promise<{ parent: Remote; far: Remote }> {
+  const url = await open(createServer({ child }, { store: "memory", ...childOptions }));
+  const remote = new RemoteAgent({
+    name: "remote",
+    description: "Far away.",
+    agent: url,
+    headers: ({ userId }) => ({ authorization: `Bearer ${userId}` }),
+  });
+  const served = await open(toA2a(parentOf(remote), { store: "memory", ...options }));
+  const own = { authorization: "Bearer ada" };
+  return { parent: await connect(served, { headers: own }), far: await connect(url, { headers: own }) };
+}
+
+const taskOf = (answer: object): Task => (answer as { task: Task }).task;
+
+/** The states of the other agent's tasks, once all are as told. */
+async function statesOf(far: Remote, expected: string): Promise<string[]> {
+  for (;;) {
+    const states = (await far.task.list()).tasks.map(({ status }) => status.state);
+    if (states.every((state) => state === expected)) return states;
+  }
+}
+
+const boss = (remote: RemoteAgent): LlmAgent =>
+  new LlmAgent({
+    name: "boss",
+    subAgents: [remote],
+    model: new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "remote" } }]),
+  });
+
+describe("an agent whose task is cancelled while another agent is at it", () => {
+  it.each([
+    ["a sub-agent", boss],
+    ["the agent itself", (remote: RemoteAgent): RemoteAgent => remote],
+    [
+      "a node of a workflow",
+      (remote: RemoteAgent): Workflow => new Workflow({ name: "w", edges: [["START", remote]] }),
+    ],
+  ])("cancels what waits for its user: %s", async (_, parentOf) => {
+    const { parent, far } = await chain(parentOf);
+    const asked = taskOf(await parent.send("weather?"));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect((await parent.task.cancel(asked.id)).status.state).toBe("TASK_STATE_CANCELED");
+    expect(await statesOf(far, "TASK_STATE_CANCELED")).toHaveLength(1);
+  });
+
+  it("cancels what is at work [J6, J20]", async () => {
+    const { parent, far } = await chain(boss);
+    let id = "";
+    for await (const said of parent.stream("work")) {
+      if ("task" in said) ({ id } = said.task);
+      if ("artifactUpdate" in said) void parent.task.cancel(id);
+    }
+    expect(await statesOf(far, "TASK_STATE_CANCELED")).toHaveLength(1);
+  });
+
+  it("cancels nothing of its other tasks, and shows who it asks for", async () => {
+    const authenticate: NonNullable<ServerOptions["authenticate"]> = ({ header }) => {
+      const [, principal] = /^Bearer (\w+)$/.exec(header("authorization") ?? "") ?? [];
+      return principal ? { tenant: "", principal } : undefined;
+    };
+    const { parent, far } = await chain(boss, { authenticate }, { authenticate });
+    const one = taskOf(await parent.send("weather?"));
+    const other = taskOf(await parent.send("weather?"));
+    await parent.task.cancel(one.id);
+    const cancelled = async (): Promise<number> =>
+      (await far.task.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
+    while ((await cancelled()) === 0);
+    expect(await cancelled()).toBe(1);
+    expect((await parent.task.get(other.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+  });
+});
