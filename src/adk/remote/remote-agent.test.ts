@@ -1,101 +1,23 @@
 import {
   AgentTool,
-  type BaseAgent,
   createEvent,
   type Event,
-  InMemoryRunner,
-  LlmAgent,
-  LogLevel,
   LongRunningFunctionTool,
   LoopAgent,
   SequentialAgent,
-  setLogLevel,
 } from "@google/adk";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connect } from "../../client/index.ts";
-import type { Agent, Run } from "../../engine/index.ts";
+import type { Run } from "../../engine/index.ts";
 import { textOf } from "../../protocol/index.ts";
-import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { adkAgent } from "../executor.ts";
-import { type Script, ScriptedLlm } from "../models/index.ts";
 import type { AdkEvent } from "../types.ts";
-import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
-
-setLogLevel(LogLevel.ERROR);
-
-const servers: Server[] = [];
-
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
-});
-
-async function serve(agent: Agent, options: ServerOptions = {}): Promise<string> {
-  const server = createServer({ agent }, { store: "memory", ...options });
-  servers.push(server);
-  return (await server.listen({ port: 0 })).url;
-}
-
-/** A peer that says what a function of the run yields. */
-function peer(execute: Agent["execute"]): Agent {
-  return { describe: () => ({ name: "peer", description: "p", capabilities: { streaming: true } }), execute };
-}
-
-const llm = (name: string, script: Script, more: object = {}): LlmAgent =>
-  new LlmAgent({ name, model: new ScriptedLlm(script), ...more });
-
-/** One user's conversation with an ADK agent. */
-class Conversation {
-  readonly #runner: InMemoryRunner;
-  readonly #streamingMode: "sse" | "none";
-  #begun: Promise<unknown> | undefined;
-
-  constructor(agent: BaseAgent, streamingMode: "sse" | "none" = "sse") {
-    this.#runner = new InMemoryRunner({ agent, appName: "app" });
-    this.#streamingMode = streamingMode;
-  }
-
-  async say(
-    parts: string | object[],
-    abort?: AbortController,
-    onEvent?: (event: Event) => void,
-  ): Promise<Event[]> {
-    const at = { userId: "u", sessionId: "s" };
-    this.#begun ??= this.#runner.sessionService.createSession({ appName: "app", ...at });
-    await this.#begun;
-    const events: Event[] = [];
-    for await (const event of this.#runner.runAsync({
-      ...at,
-      newMessage: { role: "user", parts: typeof parts === "string" ? [{ text: parts }] : parts },
-      runConfig: { streamingMode: this.#streamingMode as never },
-      ...(abort && { abortSignal: abort.signal }),
-    })) {
-      events.push(event);
-      onEvent?.(event);
-    }
-    return events;
-  }
-}
-
-const remote = (agent: RemoteAgentOptions["agent"], more: Partial<RemoteAgentOptions> = {}): RemoteAgent =>
-  new RemoteAgent({ name: "remote", description: "Far away.", agent, ...more });
-
-/** What is kept of the events: their authors and texts. */
-function kept(events: readonly Event[]): string[] {
-  return events.flatMap(({ author, partial, content }) => {
-    const text = content?.parts?.map((part) => part.text ?? "").join("");
-    return partial || !text ? [] : [`${author}: ${text}`];
-  });
-}
+import { Conversation, kept, llm, peer, remote, serve } from "./conversation.fixture.ts";
 
 describe("a remote agent", () => {
   it("streams what its peer says and keeps the whole [R01, J14]", async () => {
-    const url = await serve(
-      adkAgent(
-        llm("far", ({ text }) => `You said ${text}, I hear.`),
-        {},
-      ),
-    );
+    const url = await serve(adkAgent(llm("far", ({ text }) => `You said ${text}, I hear.`)));
     const events = await new Conversation(remote(url)).say("hello");
     const partials = events.filter(({ partial }) => partial);
     expect(partials.length).toBeGreaterThan(0);

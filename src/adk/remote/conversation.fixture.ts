@@ -1,0 +1,85 @@
+import { type BaseAgent, type Event, InMemoryRunner, LlmAgent, LogLevel, setLogLevel } from "@google/adk";
+import { onTestFinished } from "vitest";
+import type { Agent, Run } from "../../engine/index.ts";
+import { createServer, type ListenOptions, type Server, type ServerOptions } from "../../server/index.ts";
+import { type Script, ScriptedLlm } from "../models/index.ts";
+import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
+
+setLogLevel(LogLevel.ERROR);
+
+/** A server that lives as long as the test: its URL. */
+export async function open(server: Server, options: ListenOptions = {}): Promise<string> {
+  onTestFinished(() => server.close({ graceMs: 0 }));
+  return (await server.listen({ port: 0, ...options })).url;
+}
+
+export function serve(
+  agent: Agent,
+  options: ServerOptions = {},
+  listen: ListenOptions = {},
+): Promise<string> {
+  return open(createServer({ agent }, { store: "memory", ...options }), listen);
+}
+
+/** A peer that says what a function of the run yields. */
+export function peer(
+  execute: (run: Run) => ReturnType<Agent["execute"]>,
+  capabilities: object = { streaming: true },
+): Agent {
+  return { describe: () => ({ name: "peer", description: "p", capabilities }), execute };
+}
+
+export const llm = (name: string, script: Script, more: object = {}): LlmAgent =>
+  new LlmAgent({ name, model: new ScriptedLlm(script), ...more });
+
+export const remote = (
+  agent: RemoteAgentOptions["agent"],
+  more: Partial<RemoteAgentOptions> = {},
+): RemoteAgent => new RemoteAgent({ name: "remote", description: "Far away.", agent, ...more });
+
+/** One user's conversation with an ADK agent. */
+export class Conversation {
+  readonly #runner: InMemoryRunner;
+  readonly #streamingMode: "sse" | "none";
+  #begun: Promise<unknown> | undefined;
+
+  constructor(agent: BaseAgent, streamingMode: "sse" | "none" = "sse") {
+    this.#runner = new InMemoryRunner({ agent, appName: "app" });
+    this.#streamingMode = streamingMode;
+  }
+
+  async say(
+    parts: string | object[],
+    abort?: AbortController,
+    onEvent?: (event: Event) => void,
+  ): Promise<Event[]> {
+    const at = { userId: "u", sessionId: "s" };
+    this.#begun ??= this.#runner.sessionService.createSession({ appName: "app", ...at });
+    await this.#begun;
+    const events: Event[] = [];
+    for await (const event of this.#runner.runAsync({
+      ...at,
+      newMessage: { role: "user", parts: typeof parts === "string" ? [{ text: parts }] : parts },
+      runConfig: { streamingMode: this.#streamingMode as never },
+      ...(abort && { abortSignal: abort.signal }),
+    })) {
+      events.push(event);
+      onEvent?.(event);
+    }
+    return events;
+  }
+}
+
+/** What is kept of the events: their authors and texts. */
+export function kept(events: readonly Event[]): string[] {
+  return events.flatMap(({ author, partial, content }) => {
+    const text = content?.parts?.map((part) => part.text ?? "").join("");
+    return partial || !text ? [] : [`${author}: ${text}`];
+  });
+}
+
+/** The texts that only those see who watch. */
+export function passing(events: readonly Event[]): string {
+  const partials = events.filter(({ partial }) => partial);
+  return partials.flatMap(({ content }) => content?.parts?.map(({ text = "" }) => text) ?? []).join("");
+}
