@@ -113,7 +113,7 @@ describe("a failure", () => {
     expect(JSON.parse(out)).toEqual({
       error: {
         code: "TaskNotFoundError",
-        message: "Task t-9 was not found; check the id with ListTasks.",
+        message: "Task t-9 was not found; check its id, and that you ask as who began it.",
         hint: null,
         a2aCode: -32001,
       },

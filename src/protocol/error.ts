@@ -75,9 +75,13 @@ export class A2AError extends Error {
   }
 
   static taskNotFound(taskId: string): A2AError {
-    return new A2AError("TASK_NOT_FOUND", `Task ${taskId} was not found; check the id with ListTasks.`, {
-      metadata: { taskId },
-    });
+    return new A2AError(
+      "TASK_NOT_FOUND",
+      `Task ${taskId} was not found; check its id, and that you ask as who began it.`,
+      {
+        metadata: { taskId },
+      },
+    );
   }
 
   /** Bad input: the message names the first violation, `violations` has them all. */

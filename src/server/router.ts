@@ -4,8 +4,8 @@ import { ANYBODY, callerOf } from "./auth/caller.ts";
 import type { Authenticate } from "./auth/scheme.ts";
 import type { BindingContext } from "./bindings/binding.ts";
 import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
-import { answerJsonRpc, refuseJsonRpc } from "./bindings/json-rpc.ts";
-import { answerRest, notAllowed, refuseRest } from "./bindings/rest.ts";
+import { answerJsonRpc, presumedDialect, refuseJsonRpc } from "./bindings/json-rpc.ts";
+import { answerRest, notAllowed, presumedDialect as presumedRest, refuseRest } from "./bindings/rest.ts";
 import { pathOf, type ServedAgent } from "./served-agent.ts";
 import type { PublishedKeys } from "./published-keys.ts";
 import { answerEvents, taskOfEvents } from "./bindings/simple.ts";
@@ -78,7 +78,9 @@ function rpcOrRest(
   if (!context.authenticate) return answer(ANYBODY);
   return callerOf(request, context.authenticate).then(answer, (error: unknown) => {
     const refusal = context.told("authenticate", error);
-    return path === undefined ? refuseJsonRpc(null, refusal) : refuseRest(request, context.revision, refusal);
+    return path === undefined
+      ? refuseJsonRpc(null, refusal, presumedDialect(request, context))
+      : refuseRest(request, context.revision, refusal, presumedRest(request, context, path));
   });
 }
 

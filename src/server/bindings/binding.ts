@@ -70,6 +70,19 @@ export function versionOf(
   return negotiateVersion({ header, query, supported: versions, missing: missingVersion, shape });
 }
 
+/** The version in whose words a request is refused that has not been read: the one that it says, where that is served. */
+export function presumedVersion(
+  request: Asked,
+  context: BindingContext,
+  shape: ProtocolVersion | undefined,
+): ProtocolVersion {
+  try {
+    return versionOf(request, context, shape);
+  } catch {
+    return "1.0";
+  }
+}
+
 /** What became of a request, and the extensions that were active for it; absent when none were. */
 export type Carried = Outcome & { readonly activated?: readonly string[] };
 

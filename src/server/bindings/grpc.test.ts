@@ -140,7 +140,7 @@ describe("a server, over gRPC", () => {
     const { ended } = await caller.call("GetTask", { id: "nope" });
     expect(ended).toEqual({
       code: "NOT_FOUND",
-      message: "Task nope was not found; check the id with ListTasks.",
+      message: "Task nope was not found; check its id, and that you ask as who began it.",
       reason: "TASK_NOT_FOUND",
       domain: "a2a-protocol.org",
       metadata: { taskId: "nope" },

@@ -19,9 +19,11 @@ import {
   carryOut,
   checkContentType,
   completed,
+  presumedVersion,
   refusalHeaders,
   versionOf,
   type Admitted,
+  type Asked,
   type BindingContext,
 } from "./binding.ts";
 import { endOf, STREAM_HEADERS, type Framing } from "./event-stream.ts";
@@ -32,7 +34,7 @@ import { extensionHeaders } from "../extensions.ts";
 export async function answerJsonRpc(admitted: Admitted, context: BindingContext): Promise<HttpReply> {
   const { request } = admitted;
   let id: JsonRpcId = null;
-  let dialect: JsonRpcDialect = v1.jsonRpc;
+  let dialect: JsonRpcDialect | undefined;
   let refuse: (id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect) => HttpReply = refuseJsonRpc;
   try {
     checkContentType(request);
@@ -59,8 +61,9 @@ export async function answerJsonRpc(admitted: Admitted, context: BindingContext)
       );
     return json(200, encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)), headers);
   } catch (error) {
-    if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error);
-    return refuse(id, context.told("JSON-RPC", error), dialect);
+    const known = dialect ?? presumedDialect(request, context);
+    if (error instanceof JsonRpcFailure) return refuseJsonRpc(error.id, error.error, known);
+    return refuse(id, context.told("JSON-RPC", error), known);
   }
 }
 
@@ -78,7 +81,16 @@ function simpleDialect(
   { method, params }: JsonRpcRequest,
 ): JsonRpcDialect | undefined {
   if (!context.simple || version !== "0.3") return undefined;
-  return simple.jsonRpcFor(method, params, { agentId: agent.id, newId: randomId });
+  return simple.jsonRpcFor(method, params, {
+    agentId: agent.id,
+    newId: randomId,
+    autoMessageId: context.autoMessageId,
+  });
+}
+
+/** The dialect in which a request is refused that has not been read. */
+export function presumedDialect(request: Asked, context: BindingContext): JsonRpcDialect {
+  return DIALECTS[presumedVersion(request, context, undefined)];
 }
 
 function shapeOf(method: string): ProtocolVersion | undefined {
@@ -92,7 +104,7 @@ function shapeOf(method: string): ProtocolVersion | undefined {
 export function refuseJsonRpc(
   id: JsonRpcId,
   error: A2AError,
-  dialect: Pick<JsonRpcDialect, "encodeError"> = v1.jsonRpc,
+  dialect: Pick<JsonRpcDialect, "encodeError">,
 ): HttpReply {
   return json(
     CARRIER.has(error.reason) ? statusOf(error.reason, "1.0.1").http : 200,

@@ -13,6 +13,7 @@ import {
   carryOut,
   checkContentType,
   completed,
+  presumedVersion,
   refusalHeaders,
   versionOf,
   type Admitted,
@@ -33,7 +34,7 @@ export async function answerRest(
 ): Promise<HttpReply> {
   const { request } = admitted;
   const { revision } = context;
-  let dialect: RestDialect = v1.rest;
+  let dialect: RestDialect | undefined;
   try {
     const shape = shapeOf(request.method, path, context.versions);
     if (!shape) throw nothingAt(request);
@@ -57,8 +58,15 @@ export async function answerRest(
     const headers = { "content-type": type, ...active, ...cacheHeaders(operation) };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (error) {
-    return refuseRest(request, revision, context.told("HTTP+JSON", error), dialect);
+    const known = dialect ?? presumedDialect(request, context, path);
+    return refuseRest(request, revision, context.told("HTTP+JSON", error), known);
   }
+}
+
+/** The dialect in which a request is refused that has not been read: 0.3's for whatever is at `/v1/`, where it is served. */
+export function presumedDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
+  const isOlder = path.startsWith("/v1/") && context.versions.includes("0.3");
+  return DIALECTS[presumedVersion(request, context, isOlder ? "0.3" : "1.0")];
 }
 
 /** The version that a path looks like. `/v1/…` is 0.3's; to 1.0 it is a tenant. */

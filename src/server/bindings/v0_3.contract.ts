@@ -164,6 +164,44 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     await door.close();
   });
 
+  it("is answered in its own words also where a request is refused unread [V-16, V-25, V-26]", async () => {
+    const nobody = { store: "memory", authenticate: () => undefined } as const;
+    const { door } = await open({ parrot }, nobody);
+    const over = (path: string, headers: Record<string, string>, body: string, to = visit.door) =>
+      to.send(path, { method: "POST", headers, body });
+    const refusals: [headers: Record<string, string>, body: string, door?: Door][] = [
+      [JSON_03, "{"],
+      [{ "content-type": "text/plain" }, "{}"],
+      [JSON_03, "{}", door],
+    ];
+    for (const [headers, body, to] of refusals) {
+      const older = await over("/v1/message:send", headers, body, to);
+      expect(await older.json()).toMatchObject({ code: expect.any(Number) as unknown, error: {} });
+      const newer = await over("/message:send", { ...headers, "a2a-version": "1.0" }, body, to);
+      expect(Object.keys((await newer.json()) as object)).toEqual(["error"]);
+    }
+    const older = (await (await over("/", JSON_03, "[]")).json()) as RpcAnswer;
+    expect(Object.keys(older.error ?? {})).toEqual(["code", "message"]);
+    const newer = (await (await over("/", { ...JSON_03, "a2a-version": "1.0" }, "[]")).json()) as RpcAnswer;
+    expect(newer.error?.data).toBeDefined();
+    const nowhere = await visit.door.send("/v1/nowhere");
+    expect(await nowhere.json()).toMatchObject({ type: "NotFoundError", code: -32000 });
+    await door.close();
+  });
+
+  it("has a message without an id completed, also where the simple dialect has such messages", async () => {
+    const { door } = await open({ parrot }, { store: "memory", autoMessageId: true });
+    const ask = async (params: object): Promise<RpcAnswer> =>
+      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, door).then((response) =>
+        response.json(),
+      )) as RpcAnswer;
+    const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
+    expect((await ask({ message })).result).toMatchObject({ kind: "task" });
+    expect((await ask({ message, messageId: "beside" })).result).toMatchObject({ status: "completed" });
+    expect((await ask({ message, thread: { threadId: "t" } })).result).toMatchObject({ status: "completed" });
+    await door.close();
+  });
+
   describe("A2A 0.3 over HTTP+JSON", () => {
     it("takes messages in both shapes and answers in the proto's [V-13, V-14, V-15, A-07]", async () => {
       const shapes = [

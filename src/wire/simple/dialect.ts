@@ -11,6 +11,8 @@ export interface SimpleContext {
   readonly agentId: string;
   /** An id for a message that comes without one. */
   readonly newId: () => string;
+  /** Whether 0.3 takes messages without an id here: then a message is the guide's only by what it has beside it. */
+  readonly autoMessageId?: boolean;
 }
 
 /** The dialect for one request; undefined for a request that is not the guide's. */
@@ -19,7 +21,7 @@ export function jsonRpcFor(
   params: unknown,
   context: SimpleContext,
 ): JsonRpcDialect | undefined {
-  const known = simpleMethodOf(method, params);
+  const known = simpleMethodOf(method, params, context.autoMessageId);
   if (!known) return undefined;
   const { operation, ...codec } = CALLS[known](context);
   return {

@@ -16,9 +16,14 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
 /**
  * The method of a request that is the guide's and not 0.3's. `tasks/create` is only the guide's. The others are both's, and
  * told apart by what only one has: a task is named by `taskId` or by `id`; a message has its id beside it or, with its
- * `kind`, within. Whatever has a member that the guide does not know is 0.3's, and so is what neither would take.
+ * `kind`, within. Whatever has a member that the guide does not know is 0.3's, and so is what neither would take, or both:
+ * a message without any id, with `autoMessageId`.
  */
-export function simpleMethodOf(method: string, params: unknown): SimpleMethod | undefined {
+export function simpleMethodOf(
+  method: string,
+  params: unknown,
+  autoMessageId = false,
+): SimpleMethod | undefined {
   if (method === "tasks/create") return method;
   if (!isObject(params)) return undefined;
   if (method === "tasks/get") return "taskId" in params && !("id" in params) ? method : undefined;
@@ -28,7 +33,8 @@ export function simpleMethodOf(method: string, params: unknown): SimpleMethod | 
     hasOnly(params, ["message", "messageId", "thread", "taskId", "metadata"]) &&
     isObject(message) &&
     "parts" in message &&
-    hasOnly(message, ["role", "parts", "metadata"]);
+    hasOnly(message, ["role", "parts", "metadata"]) &&
+    (!autoMessageId || !hasOnly(params, ["message", "metadata"]));
   return isGuides ? method : undefined;
 }
 
