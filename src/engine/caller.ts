@@ -4,6 +4,8 @@ export interface Caller {
   readonly tenant: string;
   /** A stable name of the authenticated user; "" when nobody is authenticated. */
   readonly principal: string;
+  /** True when the credentials are for no tenant and the request named this one. Whoever chooses is one caller in all of them. */
+  readonly choseTenant?: boolean;
   /** What the credentials permit, where they say so; for agents to look at. Owns nothing, and is not kept. */
   readonly scopes?: readonly string[];
   /** What a token says of the caller, where it was a JWT. Not kept either. */

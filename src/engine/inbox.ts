@@ -189,7 +189,8 @@ export class Inbox {
   /** A turn that holds its place among the agents at work until it ends. */
   #turn({ scope, request, caller, service, desk }: Letter, message: Message): Turn {
     const all = this.#runs;
-    const own = desk.runs;
+    // Who may choose the tenant would have as many places as there are names.
+    const own = caller.choseTenant ? this.#desks.of({ ...caller, tenant: "" }).runs : desk.runs;
     all.enter();
     try {
       own.enter();

@@ -4,7 +4,7 @@ import { A2AError } from "../protocol/index.ts";
 export interface EngineLimits {
   /** Agents at work at once. Default 1,000. */
   readonly runs: number;
-  /** Agents at work at once for one (tenant, principal). Default: as many as `runs`. */
+  /** Agents at work at once for one (tenant, principal), or for one principal who may choose the tenant. Default: as many as `runs`. */
   readonly runsPerCaller: number;
   /** Open streams. Default 10,000. */
   readonly streams: number;

@@ -113,7 +113,7 @@ export function perform<O extends OperationName>(
 /** The caller in the tenant that the request names. Whom authentication has put into a tenant gets into no other (E13). */
 function inTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === tenant) return caller;
-  if (caller.tenant === "") return { ...caller, tenant };
+  if (caller.tenant === "") return { ...caller, tenant, choseTenant: true };
   const text = `Your credentials are not for the tenant ${JSON.stringify(tenant.slice(0, 80))}; leave "tenant" out.`;
   throw new A2AError("PERMISSION_DENIED", text);
 }

@@ -1,16 +1,19 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { agent } from "../adapters/index.ts";
+import type { Agent } from "../engine/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "./index.ts";
+import { message, parrot } from "./server.fixture.ts";
 
 let server: Server;
 let url: string;
 
-async function open(options: ServerOptions = {}): Promise<void> {
-  const mute = agent({ name: "mute", description: "Says nothing" }, async function* () {}, {
-    describeExtended: () => ({}),
-  });
-  server = createServer(mute, {
+const mute = agent({ name: "mute", description: "Says nothing" }, async function* () {}, {
+  describeExtended: () => ({}),
+});
+
+async function open(options: ServerOptions = {}, served: Agent = mute): Promise<void> {
+  server = createServer(served, {
     store: "memory",
     authenticate: ({ header }) => ({ tenant: header("authorization") ?? "", principal: "alice" }),
     ...options,
@@ -58,6 +61,20 @@ describe("tenants", () => {
   it("are left to the request where credentials are for none [K-02]", async () => {
     await open();
     expect(await list("blue", "")).toBe(200);
+  });
+
+  it("that a caller may choose are counted as one caller's [E14]", async () => {
+    await open({ limits: { runsPerCaller: 1 } }, parrot);
+    const say = async (tenant: string, credentials: string, text: string): Promise<number> => {
+      const body = JSON.stringify({ message: message(text), configuration: { returnImmediately: true } });
+      const path = tenant === "" ? "/message:send" : `/${tenant}/message:send`;
+      return (await fetch(url + path, { method: "POST", headers: headersFor(credentials), body })).status;
+    };
+    expect(await say("red", "", "wait")).toBe(200);
+    expect([await say("blue", "", "echo"), await say("", "", "echo")]).toEqual([429, 429]);
+    // Who has the same name in a tenant of its own is somebody else.
+    expect(await say("red", "red", "wait")).toBe(200);
+    expect(await say("", "red", "echo")).toBe(429);
   });
 
   it("that are not served are not found, in either binding; none named is none served [K-02]", async () => {
