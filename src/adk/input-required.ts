@@ -18,8 +18,13 @@ export class PendingCalls {
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
 
-  announce(ids: readonly string[] | undefined): void {
-    for (const id of ids ?? []) this.#ids.add(id);
+  announce(ids: readonly string[] = []): void {
+    for (const id of ids) this.#ids.add(id);
+  }
+
+  /** True when a part may belong to one of them. */
+  get announced(): boolean {
+    return this.#ids.size > 0;
   }
 
   /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */

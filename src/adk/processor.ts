@@ -42,6 +42,19 @@ export interface Ending {
   readonly error?: Error;
 }
 
+/**
+ * Events that continue one another come from one agent, in one branch, at one node of a workflow. What tools answer
+ * comes in the agent's name but in the user's role, and continues nothing that the agent says.
+ */
+interface Chain {
+  readonly author: string;
+  readonly branch: string;
+  readonly path: string;
+  readonly isTool: boolean;
+  /** All of that. */
+  readonly chain: string;
+}
+
 interface ModelError {
   readonly chain: string;
   readonly code: string | undefined;
@@ -57,6 +70,7 @@ export class Processor {
   readonly #pending = new PendingCalls();
   readonly #actions: JsonObject = {};
   #error: ModelError | undefined;
+  #last: Chain | undefined;
 
   constructor(options: ProcessorOptions) {
     this.#options = options;
@@ -85,8 +99,10 @@ export class Processor {
 
   #take(event: AdkEvent): ArtifactEvent | undefined {
     this.#pending.announce(event.longRunningToolIds);
-    const chain = chainOf(event);
-    if (event.actions) Object.assign(this.#actions, actionsMetadata(event));
+    const chain = this.#chainOf(event);
+    if (event.actions?.escalate || event.actions?.transferToAgent) {
+      Object.assign(this.#actions, actionsMetadata(event));
+    }
     const failed = event.errorCode !== undefined || event.errorMessage !== undefined;
     if (failed) this.#noteError(event, chain);
     const parts = this.#partsOf(event);
@@ -139,6 +155,19 @@ export class Processor {
     };
   }
 
+  /** Nearly every event continues the one before it; a name that is glued together anew is looked up more slowly. */
+  #chainOf({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
+    const path = nodeInfo?.path ?? "";
+    const isTool = content?.role === "user";
+    const last = this.#last;
+    const same =
+      last?.author === author && last.branch === branch && last.path === path && last.isTool === isTool;
+    if (same) return last.chain;
+    const chain = `${author}\n${branch}\n${path}\n${isTool ? "tool" : ""}`;
+    this.#last = { author, branch, path, isTool, chain };
+    return chain;
+  }
+
   #arrange(events: ArtifactEvent[]): ArtifactEvent[] {
     const one = this.#oneArtifact;
     return one ? events.flatMap((event) => one.take(event)) : events;
@@ -154,7 +183,8 @@ export class Processor {
 
   /** The parts of an event that belong into an artifact. */
   #partsOf(event: AdkEvent): Part[] {
-    const parts = event.content?.parts?.filter((part: GenaiPart) => !this.#pending.take(part));
+    let parts = event.content?.parts;
+    if (this.#pending.announced) parts = parts?.filter((part) => !this.#pending.take(part));
     if (event.content || event.output === undefined || event.output === null) {
       const { toA2aPart } = this.#options;
       return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);
@@ -171,12 +201,4 @@ export class Processor {
   #recover(chain: string): void {
     if (this.#options.recoveredErrors === "ignore" && this.#error?.chain === chain) this.#error = undefined;
   }
-}
-
-/**
- * Events that continue one another come from one agent, in one branch, at one node of a workflow. What tools answer
- * comes in the agent's name but in the user's role, and continues nothing that the agent says.
- */
-function chainOf({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
-  return `${author}\n${branch}\n${nodeInfo?.path ?? ""}\n${content?.role === "user" ? "tool" : ""}`;
 }

@@ -2,8 +2,11 @@ import type { AgentEvent } from "../engine/index.ts";
 import type { Ending, Processor } from "./processor.ts";
 import type { AdkEvent } from "./types.ts";
 
-/** How long a piece of text may wait for what follows it, in milliseconds: less than a reader notices. */
-const IDLE_MS = 50;
+/**
+ * How often it is looked whether anything came, in milliseconds. A piece of text waits at most twice as long for what
+ * follows it, which is less than a reader notices.
+ */
+const IDLE_MS = 25;
 
 /** A run that has begun, or the end of one that could not. */
 export type Beginning = { readonly processor: Processor } & (
@@ -31,6 +34,8 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   #ended = false;
   #error: Error | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** Nothing came since the timer was set. */
+  #silent = false;
 
   constructor(begin: () => Promise<Beginning>, signal: AbortSignal) {
     this.#begin = begin;
@@ -56,7 +61,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     if (this.#ended) return this.#last();
     return new Promise((answer, refuse) => {
       this.#answer = answer;
-      if (this.#events) this.#pull(this.#events);
+      if (this.#events && this.#processor) void this.#pull(this.#events, this.#processor);
       else this.#start().catch(refuse);
     });
   }
@@ -78,38 +83,45 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     this.#say(beginning.opening);
   }
 
-  #pull(events: AsyncGenerator<AdkEvent, void, undefined>): void {
-    if (this.#processor?.holding) this.#startTimer();
+  /** Takes from the run until the task has something to say. */
+  async #pull(events: AsyncGenerator<AdkEvent, void, undefined>, processor: Processor): Promise<void> {
     // After a silence the event that was asked for is still to come.
     if (this.#pulling) return;
     this.#pulling = true;
-    events.next().then(this.#onResult, this.#onError);
-  }
-
-  readonly #onResult = ({ done, value }: IteratorResult<AdkEvent, void>): void => {
-    this.#pulling = false;
-    const processor = this.#processor;
-    if (this.#ended || !processor) return;
-    if (done) return this.#endWith(processor.finish());
-    this.#source = value;
     try {
-      for (const event of processor.take(value)) this.#say(event);
-      if (this.#answer && this.#events) this.#pull(this.#events);
+      do {
+        this.#awaitSilence(processor);
+        const { done, value } = await events.next();
+        if (this.#ended) return;
+        if (done) return this.#endWith(processor.finish());
+        this.#source = value;
+        for (const event of processor.take(value)) this.#say(event);
+      } while (this.#answer);
     } catch (error) {
-      this.#onError(error);
+      if (!this.#ended) this.#endWith(processor.fail("agent run failed", error));
+    } finally {
+      this.#pulling = false;
     }
-  };
-
-  readonly #onError = (error: unknown): void => {
-    if (!this.#ended && this.#processor) this.#endWith(this.#processor.fail("agent run failed", error));
-  };
+  }
 
   /** Why it was aborted, and so how the task ends, only the engine knows. */
   readonly #onAbort = (): void => {
     if (!this.#ended) this.#endWith({ events: this.#processor?.seal() ?? [] });
   };
 
+  /** Sees to it that what is held is let go of. A timer that is set anew for every event costs more than the event. */
+  #awaitSilence({ holding }: Processor): void {
+    this.#silent = false;
+    if (holding) this.#timer ??= setTimeout(this.#onSilence, IDLE_MS).unref();
+  }
+
   readonly #onSilence = (): void => {
+    if (!this.#silent) {
+      this.#silent = true;
+      this.#timer?.refresh();
+      return;
+    }
+    this.#timer = undefined;
     for (const event of this.#processor?.release() ?? []) this.#say(event);
   };
 
@@ -141,11 +153,5 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     this.#signal.removeEventListener("abort", this.#onAbort);
     // Not waited for: it is answered when the generator gets to it, and nobody is left to tell of a failure.
     this.#events?.return().catch(() => {});
-  }
-
-  #startTimer(): void {
-    // One timer, set anew for every event; when it fires late there is nothing left to let go of.
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(this.#onSilence, IDLE_MS).unref();
   }
 }
