@@ -2,12 +2,15 @@ import { once } from "node:events";
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
+  AgentTool,
   type BaseAgent,
   type Event,
+  FunctionTool,
   InMemoryRunner,
   LlmAgent,
   LogLevel,
   LongRunningFunctionTool,
+  LoopAgent,
   RemoteA2AAgent,
   setLogLevel,
   toA2a as toA2aOfAdk,
@@ -59,13 +62,13 @@ async function ours(): Promise<string> {
 }
 
 /** ADK's own server writes its port into its card, so the port has to be known before. */
-async function adks(): Promise<string> {
+async function adks(agent: BaseAgent = clerk()): Promise<string> {
   const listener = createHttpServer((request, response) => app(request, response));
   listeners.push(listener);
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { port } = listener.address() as AddressInfo;
-  const app = (await toA2aOfAdk(clerk(), {
+  const app = (await toA2aOfAdk(agent, {
     allowUnauthenticated: true,
     host: "127.0.0.1",
     port,
@@ -131,6 +134,47 @@ describe("ADK of the same language, over HTTP", () => {
 
   it("our RemoteAgent works with toA2a of @google/adk", async () => {
     expect(await talk(new RemoteAgent({ name: "far", agent: await adks() }))).toEqual(expected);
+  });
+
+  it("our RemoteAgent hears of toA2a of @google/adk that a loop is to end [J13]", async () => {
+    const quit = new FunctionTool({
+      name: "quit",
+      description: "Ends it",
+      parameters: z.object({}),
+      execute: (_, context) => {
+        if (context) context.actions.escalate = true;
+        return { done: true };
+      },
+    });
+    const worker = new LlmAgent({
+      name: "worker",
+      tools: [quit],
+      model: new ScriptedLlm([{ call: "quit" }, "Done."]),
+    });
+    const far = new RemoteAgent({ name: "far", agent: await adks(worker) });
+    const nag = new LlmAgent({ name: "nag", model: new ScriptedLlm(["Again."]) });
+    const loop = new LoopAgent({ name: "loop", subAgents: [far, nag], maxIterations: 3 });
+    const events = await new Conversation(loop).say([{ text: "go" }]);
+    expect(events.filter(({ author }) => author === "nag")).toEqual([]);
+    expect(textOf(events)).toBe("Done.");
+  });
+
+  it("our RemoteAgent is a tool and a sub-agent, with toA2a of @google/adk behind it", async () => {
+    const url = await adks();
+    const user = new LlmAgent({
+      name: "user_of_tools",
+      tools: [new AgentTool({ agent: new RemoteAgent({ name: "far", description: "Far.", agent: url }) })],
+      model: new ScriptedLlm(({ results: [result] }) =>
+        result ? JSON.stringify(result.response) : { call: "far", args: { request: "hello" } },
+      ),
+    });
+    expect(textOf(await new Conversation(user).say([{ text: "go" }]))).toContain(expected[0]);
+    const boss = new LlmAgent({
+      name: "boss",
+      subAgents: [new RemoteAgent({ name: "far", description: "Far.", agent: url })],
+      model: new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "far" } }]),
+    });
+    expect(textOf(await new Conversation(boss).say([{ text: "hello" }]))).toBe(expected[0]);
   });
 
   it("our RemoteAgent works with our server", async () => {
