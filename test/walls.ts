@@ -48,6 +48,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     node: true,
   },
   adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
+  cards: { rooms: { protocol: "whole" } },
   adk: {
     rooms: {
       protocol: "whole",
