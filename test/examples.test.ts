@@ -69,6 +69,10 @@ describe("the examples", () => {
       "11-push.ts",
       /^task: TASK_STATE_SUBMITTED\nartifact: Here is your cake\.\nstatus: TASK_STATE_COMPLETED\n$/,
     ],
+    [
+      "12-remote-agent.ts",
+      /^TASK_STATE_INPUT_REQUIRED \{"input_required":"Which city\?"\}\nIt is sunny in Seoul, 21 °C\.\n$/,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

@@ -1,0 +1,54 @@
+/**
+ * An agent on another server as an agent of ADK. The concierge hands over to a weather station that knows nothing of
+ * ADK; the station's question reaches the client through both servers, and the answer finds its way back.
+ *
+ *     npm run -s example examples/12-remote-agent.ts
+ */
+import { LlmAgent } from "@google/adk";
+import { agent, connect, createServer, inputRequired, textOf } from "colloquy";
+import { RemoteAgent, ScriptedLlm, toA2a } from "colloquy/adk";
+
+// Somewhere else: any A2A server, of 1.0 or 0.3.
+const station = agent(
+  { name: "station", description: "Tells the weather of a city" },
+  async function* ({ text, task }) {
+    if (task.history?.length === 1) yield inputRequired("Which city?");
+    else yield `It is sunny in ${text}, 21 °C.`;
+  },
+);
+const elsewhere = createServer({ station }, { store: "memory" });
+const far = await elsewhere.listen({ port: 0 });
+
+// Here: what is far away stands among the sub-agents like any other.
+const weather = new RemoteAgent({
+  name: "weather",
+  description: "Knows the weather of every city",
+  agent: far.url,
+  // For each request: `headers: ({ userId }) => ({ authorization: … })`.
+});
+const concierge = new LlmAgent({
+  name: "concierge",
+  instruction: "Hand over to the agent that knows the answer.",
+  model: process.env["GEMINI_API_KEY"]
+    ? "gemini-2.5-flash"
+    : new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "weather" } }]),
+  subAgents: [weather],
+});
+const here = toA2a(concierge, { store: "memory" });
+const { url } = await here.listen({ port: 0 });
+
+const client = await connect(url);
+const asked = await client.send("What is the weather like?");
+if (!("task" in asked)) throw new Error("no task");
+const { id: taskId, status } = asked.task;
+// What an agent asks, ADK has as a call that waits for an answer.
+const [question] = status.message?.parts ?? [];
+const call = (question && "data" in question ? question.data : {}) as { id: string; args: object };
+console.log(status.state, JSON.stringify(call.args));
+
+const answer = { data: { id: call.id, response: { result: "Seoul" } } };
+const done = await client.send([answer], { taskId });
+if ("task" in done) console.log(done.task.artifacts?.map(({ parts }) => textOf(parts)).join(""));
+
+await here.close();
+await elsewhere.close();
