@@ -309,14 +309,17 @@ describe("the outbox", () => {
 
   it("has no more under way than it may, in all and to one host [E12, E14]", async () => {
     const it = pushHouse({ atOnce: 5, perHost: 2 });
+    const hosted = ["a.example", "b.example", "c.example"];
+    for (const host of hosted) await begin(it, webhook(host, host));
+    await settle();
     for (let at = 0; at < 4; at++) {
-      for (const host of ["a.example", "b.example", "c.example"]) {
+      for (const host of hosted) {
         it.post.answers.set(`${host} ${at}`, ["hang"]);
         await begin(it, webhook(`${host} ${at}`, host));
       }
     }
     await settle();
-    const hosts = it.post.tries.map(({ webhook: { config } }) => config.url);
+    const hosts = it.post.tries.slice(3).map(({ webhook: { config } }) => config.url);
     expect(hosts).toHaveLength(5);
     expect(new Set(hosts).size).toBe(3);
     expect(hosts.filter((url) => url.includes("a.example"))).toHaveLength(2);
@@ -335,6 +338,33 @@ describe("the outbox", () => {
     run.say(working).end();
     await settle();
     expect(it.post.delivered).toEqual(["good: task SUBMITTED", "good: WORKING", "good: COMPLETED"]);
+  });
+
+  it("leaves the places of those that have answered alone when receivers that nobody knows hang [I-07, E12]", async () => {
+    const it = pushHouse({ atOnce: 4, perHost: 4 });
+    const { run } = await begin(it, webhook("good", "good.example"));
+    await settle();
+    for (let at = 0; at < 20; at++) {
+      it.post.answers.set(`new ${at}`, ["hang"]);
+      await begin(it, webhook(`new ${at}`, `new${at}.example`));
+    }
+    await settle();
+    expect(it.post.tries).toHaveLength(1 + 2);
+    run.say(working).end();
+    await begin(it, webhook("other", "good.example"));
+    await settle();
+    expect(it.post.delivered.filter((one) => one.startsWith("good"))).toEqual([
+      "good: task SUBMITTED",
+      "good: WORKING",
+      "good: COMPLETED",
+    ]);
+    expect(it.post.delivered).toContain("other: task SUBMITTED");
+    // One that fails is nobody's acquaintance any more.
+    it.post.answers.set("failing", [failed()]);
+    await begin(it, webhook("failing", "good.example"));
+    await begin(it, webhook("late", "good.example"));
+    await settle();
+    expect(it.post.delivered).not.toContain("late: task SUBMITTED");
   });
 
   it("serves more tasks than it keeps in mind: the others wait in the store [E14, E12]", async () => {

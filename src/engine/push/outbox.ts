@@ -20,13 +20,19 @@ export interface OutboxOptions {
   /** A source of numbers from 0 to 1. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
-  /** Deliveries under way at once. Default 64; as many again, at most a quarter of it, for webhooks that have failed. */
+  /**
+   * Deliveries under way at once to hosts that have answered. Default 64; up to half as many more to those that have not
+   * yet, and a quarter for webhooks that have failed.
+   */
   readonly atOnce?: number;
   /** Deliveries under way at once to one host. Default 8. */
   readonly perHost?: number;
   /** Tasks whose webhooks are served from memory; what is beyond waits in the store. Default 10,000. */
   readonly tasks?: number;
 }
+
+/** Hosts that are remembered to have answered. */
+const MOST_KNOWN = 10_000;
 
 /**
  * Sends push notifications (E12): to each webhook of a task the task's events in order, each until it has arrived or the
@@ -45,8 +51,12 @@ export class Outbox {
   /** Deliveries and look-ups. */
   readonly #underWay = new UnderWay();
   readonly #lanes: Lanes<Line>;
+  /** Hosts that have not answered yet: apart, because anybody may name any number of them that hang. */
+  readonly #newcomers: Lanes<Line>;
   /** Those that failed last: apart, so that receivers that hang leave the others their places. */
   readonly #retries: Lanes<Line>;
+  /** Hosts whose last answer was a success. */
+  readonly #known = new Set<string>();
   readonly #stop = new AbortController();
   #closing = false;
 
@@ -59,6 +69,7 @@ export class Outbox {
     this.#random = options.random ?? Math.random;
     this.#retry = retryPolicy(options.retry);
     this.#lanes = new Lanes({ atOnce, perLane: perHost });
+    this.#newcomers = new Lanes({ atOnce: Math.ceil(atOnce / 2), perLane: Math.ceil(perHost / 2) });
     this.#retries = new Lanes({ atOnce: Math.ceil(atOnce / 4), perLane: Math.ceil(perHost / 4) });
     const onError = (error: unknown, taskId?: string): void =>
       this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
@@ -115,11 +126,12 @@ export class Outbox {
   }
 
   #laneOf(line: Line): Lanes<Line> {
-    return line.failures === 0 ? this.#lanes : this.#retries;
+    if (line.failures > 0) return this.#retries;
+    return this.#known.has(line.host) ? this.#lanes : this.#newcomers;
   }
 
   #dispatch(): void {
-    for (const lanes of [this.#lanes, this.#retries]) {
+    for (const lanes of [this.#lanes, this.#newcomers, this.#retries]) {
       for (let line = lanes.next(); line; line = lanes.next()) void this.#serve(line, lanes);
     }
   }
@@ -154,10 +166,18 @@ export class Outbox {
   #arrived(line: Line): void {
     line.failures = 0;
     line.failingSince = undefined;
+    this.#know(line.host);
     if (line.gone) return;
     const { key, scope, taskId, config } = line.webhook;
     this.#progress.note({ key, delivered: line.seq, finished: false });
     this.#observer.onPush?.({ scope, taskId, configId: config.id, seq: line.seq, outcome: "delivered" });
+  }
+
+  #know(host: string): void {
+    if (this.#known.has(host)) return;
+    const [oldest] = this.#known.size < MOST_KNOWN ? [] : this.#known;
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.add(host);
   }
 
   #finish(line: Line): void {
@@ -170,6 +190,7 @@ export class Outbox {
     const first = line.failingSince === undefined;
     line.failingSince ??= now;
     line.failures++;
+    this.#known.delete(line.host);
     line.rest();
     const { key, scope, taskId, config } = line.webhook;
     const seen = { scope, taskId, configId: config.id, seq: line.seq + 1, reason };

@@ -3,9 +3,10 @@ import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { LogEvent } from "../../protocol/index.ts";
 import { checkWebhook } from "./check.ts";
-import { Guard, type GuardOptions, type Resolve } from "./guard.ts";
+import { Guard, type GuardOptions } from "./guard.ts";
+import type { Resolve } from "./lookups.ts";
 import { Receiver } from "./receiver.fixture.ts";
-import { Sender } from "./sender.ts";
+import { Sender, type SenderOptions } from "./sender.ts";
 
 const resolve =
   (...addresses: string[]): Resolve =>
@@ -157,8 +158,12 @@ describe("a notification that is sent", () => {
   const event = LogEvent.of(1, { message: { messageId: "m", role: "ROLE_AGENT", parts: [] } });
   const never = new AbortController().signal;
 
-  function send(url: string, options: GuardOptions): ReturnType<Sender["deliver"]> {
-    const sender = new Sender({ guard: new Guard(options), timeoutMs: 5000 });
+  function send(
+    url: string,
+    options: GuardOptions,
+    times: Partial<SenderOptions> = {},
+  ): ReturnType<Sender["deliver"]> {
+    const sender = new Sender({ guard: new Guard(options), timeoutMs: 5000, ...times });
     onTestFinished(() => sender.close());
     const scope = { tenant: "", principal: "", agent: "a" };
     return sender.deliver(
@@ -254,6 +259,24 @@ describe("a notification that is sent", () => {
       const sent = send(`http://127.0.0.1:${port}/`, { allowPrivate: true });
       expect(await sent).toMatchObject({ ok: false, reason: expect.stringMatching(/^The receiver /) });
     }
+  });
+
+  it("is given up sooner where nobody takes the connection than where nobody answers [I-07]", async () => {
+    const times = { connectMs: 50, timeoutMs: 60_000 };
+    const late = { ok: false, reason: "The receiver did not take the connection within 50 ms." };
+    // No TLS, though it is asked for; and a name that hangs.
+    const mute = createServer((socket) => socket.on("error", () => {}));
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void mute.close());
+    const { port } = mute.address() as AddressInfo;
+    expect(await send(`https://127.0.0.1:${port}/`, { allowPrivate: true }, times)).toEqual(late);
+    const hanging = { resolve: () => new Promise<never>(() => {}) };
+    expect(await send("http://example.com/", hanging, times)).toEqual(late);
+    const receiver = await listening();
+    receiver.otherwise = "hang";
+    expect(
+      await send(receiver.url(), { allowPrivate: true }, { connectMs: 50, timeoutMs: 150 }),
+    ).toMatchObject({ reason: "The receiver did not answer within 150 ms." });
   });
 
   it("fails for now when the name can not be resolved", async () => {

@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { bareHost, HostList, isPublicAddress } from "./address.ts";
+import { Lookups, type Resolve } from "./lookups.ts";
 
 export interface GuardOptions {
   /** The only receivers that are allowed: names, names below one (`*.example.com`), addresses, networks. Default: any. */
@@ -10,12 +11,9 @@ export interface GuardOptions {
    * Default: none.
    */
   readonly allowPrivate?: boolean | readonly string[];
-  /** All addresses of a host name. Default: the system's resolver. */
+  /** All addresses of a host name. Default: the system's resolver, two names at once. */
   readonly resolve?: Resolve;
 }
-
-/** All addresses of a host name; rejects when there are none. */
-export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 /** A receiver that may not be sent anything: to try again can not help. */
 export class NotAllowed extends Error {
@@ -41,7 +39,7 @@ export class Guard {
   readonly #private: boolean | HostList;
   readonly #resolve: Resolve;
 
-  constructor({ allow, allowPrivate = false, resolve = systemResolve }: GuardOptions = {}) {
+  constructor({ allow, allowPrivate = false, resolve = system.resolve }: GuardOptions = {}) {
     this.#allow = allow && new HostList(allow);
     this.#private = typeof allowPrivate === "boolean" ? allowPrivate : new HostList(allowPrivate);
     this.#resolve = resolve;
@@ -100,6 +98,7 @@ function forbidden(host: string): string {
   return `names ${host}, which is in a private network; use a receiver on the public internet, or have the server's operator allow it (push.allowPrivate)`;
 }
 
-async function systemResolve(hostname: string): Promise<string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
-}
+/** One for all guards, as the threads are that it keeps free. */
+const system = new Lookups({
+  resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
+});

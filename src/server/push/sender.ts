@@ -17,6 +17,8 @@ export interface SenderOptions {
   readonly guard: Guard;
   /** How long an attempt may take until it is answered, in milliseconds (A2A §4.3.3: 10 to 30 s). */
   readonly timeoutMs: number;
+  /** How much of that until there is a connection, the look-up of its name included. Default 5,000. */
+  readonly connectMs?: number;
   readonly sign?: Sign | undefined;
 }
 
@@ -37,7 +39,7 @@ export class Sender {
   }
 
   readonly deliver: Deliver = async (notification, signal) => {
-    const { guard, timeoutMs, sign } = this.#options;
+    const { guard, sign } = this.#options;
     const { config } = notification.webhook;
     // Node does not ask for the address of a host that is one, and rules may have changed since the registration.
     const wrong = guard.checkUrl(config.url);
@@ -48,10 +50,10 @@ export class Sender {
     // As many deliveries listen to it as are under way at once.
     setMaxListeners(0, signal);
     const url = new URL(config.url);
-    const outcome = await this.#post(url, post, timeoutMs, signal);
+    const outcome = await this.#post(url, post, signal);
     if (outcome !== "stale") return outcome;
     // A connection that was kept may be closed just when it is used again; that is nobody's failure.
-    const again = await this.#post(url, post, timeoutMs, signal);
+    const again = await this.#post(url, post, signal);
     return again === "stale" ? { ok: false, reason: "The receiver cuts its connections." } : again;
   };
 
@@ -64,9 +66,9 @@ export class Sender {
   #post(
     url: URL,
     { body, headers }: { body: string; headers: Record<string, string> },
-    timeoutMs: number,
     signal: AbortSignal,
   ): Promise<Delivered | "stale"> {
+    const { timeoutMs, connectMs = 5000 } = this.#options;
     const [request, agent] =
       url.protocol === "https:" ? [httpsRequest, this.#https] : [httpRequest, this.#http];
     const length = String(Buffer.byteLength(body));
@@ -78,9 +80,20 @@ export class Sender {
         lookup: this.#lookup,
         headers: { ...headers, "content-length": length },
       });
-      const timer = setTimeout(() => posted.destroy(new TooLate(timeoutMs)), timeoutMs);
+      const timer = setTimeout(() => posted.destroy(new TooLate("answer", timeoutMs)), timeoutMs);
+      // One that answers slowly is worth its time; where nobody is, others wait for the place.
+      const connecting = setTimeout(
+        () => posted.destroy(new TooLate("take the connection", connectMs)),
+        connectMs,
+      );
+      posted.on("socket", (socket) => {
+        const connected = (): void => clearTimeout(connecting);
+        if (posted.reusedSocket) connected();
+        else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", connected);
+      });
       posted.on("close", () => {
         clearTimeout(timer);
+        clearTimeout(connecting);
         // Without an answer or an error when the receiver changes the protocol (101).
         resolve({ ok: false, reason: "The receiver closed the connection without an answer." });
       });
@@ -160,8 +173,8 @@ export function retryAfter(value: string | undefined, now: number): number | und
 }
 
 class TooLate extends Error {
-  constructor(timeoutMs: number) {
-    super(`The receiver did not answer within ${timeoutMs} ms.`);
+  constructor(what: string, ms: number) {
+    super(`The receiver did not ${what} within ${ms} ms.`);
   }
 }
 
