@@ -40,24 +40,49 @@ const TABLES = `
  * which does wait (FULL), a session is as durable as its tasks: what it wrote before an event of its task was committed
  * stands before that event in the same log, and reaches the disk with it.
  */
+const PATIENCE_MS = 5000;
 const SETTINGS = `
+  PRAGMA busy_timeout = ${PATIENCE_MS};
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
-  PRAGMA busy_timeout = 5000;
 `;
+
+const BUSY = 5;
 
 /** Opens the file at `path`, creating it and its folder (readable by this user only) when they are not there. */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
   // on POSIX, opening and closing it here would end the locks that the store holds on it.
-  if (!existsSync(path)) closeSync(openSync(path, "wx", 0o600));
+  if (!existsSync(path)) createFile(path);
   // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const db = new DatabaseSync(path);
-  db.exec(SETTINGS);
-  db.exec(TABLES);
+  whenFree(() => db.exec(SETTINGS));
+  transaction(db, () => db.exec(TABLES));
   return db;
+}
+
+/** Another process may be about to do the same. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+/** For what SQLite does not wait for by itself: while one process makes WAL the mode of a new file, others cannot. */
+function whenFree(work: () => void): void {
+  for (const end = Date.now() + PATIENCE_MS; ;) {
+    try {
+      work();
+      return;
+    } catch (error) {
+      if ((error as { errcode?: number }).errcode !== BUSY || Date.now() > end) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
 }
 
 /** Does `work` as one transaction: when it throws, nothing of it is kept. */

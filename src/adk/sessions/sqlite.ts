@@ -26,6 +26,8 @@ type Level = "app" | "user" | "session";
 export class SqliteSessionService extends BaseSessionService {
   readonly #path: string;
   #opened: { db: DatabaseSync; statements: Statements } | undefined;
+  /** The state that was written through a session object: what ADK compares the age of a write with. */
+  readonly #written = new WeakMap<Session, Session>();
 
   /** `path` is created when it is not there; the file is opened when it is first used. */
   constructor(path: string) {
@@ -48,7 +50,7 @@ export class SqliteSessionService extends BaseSessionService {
         throw new Error(`Session ${id} exists already; get it, or create one with another id.`);
       }
       const key = statements.addSession(appName, userId, id, now);
-      this.#writeState(appName, userId, key, state);
+      this.#writeState(appName, userId, key, Object.entries(state));
     });
     const created = await this.getSession({ appName, userId, sessionId: id });
     return created ?? createSession({ id, appName, userId, lastUpdateTime: now });
@@ -102,21 +104,40 @@ export class SqliteSessionService extends BaseSessionService {
     });
   }
 
+  /**
+   * The caller's session has the event once the file has it. What others wrote meanwhile is not brought into that
+   * session: a run goes on with the conversation that it began with.
+   */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
-    const { appName, userId, id } = request.session;
     if (request.event.partial) return request.event;
-    // Leaves temporary state out of the event, and brings the caller's session up to date.
-    const event = await super.appendEvent(request);
-    request.session.lastUpdateTime = event.timestamp;
+    const { session } = request;
+    const { appName, userId, id } = session;
+    const written = this.#writtenThrough(session);
+    // Leaves temporary state out of the event, and a value that a younger one has replaced as it is.
+    const event = await super.appendEvent({ session: written, event: request.event });
+    written.events.length = 0;
+    const names = Object.keys(event.actions?.stateDelta ?? {});
     const json = JSON.stringify(event);
     const { db, statements } = this.#open();
     transaction(db, () => {
       const found = statements.findSession(appName, userId, id);
       if (!found) throw new Error(`Session ${id} is gone; nothing can be added to it.`);
       statements.addEvent(found.key, event.id, event.timestamp, json);
-      this.#writeState(appName, userId, found.key, event.actions?.stateDelta ?? {});
+      const state = names.map((name): [string, unknown] => [name, written.state[name]]);
+      this.#writeState(appName, userId, found.key, state);
     });
+    await super.appendEvent({ session, event });
+    session.lastUpdateTime = event.timestamp;
     return event;
+  }
+
+  #writtenThrough(session: Session): Session {
+    let written = this.#written.get(session);
+    if (!written) {
+      written = createSession({ id: session.id, appName: session.appName });
+      this.#written.set(session, written);
+    }
+    return written;
   }
 
   #open(): { db: DatabaseSync; statements: Statements } {
@@ -127,9 +148,9 @@ export class SqliteSessionService extends BaseSessionService {
   }
 
   /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
-  #writeState(app: string, user: string, session: number, delta: Record<string, unknown>): void {
+  #writeState(app: string, user: string, session: number, entries: [string, unknown][]): void {
     const { statements } = this.#open();
-    for (const [name, value] of Object.entries(delta)) {
+    for (const [name, value] of entries) {
       if (name.startsWith(State.TEMP_PREFIX)) continue;
       const json = JSON.stringify(value) as string | undefined;
       const level: Level = name.startsWith(State.APP_PREFIX)

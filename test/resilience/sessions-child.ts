@@ -1,0 +1,25 @@
+/** Once told to, opens a file and adds events to one ADK session until it is killed, telling of each that was added. */
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import { createEvent } from "@google/adk";
+import { SqliteSessionService } from "../../src/adk/index.ts";
+
+const [file = "", name = ""] = process.argv.slice(2);
+
+process.send?.("ready");
+await once(process, "message");
+
+const service = new SqliteSessionService(file);
+const place = { appName: "app", userId: "u", sessionId: "s" };
+// Whoever comes first makes it; the others are refused, and find it.
+const session =
+  (await service.createSession(place).catch(() => undefined)) ?? (await service.getSession(place));
+if (!session) throw new Error("no session");
+
+for (let n = 0; ; n++) {
+  const event = createEvent({ id: `${name}.${n}`, invocationId: name, author: name });
+  event.actions.stateDelta[name] = n;
+  await service.appendEvent({ session, event });
+  process.send?.(n);
+  if (n % 10 === 0) await setImmediate();
+}

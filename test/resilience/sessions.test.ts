@@ -1,0 +1,51 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, it, onTestFinished } from "vitest";
+import { SqliteSessionService } from "../../src/adk/index.ts";
+import { freshFolder } from "../stores.ts";
+
+const CHILD = fileURLToPath(new URL("sessions-child.ts", import.meta.url));
+const WRITERS = ["ada", "bob", "cyd"];
+
+/** A process that is ready to write. */
+async function startWriter(file: string, name: string): Promise<ChildProcess> {
+  const child = fork(CHILD, [file, name]);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child, "message");
+  return child;
+}
+
+/** Lets it write until it has told of `enough` events, and kills it; answers the last that it told of. */
+async function writeUntilKilled(child: ChildProcess, enough: number): Promise<number> {
+  let last = -1;
+  child.on("message", (n) => {
+    last = n as number;
+    if (last >= enough) child.kill("SIGKILL");
+  });
+  child.send("go");
+  const [, signal] = (await once(child, "exit")) as [number | null, string | null];
+  expect(signal).toBe("SIGKILL");
+  return last;
+}
+
+it("an ADK session in SQLite has all that several processes added to it until they were killed", async () => {
+  const { folder, remove } = await freshFolder();
+  onTestFinished(remove);
+  const file = join(folder, "sessions.db");
+  const writers = await Promise.all(WRITERS.map((name) => startWriter(file, name)));
+  // They begin at once, and the file is not there yet.
+  const told = await Promise.all(writers.map((child, at) => writeUntilKilled(child, 200 + 50 * at)));
+
+  const service = new SqliteSessionService(file);
+  onTestFinished(() => service.close());
+  const session = await service.getSession({ appName: "app", userId: "u", sessionId: "s" });
+  for (const [at, name] of WRITERS.entries()) {
+    const own = (session?.events ?? []).filter(({ author }) => author === name).map(({ id }) => id);
+    expect(own).toEqual(own.map((_, n) => `${name}.${n}`));
+    expect(own.length).toBeGreaterThan(told[at] as number);
+    // An event and its state are written together, or not at all.
+    expect(session?.state[name]).toBe(own.length - 1);
+  }
+});
