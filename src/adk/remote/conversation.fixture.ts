@@ -1,4 +1,13 @@
-import { type BaseAgent, type Event, InMemoryRunner, LlmAgent, LogLevel, setLogLevel } from "@google/adk";
+import {
+  type BaseAgent,
+  type Event,
+  InMemorySessionService,
+  LlmAgent,
+  LogLevel,
+  Runner,
+  setLogLevel,
+  type Workflow,
+} from "@google/adk";
 import { onTestFinished } from "vitest";
 import type { Agent, Run } from "../../engine/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../../server/index.ts";
@@ -39,12 +48,17 @@ export const remote = (
 
 /** One user's conversation with an ADK agent. */
 export class Conversation {
-  readonly #runner: InMemoryRunner;
+  readonly #runner: Runner;
   readonly #streamingMode: "sse" | "none";
   #begun: Promise<unknown> | undefined;
 
-  constructor(agent: BaseAgent, streamingMode: "sse" | "none" = "sse") {
-    this.#runner = new InMemoryRunner({ agent, appName: "app" });
+  constructor(agent: BaseAgent | Workflow, streamingMode: "sse" | "none" = "sse", isResumable = true) {
+    this.#runner = new Runner({
+      agent,
+      appName: "app",
+      sessionService: new InMemorySessionService(),
+      resumabilityConfig: { isResumable },
+    });
     this.#streamingMode = streamingMode;
   }
 

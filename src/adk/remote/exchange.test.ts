@@ -86,7 +86,7 @@ describe("an exchange with a peer", () => {
   it("looks at the task of a peer that does not stream until it is over", async () => {
     let looks = 0;
     const slow = peer({ send: () => WORKING, get: () => (++looks < 2 ? WORKING : DONE) });
-    expect(await all(slow)).toEqual([WORKING, WORKING, DONE]);
+    expect(await all(slow)).toEqual([WORKING, DONE]);
     expect(slow.cancelled).toEqual([]);
   });
 

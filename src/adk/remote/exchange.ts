@@ -89,11 +89,15 @@ async function* listen(
   yield answer;
   if (isLast(answer) || "message" in answer) return;
   const { id } = answer.task;
+  let known = JSON.stringify(answer.task);
   for (let ms = FIRST_LOOK_MS; ; ms = Math.min(ms * 2, LAST_LOOK_MS)) {
     await passed(ms, signal);
     const said = { task: await peer.task.get(id, { signal, headers }) };
-    yield said;
+    const seen = JSON.stringify(said.task);
+    // A look at which nothing is new is silence.
+    if (seen !== known) yield said;
     if (isLast(said)) return;
+    known = seen;
   }
 }
 

@@ -1,4 +1,4 @@
-import { AgentTool, type Event, LongRunningFunctionTool, ParallelAgent } from "@google/adk";
+import { AgentTool, type Event, LongRunningFunctionTool, ParallelAgent, Workflow } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connect } from "../../client/index.ts";
@@ -69,6 +69,17 @@ describe("a peer that asks in words", () => {
     expect(far.tasks.size).toBe(2);
   });
 
+  it("is a node of a workflow, which goes on with the answer", async () => {
+    const far = asking("Which city?");
+    function note(_: unknown, said: unknown): object {
+      return { noted: said };
+    }
+    const flow = new Workflow({ name: "flow", edges: [["START", remote(await serve(far)), note]] });
+    const conversation = new Conversation(flow);
+    expect(waitingIn(await conversation.say("weather?"))).toHaveLength(1);
+    expect((await conversation.say("Warsaw")).at(-1)?.output).toEqual({ noted: "Sunny in Warsaw." });
+  });
+
   it("is answered in words also when it asks for authorization", async () => {
     const far = asking("Who are you?", "TASK_STATE_AUTH_REQUIRED");
     const conversation = new Conversation(remote(await serve(far)));
@@ -123,7 +134,8 @@ describe("a peer of ADK that waits for a call", () => {
       name: "both",
       subAgents: [remote(url, { name: "one" }), remote(url, { name: "two" })],
     });
-    const conversation = new Conversation(both);
+    // A runner that is resumable goes on with one of them only.
+    const conversation = new Conversation(both, "sse", false);
     const asked = await conversation.say("approve");
     const ids = waitingIn(asked);
     expect(ids).toHaveLength(2);

@@ -217,7 +217,7 @@ describe("a remote agent", () => {
       }),
     );
     const events = await new Conversation(remote(url, { timeoutMs: 200 })).say("go");
-    expect(events.at(-1)?.errorMessage).toContain("has not answered within 200 ms");
+    expect(events.at(-1)?.errorMessage).toContain("has said nothing for 200 ms");
     expect(kept(events)).toEqual(["remote: one"]);
   });
 

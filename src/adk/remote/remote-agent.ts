@@ -4,6 +4,7 @@ import {
   createEvent,
   type Event,
   InvocationContext,
+  type NodeContext,
   PluginManager,
   type Session,
   StreamingMode,
@@ -20,6 +21,7 @@ import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
 import { artifactsKnown } from "./session-place.ts";
+import { Silence } from "./silence.ts";
 import { withSignal } from "./with-signal.ts";
 
 /** What is sent to the peer; `metadata` are those of the request. */
@@ -38,7 +40,7 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /** How long a card is believed, in milliseconds. Default five minutes. */
   cardMaxAgeMs?: number;
-  /** How long the peer may take for one request, in milliseconds. Default ten minutes. */
+  /** How long the peer may be silent while it is at work, in milliseconds. Default ten minutes. */
   timeoutMs?: number;
   /** What the peer may have the agents here do. Default: escalate, which ends a loop. */
   allow?: readonly PeerAction[];
@@ -83,6 +85,15 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     }
   }
 
+  /** As a node of a workflow: the text of what it says is what the next node is given, as with agents of ADK. */
+  protected override async *runImpl(context: NodeContext, input: unknown): AsyncGenerator<Event, void, void> {
+    for await (const event of super.runImpl(context, input)) {
+      const parts = event.content?.parts?.filter(({ text, thought }) => text && !thought) ?? [];
+      if (parts.length > 0 && !event.partial) event.output = parts.map(({ text }) => text).join("");
+      yield event;
+    }
+  }
+
   // oxlint-disable-next-line require-yield
   protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {
     throw new Error(`The remote agent ${this.name} has no live mode; run it with runAsync.`);
@@ -123,19 +134,25 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
       ...(toGenaiPart && { toGenaiPart }),
     };
     const aggregation = new Aggregation(options, artifactsKnown(context.session.events, place.taskId));
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signal = context.abortSignal ? AbortSignal.any([timeout, context.abortSignal]) : timeout;
+    const silence = new Silence(timeoutMs);
+    const signals = [silence.signal, context.abortSignal].filter((one) => one !== undefined);
+    const signal = AbortSignal.any(signals);
     try {
       const remote = await withSignal(this.#connect(context), signal);
       const call = { ...place, signal, headers: await headers?.(context) };
-      for await (const said of exchange(remote, parts, call)) yield* aggregation.take(said);
+      for await (const said of exchange(remote, parts, call)) {
+        silence.broken();
+        yield* aggregation.take(said);
+      }
       yield* aggregation.end();
     } catch (error) {
       if (context.abortSignal?.aborted) return;
       yield* aggregation.end();
-      const cause = timeout.aborted ? tooLate(this.name, timeoutMs) : error;
+      const cause = silence.signal.aborted ? tooLate(this.name, timeoutMs) : error;
       // Once it was heard, the peer knows what it was told, and need not be told again.
       yield { ...failure(cause), customMetadata: aggregation.place };
+    } finally {
+      silence.end();
     }
   }
 
@@ -175,7 +192,7 @@ function failure(error: unknown): AdkEvent {
 }
 
 function tooLate(name: string, timeoutMs: number): A2AError {
-  const text = `The agent ${name} has not answered within ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may take longer.`;
+  const text = `The agent ${name} has said nothing for ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may be silent for longer.`;
   return new A2AError("UNAVAILABLE", text);
 }
 
