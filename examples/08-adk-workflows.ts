@@ -5,6 +5,7 @@
  *     npm run -s example examples/08-adk-workflows.ts
  */
 import {
+  type BaseTool,
   EXIT_LOOP,
   LlmAgent,
   LogLevel,
@@ -20,32 +21,44 @@ import { adkAgent, type Script, ScriptedLlm } from "colloquy/adk";
 // ADK warns that Workflow will take the place of the three others.
 setLogLevel(LogLevel.ERROR);
 
-const writer = (name: string, script: Script): LlmAgent =>
+/** Without a key, a writer says what its script says. */
+const writer = (name: string, instruction: string, script: Script, tools: BaseTool[] = []): LlmAgent =>
   new LlmAgent({
     name,
-    description: `writes as ${name}`,
-    model: new ScriptedLlm(script),
-    tools: [EXIT_LOOP],
+    instruction,
+    model: process.env["GEMINI_API_KEY"] ? "gemini-2.5-flash" : new ScriptedLlm(script),
+    tools,
   });
 
 const sequence = new SequentialAgent({
   name: "sequence",
-  subAgents: [writer("author", ["A draft."]), writer("editor", ["A better draft."])],
-});
-const parallel = new ParallelAgent({
-  name: "parallel",
-  subAgents: [writer("prose", ["A story."]), writer("verse", ["A poem."])],
-});
-const loop = new LoopAgent({
-  name: "loop",
-  maxIterations: 5,
-  subAgents: [writer("polisher", ({ turn }) => (turn < 2 ? `Version ${turn + 1}.` : { call: "exit_loop" }))],
+  subAgents: [
+    writer("author", "Draft one sentence.", ["A draft."]),
+    writer("editor", "Make the draft better.", ["A better draft."]),
+  ],
 });
 
+const parallel = new ParallelAgent({
+  name: "parallel",
+  subAgents: [
+    writer("prose", "Answer in prose.", ["A story."]),
+    writer("verse", "Answer in verse.", ["A poem."]),
+  ],
+});
+
+const polisher = writer(
+  "polisher",
+  "Write it, better than the last time. When it cannot get better, call exit_loop.",
+  ({ turn }) => (turn < 2 ? `Version ${turn + 1}.` : { call: "exit_loop" }),
+  [EXIT_LOOP],
+);
+const loop = new LoopAgent({ name: "loop", maxIterations: 5, subAgents: [polisher] });
+
+// A step may be a function: it gets what the step before it has said.
 const count = (_: unknown, said: string): object => ({ words: said.split(" ").length });
 const workflow = new Workflow({
   name: "workflow",
-  edges: [["START", writer("counted", ["One two three."]), count]],
+  edges: [["START", writer("counted", "Say something short.", ["One two three."]), count]],
 });
 
 const server = createServer(
