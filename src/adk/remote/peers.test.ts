@@ -103,6 +103,18 @@ describe("a remote agent", () => {
     expect(own.some(({ customMetadata }) => customMetadata?.["a2a:task_id"] === "other")).toBe(false);
   });
 
+  it("shows its user's credentials to nobody whom a card names elsewhere", async () => {
+    const url = await serve(far());
+    const near = "http://near.test";
+    const agent = remote(near, {
+      connect: { fetch: (input, init) => fetch((input as string).replace(near, url), init) },
+      headers: () => ({ authorization: "Bearer secret" }),
+    });
+    const events = await new Conversation(agent).say("hello");
+    expect(events).toMatchObject([{ errorCode: "A2A_INVALID_AGENT_RESPONSE", author: "remote" }]);
+    expect(events[0]?.errorMessage).toMatch(/^The card at near\.test names an agent at this machine/);
+  });
+
   it("does not act on what passes by", async () => {
     const eager = peer(async function* () {
       const metadata = { adk_escalate: true };

@@ -21,6 +21,7 @@ import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
 import { artifactsKnown } from "./session-place.ts";
+import { checkHost } from "./same-host.ts";
 import { Silence } from "./silence.ts";
 import { withSignal } from "./with-signal.ts";
 
@@ -36,7 +37,7 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   agent: Place | ((context: InvocationContext) => Place | Promise<Place>);
   /** How to connect when `agent` is a URL. The extension of ADK's bridges is asked for in any case. */
   connect?: ConnectOptions;
-  /** For each request of an invocation, for example with the token of its user. */
+  /** For each request of an invocation, for example with the token of its user. Only for the host of the card. */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /** How long a card is believed, in milliseconds. Default five minutes. */
   cardMaxAgeMs?: number;
@@ -166,9 +167,12 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
   }
 
   async #connect(context: InvocationContext): Promise<Remote> {
-    const { agent } = this.config;
+    const { agent, headers } = this.config;
     const where = typeof agent === "function" ? await agent(context) : agent;
-    return typeof where === "string" ? this.#connections.to(where) : where;
+    if (typeof where !== "string") return where;
+    const remote = await this.#connections.to(where);
+    if (headers) checkHost(remote);
+    return remote;
   }
 
   #event({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
