@@ -1,5 +1,6 @@
 import {
   type BaseAgent,
+  type BaseSessionService,
   type Event,
   InMemorySessionService,
   LlmAgent,
@@ -46,19 +47,25 @@ export const remote = (
   more: Partial<RemoteAgentOptions> = {},
 ): RemoteAgent => new RemoteAgent({ name: "remote", description: "Far away.", agent, ...more });
 
+export interface ConversationOptions {
+  readonly streamingMode?: "sse" | "none";
+  readonly isResumable?: boolean;
+  readonly sessionService?: BaseSessionService;
+}
+
 /** One user's conversation with an ADK agent. */
 export class Conversation {
   readonly #runner: Runner;
   readonly #streamingMode: "sse" | "none";
   #begun: Promise<unknown> | undefined;
 
-  constructor(agent: BaseAgent | Workflow, streamingMode: "sse" | "none" = "sse", isResumable = true) {
-    this.#runner = new Runner({
-      agent,
-      appName: "app",
-      sessionService: new InMemorySessionService(),
-      resumabilityConfig: { isResumable },
-    });
+  constructor(agent: BaseAgent | Workflow, options: ConversationOptions = {}) {
+    const {
+      streamingMode = "sse",
+      isResumable = true,
+      sessionService = new InMemorySessionService(),
+    } = options;
+    this.#runner = new Runner({ agent, appName: "app", sessionService, resumabilityConfig: { isResumable } });
     this.#streamingMode = streamingMode;
   }
 
@@ -68,7 +75,7 @@ export class Conversation {
     onEvent?: (event: Event) => void,
   ): Promise<Event[]> {
     const at = { userId: "u", sessionId: "s" };
-    this.#begun ??= this.#runner.sessionService.createSession({ appName: "app", ...at });
+    this.#begun ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...at });
     await this.#begun;
     const events: Event[] = [];
     for await (const event of this.#runner.runAsync({

@@ -1,10 +1,14 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AgentTool, type Event, LongRunningFunctionTool, ParallelAgent, Workflow } from "@google/adk";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { connect } from "../../client/index.ts";
 import { type Agent, type Run } from "../../engine/index.ts";
 import { type Part, type Task, textOf } from "../../protocol/index.ts";
 import { adkAgent } from "../executor.ts";
+import { SqliteSessionService } from "../sessions/sqlite.ts";
 import { toA2a } from "../to-a2a.ts";
 import { Conversation, kept, llm, open, peer, remote, serve } from "./conversation.fixture.ts";
 
@@ -98,7 +102,7 @@ describe("a peer that asks in words", () => {
         result ? JSON.stringify(result.response) : { call: "remote", args: { request: text } },
       { tools: [tool] },
     );
-    const conversation = new Conversation(user, "none");
+    const conversation = new Conversation(user, { streamingMode: "none" });
     expect(kept(await conversation.say("weather?")).join()).toContain("Which city?");
     expect(kept(await conversation.say("Warsaw")).join()).toContain("Sunny in Warsaw.");
     expect(far.tasks.size).toBe(1);
@@ -128,6 +132,22 @@ describe("a peer of ADK that waits for a call", () => {
     expect(kept(await conversation.say([approved(ids[0])]))).toEqual(["remote: It was approved."]);
   });
 
+  it("gets its answer also from another process [R04]", async () => {
+    const url = await serve(clerk());
+    const directory = await mkdtemp(join(tmpdir(), "colloquy-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const path = join(directory, "sessions.db");
+    const before = new SqliteSessionService(path);
+    const asked = await new Conversation(remote(url), { sessionService: before }).say("approve");
+    before.close();
+    const after = new SqliteSessionService(path);
+    const answered = await new Conversation(remote(url), { sessionService: after }).say([
+      approved(waitingIn(asked)[0]),
+    ]);
+    after.close();
+    expect(kept(answered)).toEqual(["remote: It was approved."]);
+  });
+
   it("gets its own answer when two have asked", async () => {
     const url = await serve(clerk());
     const both = new ParallelAgent({
@@ -135,7 +155,7 @@ describe("a peer of ADK that waits for a call", () => {
       subAgents: [remote(url, { name: "one" }), remote(url, { name: "two" })],
     });
     // A runner that is resumable goes on with one of them only.
-    const conversation = new Conversation(both, "sse", false);
+    const conversation = new Conversation(both, { isResumable: false });
     const asked = await conversation.say("approve");
     const ids = waitingIn(asked);
     expect(ids).toHaveLength(2);

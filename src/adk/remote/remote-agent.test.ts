@@ -28,7 +28,7 @@ describe("a remote agent", () => {
 
   it("shows only what is kept to those who do not stream", async () => {
     const url = await serve(adkAgent(llm("far", ["one two three"])));
-    const events = await new Conversation(remote(url), "none").say("hello");
+    const events = await new Conversation(remote(url), { streamingMode: "none" }).say("hello");
     expect(events.some(({ partial }) => partial)).toBe(false);
     expect(kept(events)).toEqual(["remote: one two three"]);
   });
