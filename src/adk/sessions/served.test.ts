@@ -125,6 +125,33 @@ describe.each(SESSIONS)("an ADK agent served with $name", (sessions) => {
     expect(await said(bob, "one", "?")).toEqual({ "app:a": 2 });
   });
 
+  it("takes many turns of a context at once, and remembers all of them", async () => {
+    const [ada] = await start();
+    const texts = Array.from({ length: 20 }, (_, n) => `${n}`);
+    const tasks = await Promise.all(
+      texts.map(async (text) => taskOf(await (ada as Remote).send(text, { contextId: "one" }))),
+    );
+    expect(new Set(tasks.map(({ status }) => status.state))).toEqual(new Set(["TASK_STATE_COMPLETED"]));
+    expect(await ask(ada, "one", "?")).toBe("21 said, {}");
+  });
+
+  it.runIf(sessions.traits.durable)("shares its contexts with a second server", async () => {
+    const servers = ["a.db", "b.db"].map((file) =>
+      toA2a(keeper(), { port: 0, store: `sqlite:${join(folder, file)}`, sessionService: opened.open() }),
+    );
+    stop = async () => {
+      await Promise.all(servers.map((server) => server.close({ graceMs: 0 })));
+    };
+    const remotes = await Promise.all(servers.map(async (server) => connect((await server.listen()).url)));
+    const contexts = Array.from({ length: 10 }, (_, n) => `context-${n}`);
+    // Both begin every context at once.
+    const tasks = contexts.flatMap((contextId) =>
+      remotes.map(async (remote) => taskOf(await remote.send("a", { contextId }))),
+    );
+    for (const { status } of await Promise.all(tasks)) expect(status.state).toBe("TASK_STATE_COMPLETED");
+    for (const contextId of contexts) expect(await ask(remotes[1], contextId, "b")).toBe("3 said, {}");
+  });
+
   it("goes on with an approval after another turn of its context", async () => {
     const [ada] = await start();
     const asked = taskOf(await (ada as Remote).send("approve", { contextId: "one" }));
