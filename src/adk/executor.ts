@@ -151,6 +151,13 @@ function sessionOpener(): (runner: AdkRunner, place: SessionPlace) => Promise<vo
 }
 
 async function openSession({ sessionService }: AdkRunner, place: SessionPlace): Promise<void> {
-  const found = await sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
-  if (!found) await sessionService.createSession({ ...place });
+  const find = (): Promise<unknown> =>
+    sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
+  if (await find()) return;
+  try {
+    await sessionService.createSession({ ...place });
+  } catch (error) {
+    // Another server of the same sessions may have been first.
+    if (!(await find())) throw error;
+  }
 }

@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type CreateSessionRequest, LlmAgent, type Session } from "@google/adk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteStore } from "../../stores/sqlite/index.ts";
+import { adkAgent } from "../executor.ts";
+import { ScriptedLlm } from "../models/index.ts";
+import { OneTask } from "../one-task.contract.ts";
 import { said } from "./service.contract.ts";
 import { SqliteSessionService } from "./sqlite.ts";
 
@@ -37,6 +41,23 @@ describe("ADK sessions in SQLite", () => {
       service.createSession({ ...key, sessionId: "t" }),
     ]);
     expect([first.status, second.status, third.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("may be begun by another server just when this one would", async () => {
+    class Late extends SqliteSessionService {
+      override async createSession(request: CreateSessionRequest): Promise<Session> {
+        await open().createSession(request);
+        return super.createSession(request);
+      }
+    }
+    const service = new Late(path);
+    opened.push(service);
+    const agent = new LlmAgent({ name: "app", model: new ScriptedLlm(["Hello."]) });
+    const task = new OneTask(adkAgent(agent, { sessionService: service }));
+    await task.send("Hi");
+    expect(task.task.status.state).toBe("TASK_STATE_COMPLETED");
+    const session = await service.getSession({ ...key, userId: "A2A_USER_C", sessionId: "C" });
+    expect(session?.events).toHaveLength(2);
   });
 
   it("take a name of state for a name", async () => {
