@@ -86,8 +86,8 @@ export class Sender {
         () => posted.destroy(new TooLate("take the connection", connectMs)),
         connectMs,
       );
+      const connected = (): void => clearTimeout(connecting);
       posted.on("socket", (socket) => {
-        const connected = (): void => clearTimeout(connecting);
         if (posted.reusedSocket) connected();
         else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", connected);
       });
