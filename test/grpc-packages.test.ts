@@ -15,23 +15,25 @@ registerHooks({
 const SCRIPT = `
 const { agent, connect, createServer } = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
 const server = createServer(agent({ name: "a", description: "a" }, async function* () { yield "hi"; }), { store: "memory" });
-const card = JSON.stringify({
+const cardOf = (...bindings) => JSON.stringify({
   name: "a", description: "a", version: "1", capabilities: {}, skills: [], defaultInputModes: [], defaultOutputModes: [],
-  supportedInterfaces: [{ url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" }],
+  supportedInterfaces: bindings.map((protocolBinding) => ({ url: "http://127.0.0.1:1", protocolBinding, protocolVersion: "1.0" })),
 });
+const given = (card) => connect("http://a.test", { grpc: {}, fetch: async () => new Response(card) });
 const told = [
   await server.listen({ grpc: true }).catch((error) => error.message),
-  await connect("http://a.test", { fetch: async () => new Response(card) }).catch((error) => error.message),
+  await given(cardOf("GRPC")).catch((error) => error.message),
+  (await given(cardOf("GRPC", "HTTP+JSON", "JSONRPC"))).via.protocolBinding,
 ];
 const { url } = await server.listen();
 const { task } = await (await connect(url)).send("x");
 console.log(JSON.stringify([...told, task.status.state]));
 await server.close();`;
 
-it("without the packages of gRPC all else works, and who asks for gRPC is told what to install", async () => {
+it("without the packages of gRPC all else works, and who asks for gRPC is told what to install [A-03]", async () => {
   const cwd = fileURLToPath(new URL("..", import.meta.url));
   const args = ["--import", WITHOUT, "--input-type=module", "--eval", SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
   const advice = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
-  expect(JSON.parse(stdout)).toEqual([advice, advice, "TASK_STATE_COMPLETED"]);
+  expect(JSON.parse(stdout)).toEqual([advice, advice, "HTTP+JSON", "TASK_STATE_COMPLETED"]);
 });

@@ -16,6 +16,7 @@ export interface ClientOptions {
   svcParam?: Record<string, string>;
   transport?: ClientBinding[];
   a2aVersion?: "1.0" | "0.3";
+  allowClearText?: boolean;
   timeout?: number;
   debug?: boolean;
 }
@@ -67,6 +68,11 @@ export function addClientOptions(command: Command): Command {
     )
     .addOption(
       new Option("--a2a-version <version>", "speak this version of A2A only").choices(["1.0", "0.3"]),
+    )
+    .addOption(
+      new Option("--allow-clear-text", "send credentials also where the card names a host without TLS").env(
+        "A2ACLI_ALLOW_CLEAR_TEXT",
+      ),
     )
     .addOption(
       new Option("--timeout <duration>", "give up after this long, for example 30s or 5m")

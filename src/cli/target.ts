@@ -47,7 +47,6 @@ export interface TargetCard {
 
 /** Finds the agent's card and chooses how to talk to it. */
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
-  const auth = credentialsOf(options);
   const [binding] = options.transport ?? [];
   const { url, signal, ...how } = await clientOf(ref, options, context);
   try {
@@ -55,7 +54,6 @@ export async function openTarget(ref: string, options: ClientOptions, context: C
       ...how,
       signal,
       ...(binding ? { binding } : {}),
-      ...(auth ? { auth } : {}),
     });
     return { ref, remote, signal };
   } catch (error) {
@@ -80,6 +78,7 @@ async function clientOf(
   context: Context,
 ): Promise<ConnectOptions & { readonly url: string; readonly signal: AbortSignal }> {
   const send = options.debug ? logged(fetch, context) : fetch;
+  const auth = credentialsOf(options);
   const file = await readCardFile(ref);
   return {
     url: file === undefined ? ref : CARD_FILE,
@@ -87,6 +86,10 @@ async function clientOf(
     fetch: (input, init) =>
       file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
     signal: signalOf(options, context),
+    // `fetch` only watches.
+    grpc: {},
+    ...(auth ? { auth } : {}),
+    ...(options.allowClearText ? { allowClearText: true } : {}),
     ...(options.extension ? { extensions: options.extension } : {}),
     ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
   };
@@ -130,6 +133,10 @@ function asCardProblem(error: unknown, ref: string, url: string): unknown {
   if (reason === "NOT_FOUND") return new Problem("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
   if (reason === "INVALID_PARAMS") return new Problem("A2ACLI_ERR_USAGE", message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
+  if ("clearText" in error.metadata) {
+    const hint = "If you trust the network: --allow-clear-text.";
+    return new Problem("A2ACLI_ERR_CARD_INVALID", message, hint, error);
+  }
   return new Problem("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
 }
 

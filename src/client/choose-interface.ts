@@ -8,6 +8,8 @@ export interface Choice {
   readonly version?: ProtocolVersion;
   /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
   readonly allowOlder?: boolean;
+  /** Taken only where there is no other. */
+  readonly avoid?: ClientBinding;
 }
 
 /** Those that are spoken, the newest first. */
@@ -19,7 +21,7 @@ const VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
  */
 export function chooseInterface(
   card: AgentCard,
-  { binding, version, allowOlder }: Choice = {},
+  { binding, version, allowOlder, avoid }: Choice = {},
 ): AgentInterface {
   const offered = card.supportedInterfaces;
   const isNew = offered.some((one) => versionOf(one) === "1.0");
@@ -29,8 +31,7 @@ export function chooseInterface(
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
   for (const wanted of version === undefined ? VERSIONS : [version]) {
     const candidates = spoken.filter((one) => versionOf(one) === wanted);
-    // gRPC takes packages that may not be there, so it comes last where nobody asks for it.
-    const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== "GRPC") ?? candidates[0];
+    const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== avoid) ?? candidates[0];
     if (!chosen) continue;
     if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
     const message = `${quoted(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${offersOf(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;

@@ -1,12 +1,14 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 import { createAuthorizer } from "./auth/authorizer.ts";
+import { whenAsked } from "./auth/when-asked.ts";
 import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
 import { CardHolder } from "./card/card-holder.ts";
 import { chooseInterface, versionOf } from "./choose-interface.ts";
+import { clearTextRefusal, withoutHeaders } from "./clear-text.ts";
 import { discover } from "./card/discover.ts";
 import type { CardSource } from "./card/fetch-card.ts";
-import type { GrpcConnection } from "./transport/grpc-transport.ts";
+import { type GrpcConnection, isGrpcHere } from "./transport/grpc-transport.ts";
 import { explaining } from "./explain.ts";
 import type { Http } from "./transport/http.ts";
 import { lingering } from "./stream/linger.ts";
@@ -15,7 +17,10 @@ import { remote, type Remote } from "./remote.ts";
 import { type ClientBinding, transportFor } from "./transport/transport-for.ts";
 
 export interface ConnectOptions {
-  /** Default: the first one in the card's order; gRPC only where there is no other. */
+  /**
+   * Default: the first one in the card's order. gRPC counts if its packages are there; behind the others for who has a
+   * `fetch` of their own, past which it would go, and does not give `grpc`.
+   */
   readonly binding?: ClientBinding;
   /** Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcConnection;
@@ -24,8 +29,13 @@ export interface ConnectOptions {
   /** True: 0.3 may also be spoken with an agent that has 1.0, where it has the binding only so. */
   readonly allowOlder?: boolean;
   /**
-   * Credentials, which go to the agent in the way that its card asks for, and nowhere else; or a function that gives
-   * the headers for a requirement of the card.
+   * True: credentials may go to an agent that its card names in clear text (`http:`). Default: only to this machine, or
+   * to the host that `url` itself names with `http:`.
+   */
+  readonly allowClearText?: boolean;
+  /**
+   * Credentials, which go to the agent in the way that its card asks for; or a function that gives the headers for a
+   * requirement of the card. For a card that is not shown without any, they go there, too, in the usual way.
    */
   readonly auth?: ClientAuth | Authorize;
   /**
@@ -54,7 +64,7 @@ export interface ConnectOptions {
 /** An agent's card, found as `connect` finds it, for those who want nothing else of the agent. */
 export async function findCard(
   url: string,
-  options: Omit<ConnectOptions, "auth" | "reconnect" | "grpc"> = {},
+  options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
   return await discover(sourceOf(httpOf(options), options), url, options.signal);
 }
@@ -72,9 +82,12 @@ function httpOf(options: ConnectOptions): Http {
   };
 }
 
-function sourceOf(http: Http, { verify, retry = {} }: ConnectOptions): CardSource {
+function sourceOf(http: Http, { auth, verify, retry = {} }: ConnectOptions): CardSource {
+  const now = Date.now;
+  const authorizer = auth && whenAsked({ auth, fetch: http.fetch, now });
   // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
-  return { http: verify ? { ...http, version: "1.0" } : http, verify, retry, now: Date.now };
+  const version = verify ? "1.0" : http.version;
+  return { http: { ...http, version, ...(authorizer ? { authorizer } : {}) }, verify, retry, now };
 }
 
 /** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
@@ -83,14 +96,17 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const http = httpOf(options);
   const source = sourceOf(http, options);
   const found = await discover(source, url, options.signal);
-  const via = chooseInterface(found.card, options);
+  const via = await choose(found.card, options);
   requireExtensions(found.card, extensions);
   const origin = originOf(via);
+  const refusal = options.allowClearText ? undefined : clearTextRefusal(via, found.url, options.grpc);
+  if (refusal && (auth || Object.keys(http.headers).length > 0)) throw refusal;
   const authorizer = auth && {
     authorizer: createAuthorizer(found.card, { auth, origin, fetch: http.fetch, now: Date.now }),
   };
   const transport = await transportFor(via, { ...http, ...authorizer, version: versionOf(via) ?? version });
-  const patient = transport.version === "0.3" ? lingering(transport, reconnect) : transport;
+  const guarded = refusal ? withoutHeaders(transport, refusal) : transport;
+  const patient = transport.version === "0.3" ? lingering(guarded, reconnect) : guarded;
   return remote({
     cards: new CardHolder(source, found),
     via,
@@ -98,6 +114,15 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     reconnect,
     retry,
   });
+}
+
+/** The interface that is spoken to; whether gRPC can be is looked at only where it would be. */
+async function choose(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
+  const first = chooseInterface(card, options);
+  if (first.protocolBinding !== "GRPC" || options.binding !== undefined) return first;
+  const isWanted = options.fetch === undefined || options.grpc !== undefined;
+  if (isWanted && (await isGrpcHere())) return first;
+  return chooseInterface(card, { ...options, avoid: "GRPC" });
 }
 
 /** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */

@@ -50,6 +50,44 @@ describe("credentials", () => {
     }
   });
 
+  it("are shown for the card, too, when that is refused without, as far as it need not say how [A-10, M-01]", async () => {
+    let url = "";
+    const server = await listen((response, { headers }) => {
+      const isWelcome =
+        ["Bearer s", "Basic YTpi"].includes(headers.authorization ?? "") || headers["x-api-key"] === "k";
+      if (isWelcome) sendJson(response, cardFor(url, { securitySchemes: {} }));
+      else sendJson(response, {}, 401);
+    });
+    ({ url } = server);
+    const ways: (ClientAuth | Authorize)[] = [
+      { bearer: "s" },
+      { bearer: () => "s" },
+      { basic: { username: "a", password: "b" } },
+      { apiKey: "k" },
+      ({ schemes }) => (Object.keys(schemes).length === 0 ? { authorization: "Bearer s" } : undefined),
+    ];
+    for (const auth of ways) {
+      server.seen.length = 0;
+      const remote = await connect(url, { auth });
+      expect(remote.card.name).toBe("Raw");
+      // Without any at first: most cards are for everybody.
+      expect(
+        server.seen
+          .map(({ headers }) => Object.keys(headers))
+          .map((names) => names.includes("authorization") || names.includes("x-api-key")),
+      ).toEqual([false, true]);
+      await remote.refreshCard();
+      expect(server.seen).toHaveLength(3);
+    }
+    server.seen.length = 0;
+    await expect(connect(url, { auth: { client: { id: "a", secret: "b" } } })).rejects.toMatchObject({
+      reason: "UNAUTHENTICATED",
+      message: expect.stringContaining("{ headers }") as string,
+    });
+    expect(server.seen.every(({ headers }) => headers.authorization === undefined)).toBe(true);
+    await expect(connect(url, { auth: { bearer: "wrong" } })).rejects.toThrow("HTTP 401");
+  });
+
   it("do not go to the host of the card when the agent is elsewhere [M-10]", async () => {
     const agent = await guarded(BEARER, ({ headers }) => headers.authorization === "Bearer s");
     const host = await listen((response) =>

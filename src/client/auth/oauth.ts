@@ -1,4 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
+import { isLoopback } from "../loopback.ts";
 import { exchange, isObject, parseJson, readText } from "../transport/http.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { base64, type TokenPlace } from "./plan.ts";
@@ -127,8 +128,7 @@ function checkTrusted(url: string, known: readonly (string | undefined)[]): void
 /** Secrets travel encrypted, but within this machine. */
 function checkSafe(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
-  const isLocal = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  if (protocol === "https:" || (protocol === "http:" && isLocal)) return;
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw refused(
     `The card gets tokens from ${JSON.stringify(url)}, which is no https URL; no secret goes there.`,
   );

@@ -121,14 +121,17 @@ describe("the way to speak with an agent", () => {
   it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {
     const ways: Way[] = [
       ["urn:x:pigeons", "1.0"],
-      // Which takes packages that may not be there.
-      ["GRPC", "1.0"],
       ["JSONRPC", "2.0"],
       ["JSONRPC", "0.3"],
       ["HTTP+JSON", "1.0.1"],
+      ["GRPC", "1.0"],
       ["JSONRPC", "1.0"],
     ];
     expect(await chosen(ways)).toBe("HTTP+JSON 1.0.1");
+    expect(await chosen(ways.slice(4))).toBe("GRPC 1.0");
+    // What `fetch` is for, gRPC would go past.
+    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given) })).toBe("JSONRPC 1.0");
+    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given), grpc: {} })).toBe("GRPC 1.0");
     expect(await chosen(ways, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
     expect(await chosen(ways, { binding: "GRPC" })).toBe("GRPC 1.0");
     expect(await chosen([["JSONRPC", "0.3.0"]])).toBe("JSONRPC 0.3.0");

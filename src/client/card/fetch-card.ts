@@ -38,7 +38,10 @@ export async function fetchCard(
     if (answer.ok || (known && answer.status === 304)) return answer;
     await answer.body?.cancel();
     const reason = REASONS[answer.status] ?? "NOT_FOUND";
-    const hint = answer.status === 401 || answer.status === 403 ? "; headers are sent for cards, too" : "";
+    const hint =
+      answer.status === 401 || answer.status === 403
+        ? "; for a card that is not for everybody, give { headers }, or { auth } with a bearer token, a basic name or an API key"
+        : "";
     throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}${hint}`), answer);
   };
   // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.

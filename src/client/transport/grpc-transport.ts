@@ -2,6 +2,7 @@ import type { CallContext, MessageType, Method, Service } from "../../grpc/index
 import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
+import { isLoopback } from "../loopback.ts";
 import { notInVersion } from "./dialect.ts";
 import { type Call, EXTENSIONS_HEADER, type Http, isObject, listIn } from "./http.ts";
 import {
@@ -145,6 +146,14 @@ async function loadCarrier(): Promise<Carrier> {
   }
 }
 
+/** Whether gRPC can be spoken: its packages are there, and this is a place where they run. */
+export async function isGrpcHere(): Promise<boolean> {
+  return await import("../../grpc/index.ts").then(
+    () => true,
+    () => false,
+  );
+}
+
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
@@ -166,10 +175,6 @@ export function toAddress(given: string): { readonly address: string; readonly t
   const tls = !isPlain && (scheme !== "" || !isLoopback(url.hostname));
   const port = /:(\d+)(?:[/?#]|$)/.exec(rest)?.[1] ?? (tls ? "443" : "80");
   return { address: `${url.hostname}:${port}`, tls };
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
 function read(type: MessageType, binary: Uint8Array): JsonObject {
