@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { cardFor, listen, sendJson } from "../client/listen.contract.ts";
 import { Issuer } from "../keys/issuer.fixture.ts";
 import {
   apiKeys,
@@ -68,5 +72,26 @@ describe("credentials on the command line go where the card wants them", () => {
     expect(code).toBe(4);
     expect(err).toContain("a bearer token");
     expect(err).toContain("--bearer");
+  });
+
+  it("not in clear text because a card says so; then it is said what allows that", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
+    const file = join(folder, "card.json");
+    await writeFile(file, JSON.stringify(cardFor("http://agent.invalid")));
+    const refused = await inProcess(["send", file, "hi", "--bearer", TOKEN]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.err).toContain("--allow-clear-text");
+    const tried = await inProcess(["send", file, "hi", "--bearer", TOKEN, "--allow-clear-text"]);
+    expect(tried.err).toContain("No answer from http://agent.invalid");
+    await rm(folder, { recursive: true });
+  });
+
+  it("for a card, too, that is not shown without", async () => {
+    const closed = await listen((response, { headers }) => {
+      const isKnown = headers.authorization === `Bearer ${TOKEN}`;
+      sendJson(response, isKnown ? cardFor(closed.url) : {}, isKnown ? 200 : 401);
+    });
+    expect((await inProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
+    expect((await inProcess(["card", "get", closed.url])).code).toBe(4);
   });
 });

@@ -125,6 +125,10 @@ function signalOf({ timeout }: ClientOptions, { interrupted }: Context): AbortSi
 
 function asCardProblem(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
+  if ("clearText" in error.metadata) {
+    const hint = "If you trust the network: --allow-clear-text.";
+    return new Problem("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
+  }
   if (url === CARD_FILE && error.reason === "INVALID_AGENT_RESPONSE") {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
     return new Problem("A2ACLI_ERR_CARD_INVALID", `${ref} can not be used: ${why}.`, undefined, error);
@@ -133,10 +137,6 @@ function asCardProblem(error: unknown, ref: string, url: string): unknown {
   if (reason === "NOT_FOUND") return new Problem("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
   if (reason === "INVALID_PARAMS") return new Problem("A2ACLI_ERR_USAGE", message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
-  if ("clearText" in error.metadata) {
-    const hint = "If you trust the network: --allow-clear-text.";
-    return new Problem("A2ACLI_ERR_CARD_INVALID", message, hint, error);
-  }
   return new Problem("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
 }
 
