@@ -4,6 +4,7 @@ import { breaking } from "../../client/breaking.fixture.ts";
 import { connect, type ConnectOptions } from "../../client/index.ts";
 import type { Agent, Run } from "../../engine/index.ts";
 import type { Part } from "../../protocol/index.ts";
+import { bearer } from "../../server/auth/index.ts";
 import { adkAgent } from "../executor.ts";
 import { Conversation, kept, llm, passing, peer, remote, serve } from "./conversation.fixture.ts";
 
@@ -101,6 +102,41 @@ describe("a remote agent", () => {
     const own = events.filter(({ author }) => author === "remote");
     expect(own.every(({ actions }) => actions.transferToAgent === undefined)).toBe(true);
     expect(own.some(({ customMetadata }) => customMetadata?.["a2a:task_id"] === "other")).toBe(false);
+  });
+
+  it("sends metadata of its owner's, and keeps what its peer says beside its words", async () => {
+    const got: unknown[] = [];
+    const metadata = {
+      adk_usage_metadata: { totalTokenCount: 3 },
+      adk_grounding_metadata: { webSearchQueries: ["weather"] },
+      adk_custom_metadata: { mine: 1 },
+    };
+    const url = await serve(
+      peer(async function* (run: Run) {
+        got.push(run.metadata, run.extensions);
+        yield { artifact: { artifactId: "a", parts: [{ text: "hi" }], metadata }, lastChunk: true };
+      }),
+    );
+    const agent = remote(url, {
+      beforeRequest: (request, { session }) => ({ ...request, metadata: { from: session.id } }),
+    });
+    const events = await new Conversation(agent).say("hello");
+    expect(got).toEqual([{ from: "s" }, []]);
+    expect(events[0]).toMatchObject({
+      usageMetadata: { totalTokenCount: 3 },
+      groundingMetadata: { webSearchQueries: ["weather"] },
+      customMetadata: { mine: 1 },
+    });
+  });
+
+  it("signs its requests as the card asks for it", async () => {
+    const token = "a-token-for-this-test";
+    const authenticate = bearer({ tokens: { [token]: { principal: "ada" } } });
+    const url = await serve(far(), { authenticate });
+    const known = remote(url, { connect: { auth: { bearer: token } } });
+    expect(kept(await new Conversation(known).say("hello"))).toEqual(["remote: You said hello, I hear."]);
+    const unknown = await new Conversation(remote(url)).say("hello");
+    expect(unknown).toMatchObject([{ errorCode: "A2A_UNAUTHENTICATED", turnComplete: true }]);
   });
 
   it("shows its user's credentials to nobody whom a card names elsewhere", async () => {
