@@ -157,7 +157,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     }
   }
 
-  /** Cancels what a session waits for, outside of any run: as far as it can be, and without an error. */
+  /** Cancels what a session waits for, outside of any run. Rejects only when the peer cannot be found. */
   async cancelRemoteTask(taskId: string, session: Session): Promise<void> {
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
