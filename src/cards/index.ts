@@ -2,3 +2,8 @@
  * CARDS BETWEEN ROLES. A controller, planners and solvers speak in cards of six members. This is what a card is.
  */
 export * from "./card/index.ts";
+export * from "./data/index.ts";
+export * from "./oracle/index.ts";
+export * from "./retrieval/index.ts";
+export * from "./scoring/index.ts";
+export * from "./statistics/index.ts";

@@ -1,0 +1,131 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { gsm8kSlice } from "../data/index.ts";
+import { scoreGsm8k } from "../scoring/index.ts";
+import { batchSteps, evaluate, oracleAnswer, oraclePlan, writeNumber } from "./index.ts";
+
+const SIGNS = [
+  { sign: "+", apply: (a: number, b: number): number => a + b },
+  { sign: "-", apply: (a: number, b: number): number => a - b },
+  { sign: "*", apply: (a: number, b: number): number => a * b },
+  { sign: "/", apply: (a: number, b: number): number => a / b },
+] as const;
+
+describe("arithmetic", () => {
+  it.each([
+    ["16-3-4", 9],
+    ["2+3*4", 14],
+    ["(2+3)*4", 20],
+    ["8/4/2", 1],
+    ["-3 - -4", 1],
+    ["2*-(1+1)", -4],
+    [".5*1.", 0.5],
+    [" 1 ", 1],
+  ])("%s = %d", (expression, value) => {
+    expect(evaluate(expression)).toBe(value);
+  });
+
+  it.each([
+    ["", "ends too early"],
+    ["2+", "ends too early"],
+    ["(1", "ends too early"],
+    ["1)", 'has ")" at 2'],
+    ["1 2", 'has "2" at 3'],
+    ["1.2.3", 'has "." at 4'],
+    ["2**3", 'has "*" at 3'],
+    ["process.exit()", 'has "p" at 1'],
+    ["1e9", 'has "e" at 2'],
+    ["1/0", "divides by 0"],
+    ["0/0", "divides by 0"],
+    ["(".repeat(51), "deeper than 50"],
+    ["1".repeat(1_001), "of 1001 characters"],
+  ])("refuses %j", (expression, why) => {
+    expect(() => evaluate(expression)).toThrow(why);
+  });
+
+  it("agrees with JavaScript on every expression", () => {
+    interface Tree {
+      readonly text: string;
+      readonly value: number;
+    }
+    const { tree } = fc.letrec<{ tree: Tree; number: Tree; pair: Tree }>((tie) => ({
+      tree: fc.oneof({ depthSize: "small" }, tie("number"), tie("pair")),
+      number: fc.nat(999).map((value) => ({ text: String(value), value })),
+      pair: fc
+        .tuple(tie("tree"), fc.constantFrom(...SIGNS), tie("tree"))
+        .map(([left, { sign, apply }, right]) => ({
+          text: `(${left.text} ${sign} ${right.text})`,
+          value: apply(left.value, right.value),
+        })),
+    }));
+    fc.assert(
+      fc.property(tree, ({ text, value }) => {
+        fc.pre(Number.isFinite(value) && text.length <= 1_000);
+        expect(evaluate(text)).toBe(value);
+      }),
+    );
+  });
+
+  it.each([
+    [0.1 + 0.2, "0.3"],
+    [-0, "0"],
+    [1e21, "1000000000000000000000"],
+    [1 / 3, "0.333333333333"],
+    [18, "18"],
+    [-2.5, "-2.5"],
+  ])("writes %d as %s", (value, text) => {
+    expect(writeNumber(value)).toBe(text);
+  });
+});
+
+describe("the oracle on GSM8K", () => {
+  it("plans Janet's ducks in two steps", () => {
+    const [janet] = gsm8kSlice();
+    if (!janet) throw new Error("the slice is empty");
+    expect(oraclePlan(janet)).toEqual([
+      { question: "How many eggs does Janet sell?", expressions: ["16-3-4"], answer: "9" },
+      { question: "How much does Janet make at the farmers' market?", expressions: ["9*2"], answer: "18" },
+    ]);
+  });
+
+  it("solves the 20 shipped problems", () => {
+    const unsolved = gsm8kSlice().filter(
+      (sample) => !scoreGsm8k(oracleAnswer(oraclePlan(sample)), sample.gold, "flexible").correct,
+    );
+    expect(unsolved).toEqual([]);
+  });
+
+  it("calculates, and does not take over what the human wrote", () => {
+    const [janet] = gsm8kSlice();
+    if (!janet) throw new Error("the slice is empty");
+    const steps = [
+      { question: "a", text: "5 and <<2+2=5>>5" },
+      { question: "b", text: "There are 7 of them." },
+      { question: "c", text: "None." },
+    ];
+    expect(oraclePlan({ ...janet, steps }).map(({ answer }) => answer)).toEqual(["4", "7", "None."]);
+  });
+
+  it("does not guess a plan", () => {
+    const [janet] = gsm8kSlice();
+    if (!janet) throw new Error("the slice is empty");
+    expect(() => oraclePlan({ ...janet, steps: [] })).toThrow(
+      "gsm8k_0 has no steps for the oracle; read test_socratic.jsonl",
+    );
+  });
+
+  it("fits a plan into fewer calls, each step once and in order", () => {
+    expect(batchSteps([1, 2, 3, 4, 5], 2)).toEqual([
+      [1, 2],
+      [3, 4, 5],
+    ]);
+    fc.assert(
+      fc.property(fc.array(fc.nat()), fc.integer({ min: 1, max: 9 }), (steps, most) => {
+        const calls = batchSteps(steps, most);
+        expect(calls.flat()).toEqual(steps);
+        expect(calls.length).toBe(Math.min(most, steps.length));
+        expect(calls.every((call) => call.length > 0)).toBe(true);
+      }),
+    );
+  });
+});

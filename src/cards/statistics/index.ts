@@ -1,0 +1,22 @@
+/**
+ * THE FIGURES: what the cards of a run say, and whether two runs differ. Pure functions; the same cards give the same
+ * figures, resampling too. The seed's own formulas are in `seed.ts`, with what is wrong with them.
+ */
+export { pairedBootstrap } from "./bootstrap.ts";
+export type { BootstrapOptions } from "./bootstrap.ts";
+export { compareRuns, requireComparable } from "./compare.ts";
+export type { Comparison, Evidence, ScoredRun, ScoredSample } from "./compare.ts";
+export { figuresOf } from "./figures.ts";
+export type { Figures } from "./figures.ts";
+export { mcnemar } from "./mcnemar.ts";
+export type { McNemar } from "./mcnemar.ts";
+export { spreadOf } from "./quantile.ts";
+export type { Spread } from "./quantile.ts";
+export { seeded } from "./random.ts";
+export type { Random } from "./random.ts";
+export { seedEfficiency, seedFigures } from "./seed.ts";
+export type { SeedFigures } from "./seed.ts";
+export { latencyOf, spendingOf } from "./spending.ts";
+export type { Latency, Spending } from "./spending.ts";
+export { wilson } from "./wilson.ts";
+export type { Confidence, Estimate } from "./wilson.ts";
