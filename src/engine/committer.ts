@@ -3,8 +3,6 @@ import type { Append, AppendRefusal, TaskStore } from "./store.ts";
 
 /** Somebody with events to commit: a runner. */
 export interface Writer {
-  /** An agent is at work on its task. */
-  readonly atWork: boolean;
   /** What is to be appended now; undefined when nothing is. Not asked again before `committed` or `notCommitted`. */
   takeAppend(): Append | undefined;
   committed(): void;
@@ -13,17 +11,14 @@ export interface Writer {
 }
 
 const RETRY_MS = [50, 200, 800, 3200];
-/** A commit after which no rest is worth a timer; one to memory takes a tenth of it. */
-const MIN_COMMIT_MS = 0.1;
-/** How long what is waited for may rest: in commits, so that these get a fifth of the time, and in milliseconds. */
-const GATHER = { commits: 4, mostMs: 2 };
+/** A rest that is not worth a timer; a commit to memory takes a hundredth of it. */
+const MIN_REST_MS = 0.1;
 
 /**
  * Group commit: all that became ready in one turn of the event loop, from all tasks, is one transaction of the store.
  * While one is under way the next gathers, so that a slow disk makes larger batches, not longer queues. Events that
  * nobody waits for (chunks) rest after a commit for as long as that took, so that a stream spends at most half of its
- * time on the disk. All others go at once, unless further agents are at work: then they gather for a moment, because a
- * store in this process keeps every agent from working while it waits for the disk.
+ * time on the disk; all others go at once.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -31,10 +26,8 @@ export class Committer {
   #ready = new Set<Writer>();
   #scheduled = false;
   #urgent = false;
-  #agentsAtWork = 0;
-  /** When the last commit ended, by the clock's monotonic time, and how long it took. */
-  #ended = 0;
-  #took = 0;
+  /** When a commit may begin that is not urgent, by the clock's monotonic time. */
+  #restUntil = 0;
   /** Ends the rest that is under way. */
   #wake: (() => void) | undefined;
 
@@ -50,17 +43,7 @@ export class Committer {
     if (!this.#scheduled) {
       this.#scheduled = true;
       this.#schedule();
-    } else this.#rouse();
-  }
-
-  /** An agent begins to work, whose task will have something to commit. */
-  enter(): void {
-    this.#agentsAtWork++;
-  }
-
-  leave(): void {
-    this.#agentsAtWork--;
-    this.#rouse();
+    } else if (urgent) this.#wake?.();
   }
 
   async #flush(): Promise<void> {
@@ -81,24 +64,9 @@ export class Committer {
 
   /** After all that this turn of the event loop brings, so that a burst becomes one commit. */
   #schedule(): void {
-    setImmediate(() => {
-      const ms = this.#restLeft();
-      if (ms > 0) this.#rest(ms);
-      else void this.#flush();
-    });
-  }
-
-  /** How long what is ready has still to rest. */
-  #restLeft(): number {
-    if (this.#took < MIN_COMMIT_MS) return 0;
-    const rest = this.#urgent ? this.#gathering() : this.#took;
-    return rest && this.#ended + rest - this.#clock.monotonic();
-  }
-
-  #gathering(): number {
-    let others = this.#agentsAtWork;
-    for (const writer of this.#ready) if (writer.atWork) others--;
-    return others > 0 ? Math.min(GATHER.commits * this.#took, GATHER.mostMs) : 0;
+    const rest = this.#urgent ? 0 : this.#restUntil - this.#clock.monotonic();
+    if (rest > MIN_REST_MS) this.#rest(rest);
+    else setImmediate(() => void this.#flush());
   }
 
   #rest(ms: number): void {
@@ -111,11 +79,6 @@ export class Committer {
     this.#wake = wake;
   }
 
-  /** Ends a rest that has become too long for what is ready by now. */
-  #rouse(): void {
-    if (this.#wake && this.#restLeft() <= 0) this.#wake();
-  }
-
   async #commit(writers: Writer[], batch: Append[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
     const began = this.#clock.monotonic();
@@ -126,8 +89,8 @@ export class Committer {
       for (const [at, append] of batch.entries()) void this.#commitAlone(writers[at] as Writer, append);
       return;
     }
-    this.#ended = this.#clock.monotonic();
-    this.#took = this.#ended - began;
+    const ended = this.#clock.monotonic();
+    this.#restUntil = ended + (ended - began);
     for (let at = 0; at < writers.length; at++) settle(writers[at] as Writer, refusals[at]);
   }
 

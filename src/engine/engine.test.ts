@@ -629,26 +629,6 @@ describe("commits", () => {
     expect(taskOf(await answer).status.state).toBe("TASK_STATE_COMPLETED");
     expect(commits.reduce((sum, events) => sum + events)).toBe(4);
   });
-
-  it("of what is waited for gather while other agents are at work, but not for long [E6]", async () => {
-    const clock = new FakeClock();
-    const { store, commits } = slowStore(clock, 10);
-    const { engine, puppet } = house({ store, clock });
-    const answers = ["a", "b", "c"].map((text) => engine.send(request(text), alice));
-    const runs = [await puppet.run(0), await puppet.run(1), await puppet.run(2)] as const;
-    await settle();
-    runs[0].end();
-    await settle();
-    expect(commits, "the births; the end of one waits for others").toEqual([3]);
-    clock.advance(2);
-    expect(taskOf(await answers[0]!).status.state).toBe("TASK_STATE_COMPLETED");
-    runs[1].end();
-    await settle();
-    expect(commits).toEqual([3, 1]);
-    runs[2].end();
-    await Promise.all(answers);
-    expect(commits, "nobody else is left to wait for").toEqual([3, 1, 2]);
-  });
 });
 
 describe("time [E16]", () => {
