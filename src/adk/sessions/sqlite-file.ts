@@ -37,8 +37,8 @@ const TABLES = `
 
 /**
  * In WAL mode with NORMAL a commit survives a killed process without waiting for the disk. In the file of a task store,
- * which does wait (FULL), a session is as durable as its tasks: what it wrote before an event of its task was committed
- * stands before that event in the same log, and reaches the disk with it.
+ * which syncs its log before it answers, a session is as durable as its tasks: what it wrote before an event of its task
+ * was committed stands before that event in the same log, and reaches the disk with it.
  */
 const PATIENCE_MS = 5000;
 const SETTINGS = `

@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { unavailable } from "./error.ts";
@@ -8,12 +8,15 @@ import { prepareSchema } from "./schema.ts";
 /** A database file that is open in this process and in no other. */
 export interface SqliteFile {
   readonly db: DatabaseSync;
+  /** Resolves once all that is committed now survives a power cut. The event loop goes on meanwhile. */
+  sync(): Promise<void>;
+  syncNow(): void;
   close(): void;
 }
 
 /**
- * `FULL`: in WAL mode the only setting under which a commit survives a power cut. Checkpoints come every 16 MB, because
- * a page that many commits changed is then written back once.
+ * `FULL`, until we wait for the disk ourselves. Checkpoints come every 16 MB, because a page that many commits changed
+ * is then written back once.
  */
 const SETTINGS = `
   PRAGMA journal_mode = WAL;
@@ -36,8 +39,11 @@ export async function openFile(path: string): Promise<SqliteFile> {
   }
   let release: (() => void) | undefined;
   let db: DatabaseSync | undefined;
+  let log: number | undefined;
   function close(): void {
     try {
+      if (log !== undefined) closeSync(log);
+      log = undefined;
       // The last connection to close writes the log back to the file and deletes it.
       db?.close();
     } finally {
@@ -50,11 +56,48 @@ export async function openFile(path: string): Promise<SqliteFile> {
     db = connect(file);
     db.exec(SETTINGS);
     prepareSchema(db, file);
-    return { db, close };
+    log = takeOverSync(db, file);
+    return { db, close, ...syncOf(log) };
   } catch (error) {
     close();
     throw unavailable(error, `${file} cannot be opened`);
   }
+}
+
+/**
+ * Has commits no longer wait for the disk, and answers with the log that is to be synced in their place. With `FULL` a
+ * commit writes its pages to the log and syncs that, in the event loop; with `NORMAL` it leaves out the second, which
+ * can be done elsewhere. Recovery reads the log up to the first page that is not whole, so order is not at stake. SQLite
+ * holds no locks on the log, so that it may be opened and closed by hand, other than the database.
+ * Undefined where there is no such log, as on disks without shared memory: commits are as before then.
+ */
+function takeOverSync(db: DatabaseSync, file: string): number | undefined {
+  if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] !== "wal") return undefined;
+  const log = openSync(`${file}-wal`, "r+");
+  syncFolder(dirname(file));
+  db.exec("PRAGMA synchronous = NORMAL");
+  return log;
+}
+
+/** That the log exists is to survive, too. */
+function syncFolder(path: string): void {
+  // Windows has no such thing.
+  if (process.platform === "win32") return;
+  const folder = openSync(path, "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function syncOf(log: number | undefined): Pick<SqliteFile, "sync" | "syncNow"> {
+  if (log === undefined) return { sync: async () => {}, syncNow: () => {} };
+  return {
+    sync: () =>
+      new Promise((resolve, reject) => fdatasync(log, (error) => (error ? reject(error) : resolve()))),
+    syncNow: () => fdatasyncSync(log),
+  };
 }
 
 /**

@@ -27,8 +27,9 @@ interface Open {
 
 /**
  * Tasks in the SQLite file at `path`, which is created when it is not there. What `commit` resolved survives a killed
- * process and a power cut. A file that another process serves is refused by `open`; every failure of the disk rejects
- * with UNAVAILABLE, and nothing of the batch is kept.
+ * process and a power cut, and nothing is read that would not. A file that another process serves is refused by `open`;
+ * every failure of the disk rejects with UNAVAILABLE, and nothing of the batch is kept. When it is not known what the
+ * disk has, because it failed to sync, all is refused until the store is opened again.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -44,6 +45,9 @@ export class SqliteStore implements TaskStore {
   };
   readonly #path: string;
   #open: Open | undefined;
+  /** All that is committed is on its way to the disk; pending while it is. */
+  #syncing: Promise<void> | undefined;
+  #failure: A2AError | undefined;
 
   constructor(path: string) {
     this.#path = path;
@@ -57,6 +61,7 @@ export class SqliteStore implements TaskStore {
       const scopes = new Scopes(file.db);
       const push = new PushTable(file.db, scopes);
       const writer = new Writer(file.db, scopes, push);
+      this.#failure = undefined;
       this.#open = { file, scopes, reader: new Reader(file.db, scopes), writer, push };
     } catch (error) {
       file.close();
@@ -67,6 +72,7 @@ export class SqliteStore implements TaskStore {
   async close(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
+    await this.#syncing?.catch(() => {});
     open?.file.close();
   }
 
@@ -80,6 +86,29 @@ export class SqliteStore implements TaskStore {
 
   /** Runs `work`, which must be synchronous, as one durable transaction: when it throws, nothing of it is kept. */
   transaction<T>(work: (db: DatabaseSync) => T): T {
+    const result = this.#transact(work);
+    try {
+      this.#opened().file.syncNow();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    return result;
+  }
+
+  async commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    const { scopes, writer, file } = this.#opened();
+    let refusals: (AppendRefusal | undefined)[];
+    try {
+      refusals = this.#transact(() => batch.map((append) => writer.append(append)));
+    } catch (error) {
+      scopes.forget();
+      throw unavailable(error);
+    }
+    await this.#sync(file);
+    return refusals;
+  }
+
+  #transact<T>(work: (db: DatabaseSync) => T): T {
     const db = this.database();
     try {
       db.exec("BEGIN IMMEDIATE");
@@ -92,14 +121,21 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  async commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { scopes, writer } = this.#opened();
+  async #sync(file: SqliteFile): Promise<void> {
+    const syncing = file.sync();
+    this.#syncing = syncing;
     try {
-      return this.transaction(() => batch.map((append) => writer.append(append)));
+      await syncing;
     } catch (error) {
-      scopes.forget();
-      throw unavailable(error);
+      throw this.#fail(error);
+    } finally {
+      if (this.#syncing === syncing) this.#syncing = undefined;
     }
+  }
+
+  #fail(error: unknown): A2AError {
+    this.#failure ??= unavailable(error, "The task store must be opened again, because the disk failed");
+    return this.#failure;
   }
 
   async load(scope: Scope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
@@ -120,19 +156,30 @@ export class SqliteStore implements TaskStore {
   }
 
   async findMessage(scope: Scope, messageId: string): Promise<{ taskId: string; seq: number } | undefined> {
-    return this.#ask(({ reader }) => reader.findMessage(scope, messageId));
+    const { reader } = this.#opened();
+    try {
+      const found = reader.findMessage(scope, messageId);
+      // Asked for every message, and nearly always in vain, which needs no waiting.
+      if (found) await this.#syncing;
+      return found;
+    } catch (error) {
+      throw this.#failure ?? unavailable(error);
+    }
   }
 
   async unfinished(): Promise<UnfinishedTask[]> {
     return this.#ask(({ reader }) => reader.unfinished());
   }
 
-  #ask<T>(question: (open: Open) => T): T {
+  /** What is read is answered once it is durable. */
+  async #ask<T>(question: (open: Open) => T): Promise<T> {
     const open = this.#opened();
     try {
-      return question(open);
+      const answer = question(open);
+      await this.#syncing;
+      return answer;
     } catch (error) {
-      throw unavailable(error);
+      throw this.#failure ?? unavailable(error);
     }
   }
 
@@ -142,6 +189,7 @@ export class SqliteStore implements TaskStore {
   }
 
   #opened(): Open {
+    if (this.#failure) throw this.#failure;
     if (this.#open) return this.#open;
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it before it is used.");
   }
