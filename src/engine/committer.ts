@@ -3,6 +3,8 @@ import type { Append, AppendRefusal, TaskStore } from "./store.ts";
 
 /** Somebody with events to commit: a runner. */
 export interface Writer {
+  /** An agent is at work on its task. */
+  readonly atWork: boolean;
   /** What is to be appended now; undefined when nothing is. Not asked again before `committed` or `notCommitted`. */
   takeAppend(): Append | undefined;
   committed(): void;
@@ -26,6 +28,7 @@ export class Committer {
   #ready = new Set<Writer>();
   #scheduled = false;
   #urgent = false;
+  #agentsAtWork = 0;
   /** When a commit may begin that is not urgent, by the clock's monotonic time. */
   #restUntil = 0;
   /** Ends the rest that is under way. */
@@ -44,6 +47,15 @@ export class Committer {
       this.#scheduled = true;
       this.#schedule();
     } else if (urgent) this.#wake?.();
+  }
+
+  /** An agent begins to work. */
+  enter(): void {
+    this.#agentsAtWork++;
+  }
+
+  leave(): void {
+    this.#agentsAtWork--;
   }
 
   async #flush(): Promise<void> {
@@ -83,7 +95,8 @@ export class Committer {
     let refusals: readonly (AppendRefusal | undefined)[];
     const began = this.#clock.monotonic();
     try {
-      refusals = await this.#store.commit(batch);
+      const own = writers.reduce((sum, writer) => sum + Number(writer.atWork), 0);
+      refusals = await this.#store.commit(batch, { othersAtWork: this.#agentsAtWork > own });
     } catch {
       // One task's events may be what the store chokes on: none may suffer for another, nor wait for its next try.
       for (const [at, append] of batch.entries()) void this.#commitAlone(writers[at] as Writer, append);

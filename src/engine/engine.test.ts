@@ -631,6 +631,32 @@ describe("commits", () => {
   });
 });
 
+describe("a store", () => {
+  it("is told whether agents of other tasks are at work, whom it should not keep waiting", async () => {
+    const store = new MemoryStore();
+    const commit = store.commit.bind(store);
+    const told: unknown[] = [];
+    store.commit = (batch, about?: object) => {
+      told.push([batch.length, about]);
+      return commit(batch);
+    };
+    const { engine, puppet } = house({ store });
+    const answers = ["a", "b"].map((text) => engine.send(request(text), alice));
+    await puppet.run(1);
+    await settle();
+    for (const run of puppet.runs) {
+      run.end();
+      await settle();
+    }
+    await Promise.all(answers);
+    expect(told).toEqual([
+      [2, { othersAtWork: false }],
+      [1, { othersAtWork: true }],
+      [1, { othersAtWork: false }],
+    ]);
+  });
+});
+
 describe("time [E16]", () => {
   it("never goes backwards in a task, and is UTC with milliseconds [G-09]", async () => {
     const { engine, puppet, clock } = house();

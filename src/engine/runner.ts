@@ -54,6 +54,10 @@ export class Runner implements LiveTaskListener {
     return this.#turn;
   }
 
+  get atWork(): boolean {
+    return this.#turn !== undefined && !this.#turn.ended;
+  }
+
   get hasReaders(): boolean {
     return this.#readers > 0;
   }
@@ -104,6 +108,9 @@ export class Runner implements LiveTaskListener {
       return;
     }
     this.#turn = turn;
+    const { committer } = this.#context;
+    committer.enter();
+    turn.onEnd(() => committer.leave());
     // Who asks from now on must not be told that the task waits for what it has just been given.
     if (live.state && isInterrupted(live.state)) this.#moveTo("TASK_STATE_WORKING");
     void this.#work(turn, found, speech);

@@ -59,10 +59,12 @@ describe("SqliteStore", () => {
     };
   }
 
+  const busy = { othersAtWork: true };
+
   it("answers a commit, and shows what was committed, when the disk has it and not before [E1]", async () => {
     const events = { messages: [{ messageId: "m", seq: 2 }] };
     const done = watch({
-      commit: store.commit([append("t", 1, [chunk("t", "a")], events)]),
+      commit: store.commit([append("t", 1, [chunk("t", "a")], events)], busy),
       load: store.load(alice, "t"),
       list: store.list(alice, { limit: 10 }),
       "the message": store.findMessage(alice, "m"),
@@ -75,7 +77,7 @@ describe("SqliteStore", () => {
 
   it("serves nobody once it can not know what the disk has, until it is opened again", async () => {
     const done = watch({
-      commit: store.commit([append("t", 1, [chunk("t", "a")])]),
+      commit: store.commit([append("t", 1, [chunk("t", "a")])], busy),
       load: store.load(alice, "t"),
     });
     for (const answer of disk.asked.splice(0)) answer(new Error("EIO: the disk is gone"));
@@ -87,6 +89,13 @@ describe("SqliteStore", () => {
     await store.close();
     await store.open();
     await commitOne(store, append("u", 0, [birth("u")]));
+  });
+
+  it("waits for the disk at once when no agent is kept waiting", async () => {
+    await store.commit([append("t", 1, [chunk("t", "a")])], { othersAtWork: false });
+    expect(disk.asked).toEqual([]);
+    disk.fails = true;
+    await expect(store.commit([append("t", 2, [chunk("t", "b")])])).rejects.toThrow("the disk is gone");
   });
 
   it("returns from a transaction when the disk has it", () => {

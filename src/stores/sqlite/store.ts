@@ -87,15 +87,14 @@ export class SqliteStore implements TaskStore {
   /** Runs `work`, which must be synchronous, as one durable transaction: when it throws, nothing of it is kept. */
   transaction<T>(work: (db: DatabaseSync) => T): T {
     const result = this.#transact(work);
-    try {
-      this.#opened().file.syncNow();
-    } catch (error) {
-      throw this.#fail(error);
-    }
+    this.#syncNow(this.#opened().file);
     return result;
   }
 
-  async commit(batch: readonly Append[]): Promise<readonly (AppendRefusal | undefined)[]> {
+  async commit(
+    batch: readonly Append[],
+    { othersAtWork = false }: { readonly othersAtWork?: boolean } = {},
+  ): Promise<readonly (AppendRefusal | undefined)[]> {
     const { scopes, writer, file } = this.#opened();
     let refusals: (AppendRefusal | undefined)[];
     try {
@@ -104,7 +103,8 @@ export class SqliteStore implements TaskStore {
       scopes.forget();
       throw unavailable(error);
     }
-    await this.#sync(file);
+    if (othersAtWork) await this.#sync(file);
+    else this.#syncNow(file);
     return refusals;
   }
 
@@ -130,6 +130,14 @@ export class SqliteStore implements TaskStore {
       throw this.#fail(error);
     } finally {
       if (this.#syncing === syncing) this.#syncing = undefined;
+    }
+  }
+
+  #syncNow(file: SqliteFile): void {
+    try {
+      file.syncNow();
+    } catch (error) {
+      throw this.#fail(error);
     }
   }
 
