@@ -1,5 +1,7 @@
 /**
  * THE CARD: what a controller, a planner and a solver send each other. Pure values; nothing here knows how they travel.
+ * `createCardProtocol` makes and reads cards of registered types and roles; `parseCard` reads whatever is a card; `rules`
+ * are for types of your own.
  */
 export type {
   Card,
@@ -20,3 +22,20 @@ export type {
   TaskMetadata,
 } from "./card.ts";
 export { timeOf } from "./card.ts";
+export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
+export { type CardType, type CardTypeOptions, CORE_TYPES, defineCardType } from "./card-type.ts";
+export type { Members, Reading, Required, Rule } from "./reading.ts";
+export * as rules from "./rules.ts";
+export {
+  type CardOf,
+  type CardProtocol,
+  type CardProtocolOptions,
+  CONTROLLER,
+  CORE_ROUTES,
+  type CoreRole,
+  createCardProtocol,
+  PLANNER,
+  type Route,
+  SOLVER,
+} from "./card-protocol.ts";
+export { A2ACardProtocol } from "./a2a-card-protocol.ts";
