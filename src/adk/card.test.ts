@@ -85,6 +85,21 @@ describe("the skills of an agent", () => {
     );
   });
 
+  it("with a planner, as Python's bridge says it", async () => {
+    class Planning extends LlmAgent {
+      readonly planner = { name: "plans and reacts" };
+    }
+    const codeExecutor = new UnsafeLocalCodeExecutor();
+    const skills = await buildAgentSkills(new Planning({ name: "a", codeExecutor }));
+    expect(skills.map(({ id }) => id)).toEqual(["a", "a-planner", "a-code-executor"]);
+    expect(skills[1]).toEqual({
+      id: "a-planner",
+      name: "planning",
+      description: "Can think about the tasks to do and make plans",
+      tags: ["llm", "planning"],
+    });
+  });
+
   it("leaves instructions out that are made for one conversation", async () => {
     const agent = new LlmAgent({ name: "a", instruction: () => "You are secret." });
     expect(await buildAgentSkills(agent, { includeInstructions: true })).toMatchObject([

@@ -24,6 +24,8 @@ export interface AdkAgentLike {
   instruction?: unknown;
   globalInstruction?: unknown;
   tools?: readonly unknown[];
+  /** ADK's agents have none yet; those of Python do, and yours may. */
+  planner?: unknown;
   codeExecutor?: unknown;
   maxIterations?: number;
 }
@@ -192,6 +194,14 @@ async function llmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<Ag
       name: tool.name,
       description: tool.description || `Tool: ${tool.name}`,
       tags: ["llm", "tools"],
+    });
+  }
+  if (agent.planner) {
+    skills.push({
+      id: `${name}-planner`,
+      name: "planning",
+      description: "Can think about the tasks to do and make plans",
+      tags: ["llm", "planning"],
     });
   }
   if (agent.codeExecutor) {
