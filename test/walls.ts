@@ -48,7 +48,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     node: true,
   },
   adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
-  cards: { rooms: { protocol: "whole" } },
+  cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },
   adk: {
     rooms: {
       protocol: "whole",

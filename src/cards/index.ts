@@ -7,3 +7,4 @@ export * from "./oracle/index.ts";
 export * from "./retrieval/index.ts";
 export * from "./scoring/index.ts";
 export * from "./statistics/index.ts";
+export * from "./views/index.ts";

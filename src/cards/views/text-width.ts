@@ -1,0 +1,73 @@
+import { eastAsianWidth } from "get-east-asian-width";
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const EMOJI = /^\p{RGI_Emoji}$/v;
+const INVISIBLE = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/v;
+
+/** The columns that a text takes in a terminal: two for Chinese, Japanese, Korean and emoji, none for what only marks. */
+export function widthOf(text: string): number {
+  // Most texts; taking them apart into characters costs fifty times as much.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment);
+  return width;
+}
+
+/** The text in exactly so many columns: filled up with spaces, or cut between characters and ended with `…`. */
+export function fit(text: string, columns: number): string {
+  const width = widthOf(text);
+  if (width <= columns) return text + " ".repeat(columns - width);
+  if (columns < 1) return "";
+  let kept = "";
+  let used = 0;
+  for (const { segment } of graphemes.segment(text)) {
+    const next = used + widthOfGrapheme(segment);
+    if (next > columns - 1) break;
+    kept += segment;
+    used = next;
+  }
+  return `${kept}…${" ".repeat(columns - 1 - used)}`;
+}
+
+/** The text in lines of at most so many columns, broken at spaces where there are any. */
+export function wrap(text: string, columns: number): string[] {
+  return text.split("\n").flatMap((line) => {
+    const lines: string[] = [];
+    let current = "";
+    let used = 0;
+    for (const { segment } of graphemes.segment(line)) {
+      const width = widthOfGrapheme(segment);
+      if (used + width > columns && current !== "") {
+        const space = segment === " " ? -1 : current.lastIndexOf(" ");
+        lines.push(space > 0 ? current.slice(0, space) : current);
+        current = space > 0 ? current.slice(space + 1) : "";
+        used = widthOf(current);
+        // The space at which a line is broken is in neither.
+        if (segment === " ") continue;
+      }
+      current += segment;
+      used += width;
+    }
+    return [...lines, current];
+  });
+}
+
+/** What an agent says is shown in somebody's terminal: what could rewrite the screen, or its order, becomes visible. */
+export function printable(text: string): string {
+  return text
+    .replaceAll("\r\n", "\n")
+    .replaceAll("\t", "    ")
+    .replaceAll(/[^\P{Control}\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, (control) =>
+      control < " " ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
+    );
+}
+
+/** `printable` on one line. */
+export function oneLine(text: string): string {
+  return printable(text.replaceAll(/\s+/g, " ").trim());
+}
+
+function widthOfGrapheme(grapheme: string): number {
+  if (INVISIBLE.test(grapheme)) return 0;
+  return EMOJI.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
+}

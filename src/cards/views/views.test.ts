@@ -1,0 +1,122 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { anyCard, janet, numbered } from "../card/cards.fixture.ts";
+import { defineCardType, PLANNER, SOLVER } from "../card/index.ts";
+import { generateFlowDiagram, mermaidOf, visualizeCards } from "./index.ts";
+import { fit, widthOf, wrap } from "./text-width.ts";
+
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+describe("the flow diagram", () => {
+  it("is the specification's, byte for byte", () => {
+    expect(generateFlowDiagram(janet())).toBe(
+      `
+1. CONTROLLER    → [TASK]    PLANNER
+2. PLANNER       → [TASK]    SOLVER
+3. SOLVER        ← [RESULT]  PLANNER
+4. PLANNER       → [TASK]    SOLVER
+5. SOLVER        ← [RESULT]  PLANNER
+6. PLANNER       ← [RESULT]  CONTROLLER
+`.trim(),
+    );
+  });
+
+  it("draws a type of one's own with its symbol, and one that nobody knows without", () => {
+    const [card] = janet();
+    const cards = [{ ...card!, message_type: "verdict" }];
+    expect(generateFlowDiagram(cards)).toBe("1. CONTROLLER    • [MSG]     PLANNER");
+    const types = [defineCardType("verdict", { metadata: {}, symbol: "✓ [OK]" })];
+    expect(generateFlowDiagram(cards, { types })).toBe("1. CONTROLLER    ✓ [OK]      PLANNER");
+  });
+
+  it("has a line for each card, whatever is in it", () => {
+    fc.assert(
+      fc.property(fc.array(anyCard, { minLength: 1 }), (cards) => {
+        expect(generateFlowDiagram(cards).split("\n")).toHaveLength(cards.length);
+      }),
+    );
+  });
+});
+
+describe("boxes", () => {
+  it("are straight in Korean", () => {
+    const card = numbered().createQueryCard({
+      from: PLANNER,
+      to: SOLVER,
+      query: "어떤 방법을 사용할까요?",
+      options: ["방법A", "방법B"],
+    });
+    expect(visualizeCards([card], { width: 56 })).toBe(
+      `
+┌ 1 QUERY  planner → solver ───────────── 10:30:01.000 ┐
+│ 어떤 방법을 사용할까요?                              │
+│ · card_id=c1  options=방법A | 방법B                  │
+└──────────────────────────────────────────────────────┘
+`.trim(),
+    );
+  });
+
+  it("are straight and harmless for every card at every width", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyCard, { minLength: 1, maxLength: 3 }),
+        fc.integer({ min: 40, max: 120 }),
+        (cards, width) => {
+          const drawn = visualizeCards(cards, { width });
+          expect(new Set(drawn.split("\n").map(widthOf))).toEqual(new Set([width]));
+          expect(drawn).not.toMatch(UNSAFE);
+        },
+      ),
+    );
+  });
+});
+
+describe("the width of a text", () => {
+  it.each([
+    ["abc", 3],
+    ["방법", 4],
+    ["日本", 4],
+    ["é", 1],
+    ["👩‍👩‍👧", 2],
+    ["🇰🇷", 2],
+    ["\u200b", 0],
+    ["→…─", 3],
+  ])("%s is %i", (text, width) => {
+    expect(widthOf(text)).toBe(width);
+  });
+
+  it("is what a text is cut or filled up to, between characters", () => {
+    expect(fit("방법", 3)).toBe("방…");
+    expect(fit("방법", 2)).toBe("… ");
+    expect(fit("방법", 6)).toBe("방법  ");
+    expect(wrap("a bc def\n방법을", 4)).toEqual(["a bc", "def", "방법", "을"]);
+  });
+});
+
+describe("the Mermaid diagram", () => {
+  it("has the roles, and an arrow for each card", () => {
+    expect(mermaidOf(janet().slice(0, 3))).toBe(`sequenceDiagram
+    autonumber
+    participant r1 as controller
+    participant r2 as planner
+    participant r3 as solver
+    r1->>r2: [TASK] Janet's ducks lay 16 eggs per day...
+    r2->>r3: [TASK] Calculate 16 eggs - 3 eaten - 4 muffins
+    r3-->>r2: [RESULT] 9 (120 tok)
+`);
+  });
+
+  it("has nothing in it that a card could end a line or begin markup with", () => {
+    const [card] = janet();
+    const diagram = mermaidOf([{ ...card!, content: "a;b\n#<script>%%" }]);
+    expect(diagram).toContain("[TASK] a#59;b<br/>#35;#60;script#62;#37;#37;\n");
+    fc.assert(
+      fc.property(fc.array(anyCard, { minLength: 1 }), (cards) => {
+        const roles = new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]));
+        expect(mermaidOf(cards).split("\n")).toHaveLength(3 + roles.size + cards.length);
+        expect(mermaidOf(cards)).not.toMatch(UNSAFE);
+      }),
+    );
+  });
+});
