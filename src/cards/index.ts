@@ -1,6 +1,7 @@
 /**
  * CARDS BETWEEN ROLES. A controller, planners and solvers speak in cards of six members. This is what a card is.
  */
+export * from "./a2a/index.ts";
 export * from "./card/index.ts";
 export * from "./data/index.ts";
 export * from "./oracle/index.ts";

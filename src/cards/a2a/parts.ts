@@ -1,0 +1,41 @@
+import {
+  A2AError,
+  type DataPart,
+  type JsonObject,
+  mediaTypeOf,
+  type Part,
+  type TextPart,
+} from "../../protocol/index.ts";
+import { type Card, parseCard, toDict } from "../card/index.ts";
+
+/** The extension by which agents speak in cards. A card that changes incompatibly is another URI. */
+export const CARD_EXTENSION = "urn:colloquy:extensions:cards:v1";
+export const CARD_MEDIA_TYPE = "application/vnd.colloquy.card+json";
+
+const TYPE = `${CARD_EXTENSION}/type`;
+
+/**
+ * A card as it travels: the data, and its content once more as text for whoever knows nothing of cards. The type is in
+ * the part's metadata, too, because 0.3 has no media type for data.
+ */
+export function toCardParts(card: Card): [DataPart, TextPart] {
+  const data = toDict(card) as unknown as JsonObject;
+  return [
+    { data, mediaType: CARD_MEDIA_TYPE, metadata: { [TYPE]: card.message_type } },
+    { text: card.content, mediaType: "text/plain" },
+  ];
+}
+
+/** The card among the parts of a message; none when they are plain. INVALID_PARAMS for one that is wrong, or for two. */
+export function fromCardParts(parts: readonly Part[]): Card | undefined {
+  const [first, second] = parts.filter(isCardPart);
+  if (!first) return undefined;
+  if (!second) return parseCard(first.data);
+  const description = "has more than one card; send each in a message of its own";
+  throw A2AError.invalidParams([{ field: "parts", description }]);
+}
+
+function isCardPart(part: Part): part is DataPart {
+  if (!("data" in part)) return false;
+  return mediaTypeOf(part) === CARD_MEDIA_TYPE || Object.hasOwn(part.metadata ?? {}, TYPE);
+}
