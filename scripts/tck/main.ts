@@ -16,15 +16,10 @@ import { readReport } from "./junit.ts";
 import { KITS, type Kit, type Run } from "./kits.ts";
 import { root, withSut } from "./sut.ts";
 
-const { values } = parseArgs({
-  options: {
-    "v1.0": { type: "string" },
-    "v0.3": { type: "string" },
-    python: { type: "string" },
-    store: { type: "string", default: "memory" },
-    only: { type: "string", default: "" },
-  },
-});
+const USAGE =
+  "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
+
+const values = readOptions();
 
 const given = KITS.flatMap((kit) => {
   const place = values[`v${kit.version}`];
@@ -52,6 +47,24 @@ for (const { kit, place } of given) {
   }
 }
 process.exit(surprises === 0 ? 0 : 1);
+
+function readOptions(): { python?: string; store: string; only: string } & Partial<
+  Record<`v${Kit["version"]}`, string>
+> {
+  try {
+    return parseArgs({
+      options: {
+        "v1.0": { type: "string" },
+        "v0.3": { type: "string" },
+        python: { type: "string" },
+        store: { type: "string", default: "memory" },
+        only: { type: "string", default: "" },
+      },
+    }).values;
+  } catch (error) {
+    return fail(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+  }
+}
 
 interface With {
   readonly place: string;
