@@ -145,7 +145,12 @@ export function ownershipContract(wire: Wire, url: () => string): void {
     });
 
     it("takes a context, a reference and a message id of somebody else's for ones that nobody has used [F-08, F-16, M-04]", async () => {
-      const own = await taskOfAda({ ...message({ messageId: "of-ada" }) });
+      // The server is the same for all bindings.
+      const [ofAda, ofBob] = ["ada", "bob"].map((who) => `of-${who}-${wire.name}-${wire.version}`) as [
+        string,
+        string,
+      ];
+      const own = await taskOfAda({ ...message({ messageId: ofAda }) });
       const send = async (names: { id: string; contextId: string }, messageId: string): Promise<Told> => {
         const given = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
         const answer = await wire.ask(url(), "SendMessage", message(given), BOB);
@@ -161,7 +166,7 @@ export function ownershipContract(wire: Wire, url: () => string): void {
         return { ...answer, headers: masked(answer, "", "").headers, body };
       };
       const unknown = { id: other(own.id), contextId: other(own.contextId) };
-      expect(await send(own, "of-ada")).toEqual(await send(unknown, "of-bob"));
+      expect(await send(own, ofAda)).toEqual(await send(unknown, ofBob));
       if (!isNewest) return;
       // Ada's conversation is as it was.
       const { body } = await wire.ask(url(), "ListTasks", { contextId: own.contextId }, ADA);

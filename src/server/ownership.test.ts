@@ -1,7 +1,9 @@
 import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll } from "vitest";
-import { v1 } from "../grpc/index.ts";
-import { isStreaming, type OperationName } from "../protocol/index.ts";
+import { rest as oldRoutes } from "../client/transport/v0_3.ts";
+import { v0_3, v1, type Service } from "../grpc/index.ts";
+import { isStreaming, type OperationName, type Operations } from "../protocol/index.ts";
+import { v0_3 as wire03 } from "../wire/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
   curious,
@@ -121,12 +123,35 @@ const oldJsonRpc: Wire = {
   },
 };
 
-const overGrpc: Wire = {
+const oldRest: Wire = {
+  name: "HTTP+JSON",
+  version: "0.3",
+  ask: async (at, operation, params, token) => {
+    const { method, path, query = {}, body } = oldRoutes.toRoute(operation, paramsOf(operation, params));
+    const asked = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name}=${String(value)}`],
+    );
+    const headers = { ...headersOf(token), "a2a-version": "0.3" };
+    const posted = body === undefined ? {} : { body: JSON.stringify(body) };
+    return read(await fetch(`${at}${path}?${asked.join("&")}`, { method, headers, ...posted }));
+  },
+};
+
+/** What the contract asks with is written as JSON has it, which the types of an operation say more closely. */
+function paramsOf<O extends OperationName>(_: O, params: Params): Operations[O]["params"] {
+  return params as Operations[O]["params"];
+}
+
+const grpcWire = (
+  version: Wire["version"],
+  { methods }: Service,
+  write: (operation: OperationName, params: Params) => object,
+): Wire => ({
   name: "gRPC",
-  version: "1.0",
+  version,
   ask: (_, operation, params, token) =>
     new Promise((resolve) => {
-      const method = v1.methods[operation];
+      const method = methods[operation];
       if (!method) throw new Error(`gRPC has no ${operation}`);
       const metadata = new grpc.Metadata();
       metadata.set("authorization", `Bearer ${token}`);
@@ -143,7 +168,7 @@ const overGrpc: Wire = {
         method.path,
         (binary: Uint8Array) => Buffer.from(binary),
         (binary: Buffer) => JSON.stringify(method.response.decode(binary)),
-        method.request.encode(params),
+        method.request.encode(write(operation, params)),
         metadata,
       );
       call.on("metadata", take);
@@ -159,7 +184,7 @@ const overGrpc: Wire = {
         resolve({ status: isCut ? "OK" : (grpc.status[code] ?? code), headers, body: body || details });
       });
     }),
-};
+});
 
 function latin1(value: unknown): string {
   const text = String(value);
@@ -181,4 +206,10 @@ async function begin(response: Response): Promise<string> {
   return new TextDecoder().decode(chunk?.value as Uint8Array | undefined);
 }
 
-for (const wire of [jsonRpc, rest, oldJsonRpc, overGrpc]) ownershipContract(wire, () => url);
+const overGrpc = grpcWire("1.0", v1, (_, params) => params);
+const oldOverGrpc = grpcWire("0.3", v0_3, (operation, params) =>
+  wire03.protoJson.encodeParams(operation, paramsOf(operation, params)),
+);
+
+for (const wire of [jsonRpc, rest, overGrpc, oldJsonRpc, oldRest, oldOverGrpc])
+  ownershipContract(wire, () => url);
