@@ -139,7 +139,7 @@ const oldRest: Wire = {
 
 /** What the contract asks with is written as JSON has it, which the types of an operation say more closely. */
 function paramsOf<O extends OperationName>(_: O, params: Params): Operations[O]["params"] {
-  return params as never;
+  return params;
 }
 
 const grpcWire = (
