@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AgentCard, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
+import { AgentCard } from "@a2a-js/sdk";
 import {
   type AgentExecutor,
-  AgentEvent,
   DefaultRequestHandler,
   type ExecutionEventBus,
   InMemoryTaskStore,
@@ -16,22 +15,14 @@ import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { StreamResponse, Task, TaskState } from "../protocol/index.ts";
+import type { Task, TaskState } from "../protocol/index.ts";
+import { publish } from "./a2a-js.fixture.ts";
 import { connect } from "./index.ts";
 import { all, describeRemote, type Served, WAYS_OF_0_3, WAYS_OF_1_0 } from "./remote.contract.ts";
 
 // The official server prints the errors that it answers before a stream begins.
 beforeAll(() => void vi.spyOn(console, "error").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
-
-/** Says our events through the official SDK. */
-function publish(bus: ExecutionEventBus, event: StreamResponse): void {
-  const { payload } = SdkStreamResponse.fromJSON(event);
-  if (payload?.$case === "task") bus.publish(AgentEvent.task(payload.value));
-  if (payload?.$case === "message") bus.publish(AgentEvent.message(payload.value));
-  if (payload?.$case === "statusUpdate") bus.publish(AgentEvent.statusUpdate(payload.value));
-  if (payload?.$case === "artifactUpdate") bus.publish(AgentEvent.artifactUpdate(payload.value));
-}
 
 class Obedient implements AgentExecutor {
   readonly #contexts = new Map<string, string>();

@@ -2,10 +2,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { AgentCard, StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
+import { AgentCard } from "@a2a-js/sdk";
 import {
   type AgentExecutor,
-  AgentEvent,
   DefaultRequestHandler,
   type ExecutionEventBus,
   InMemoryTaskStore,
@@ -16,17 +15,9 @@ import type { Event } from "@google/adk";
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Conversation, kept, passing, remote } from "../../src/adk/remote/conversation.fixture.ts";
+import { publish } from "../../src/client/a2a-js.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
-import type { StreamResponse, Task, TaskState } from "../../src/protocol/index.ts";
-
-/** Says our events through the official SDK. */
-function publish(bus: ExecutionEventBus, event: StreamResponse): void {
-  const { payload } = SdkStreamResponse.fromJSON(event);
-  if (payload?.$case === "task") bus.publish(AgentEvent.task(payload.value));
-  if (payload?.$case === "message") bus.publish(AgentEvent.message(payload.value));
-  if (payload?.$case === "statusUpdate") bus.publish(AgentEvent.statusUpdate(payload.value));
-  if (payload?.$case === "artifactUpdate") bus.publish(AgentEvent.artifactUpdate(payload.value));
-}
+import type { Task, TaskState } from "../../src/protocol/index.ts";
 
 /** Counts, asks, fails, works without an end, or answers without a task, as it is told. */
 class Worker implements AgentExecutor {
