@@ -49,6 +49,20 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
   cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },
+  roles: {
+    rooms: {
+      protocol: "whole",
+      cards: "whole",
+      engine: "types",
+      client: "whole",
+      server: { onlyIn: "roles/serve.ts" },
+    },
+  },
+  // Runs roles over datasets and writes down what happens.
+  experiments: {
+    rooms: { protocol: "whole", cards: "whole", roles: "whole", engine: "types", client: "whole" },
+    node: true,
+  },
   adk: {
     rooms: {
       protocol: "whole",
@@ -68,6 +82,9 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       client: "whole",
       server: "whole",
       adapters: "whole",
+      cards: "whole",
+      roles: "whole",
+      experiments: "whole",
       adk: "whole",
       demo: "whole",
     },
@@ -76,7 +93,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   // Uses the house as its users do, and ADK beside it.
   demo: {
-    rooms: { engine: "types", adapters: "whole", adk: "whole" },
+    rooms: { engine: "types", adapters: "whole", adk: "whole", cards: "whole", roles: "whole" },
     packages: ["@google/adk", "@google/genai"],
     node: true,
   },

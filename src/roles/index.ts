@@ -1,0 +1,16 @@
+/**
+ * ROLES AT WORK: a controller, planners and solvers that speak in cards over A2A. `cards/` is what they say; here is who
+ * says it, when, and to whom.
+ */
+export type {
+  AnswerStep,
+  Finding,
+  ModelMessage,
+  ModelReply,
+  ModelRequest,
+  ModelStep,
+  PlanStep,
+  RoleModel,
+  SolveStep,
+} from "./model.ts";
+export type { Answer, Asked, Delegated, Desk, Role } from "./role.ts";

@@ -1,0 +1,75 @@
+import type {
+  CardMetadata,
+  ControlCard,
+  CoreErrorType,
+  ErrorCard,
+  ResultCard,
+  ResultStatus,
+  TaskCard,
+} from "../cards/index.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import type { ModelReply, ModelRequest } from "./model.ts";
+
+/** What a role does with a task; knows cards, and nothing of how they travel. */
+export interface Role {
+  /** As it stands on cards: `planner`, `solver`, or a name that the protocol was told of. */
+  readonly name: string;
+  /** For people and for the agent card. */
+  readonly description: string;
+  /**
+   * Answers the task. What it throws becomes an ErrorCard; when the signal aborts, it may still return what it has, as
+   * `partial`, within the grace period.
+   */
+  work(desk: Desk): Promise<Answer>;
+}
+
+/** The one reply that a task gets. */
+export type Answer =
+  | { readonly result: string; readonly status: ResultStatus; readonly metadata?: CardMetadata }
+  | {
+      readonly error: string;
+      readonly errorType: CoreErrorType | (string & {});
+      readonly retryable?: boolean;
+    };
+
+/**
+ * Where a role works on one task: whatever it does to the world, it does from here, so that every card and every model
+ * call is on record, and what is spent is on exactly one card: the next that leaves.
+ */
+export interface Desk {
+  readonly task: TaskCard;
+  /** Aborts when the task is stopped, cancelled or out of time. Its reason is the ControlCard, where there was one. */
+  readonly signal: AbortSignal;
+  /** Calls the role's model. */
+  think(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
+  /**
+   * Sends a task to another role and waits for its terminal reply. What goes wrong there or on the way comes back as an
+   * ErrorCard; a query of the other is answered by the role's own `answer`, or refused. Rejects only with the signal's reason.
+   */
+  delegate(task: Delegated): Promise<ResultCard | ErrorCard>;
+  /** Asks whoever gave the task (INPUT_REQUIRED), and waits for the answer. */
+  query(query: Asked): Promise<ResultCard>;
+  /** Says that something went wrong without ending the task: an ErrorCard that replies to nothing. */
+  notice(error: Extract<Answer, { error: string }>): void;
+  /** The control cards other than `stop` that came since the last call, for example `budget`. */
+  controls(): ControlCard[];
+}
+
+export interface Delegated {
+  readonly to: string;
+  readonly task: string;
+  readonly context?: JsonObject;
+  readonly turn?: number;
+  readonly forced?: boolean;
+  /** Which try it is, from 1. */
+  readonly attempt?: number;
+  readonly metadata?: CardMetadata;
+  /** For this task alone, in milliseconds; the desk's own signal holds anyway. */
+  readonly deadlineMs?: number;
+}
+
+export interface Asked {
+  readonly query: string;
+  readonly options?: readonly string[];
+  readonly multiple?: boolean;
+}
