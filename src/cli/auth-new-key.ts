@@ -16,7 +16,6 @@ interface Options {
 
 export function authNewKeyCommand(context: Context): Command {
   return new Command("new-key")
-    .description("Make an API key: it is shown once, and what a server keeps of it is not the key.")
     .argument("<principal>", "whom the key stands for; owns the tasks that are made with it")
     .option("--tenant <tenant>", "the only tenant that the key is for")
     .option("--scope <scope...>", "what the key permits")

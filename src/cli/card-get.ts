@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
 
 export function cardGetCommand(context: Context): Command {
-  const command = new Command("get").description("Show an agent's card: what it says of itself.");
+  const command = new Command("get");
   return cardCommand<ClientOptions>(command, context, async ({ card, output }) => {
     output.card(card);
   });

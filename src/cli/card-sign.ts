@@ -16,7 +16,6 @@ interface Options extends ClientOptions {
 
 export function cardSignCommand(context: Context): Command {
   const command = new Command("sign")
-    .description("Sign a card, for a place that serves it as a file; prints the signed card.")
     .requiredOption("--key <file>", "the private key: a JWK, or PKCS #8 as PEM")
     .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
     .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")

@@ -6,7 +6,7 @@ import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 
 export function cardValidateCommand(context: Context): Command {
-  const command = new Command("validate").description("Check an agent's card against A2A 1.0.");
+  const command = new Command("validate");
   return cardCommand<ClientOptions>(command, context, async ({ served, output }) => {
     const violations = v1.checkCard(served, "strict");
     if (violations.length === 0) return output.facts({ valid: true }, { Valid: "yes" });

@@ -17,7 +17,6 @@ type Key = Extract<CardTrust["keys"], readonly unknown[]>[number];
 
 export function cardVerifyCommand(context: Context): Command {
   const command = new Command("verify")
-    .description("Check that an agent's card is signed by a key that you trust.")
     .option("--key <file>", "trust the public key in this file, or keys: JWK or JWKS; repeatable", oneMore)
     .option("--jwks <url>", "trust the keys there; repeatable", oneMore)
     .option("--strict", "take no signature over the SDKs' form of cards");

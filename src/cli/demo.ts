@@ -11,7 +11,6 @@ interface Options extends ServeOptions {
 
 export function demoCommand(context: Context): Command {
   return addServeOptions(new Command("demo"))
-    .description("Serve a demo that needs no key: an ADK assistant with tools, and a slow writer.")
     .option("--model <provider:model>", "run the assistant on this model, for example ollama:qwen3")
     .action((options: Options) => demo(options, context));
 }

@@ -1,26 +1,16 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { authNewKeyCommand } from "./auth-new-key.ts";
-import { cardGetCommand } from "./card-get.ts";
-import { cardSignCommand } from "./card-sign.ts";
-import { cardValidateCommand } from "./card-validate.ts";
-import { cardVerifyCommand } from "./card-verify.ts";
+import { COMMANDS, type Commands } from "./commands.ts";
 import type { Context } from "./context.ts";
-import { demoCommand } from "./demo.ts";
 import { Output, type Format, type Streams } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
-import { sendCommand } from "./send.ts";
-import { serveCommand } from "./serve.ts";
-import { taskCancelCommand } from "./task-cancel.ts";
-import { taskGetCommand } from "./task-get.ts";
-import { taskListCommand } from "./task-list.ts";
-import { taskSubscribeCommand } from "./task-subscribe.ts";
 import { packageVersion } from "./version.ts";
 
 /** Runs the command line; answers the exit code. */
 export async function run(argv: readonly string[], context: Context): Promise<number> {
   try {
-    await program(context).parseAsync(argv, { from: "user" });
+    const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+    await (await programFor(words, context)).parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -31,35 +21,39 @@ export async function run(argv: readonly string[], context: Context): Promise<nu
   }
 }
 
-function program(context: Context): Command {
-  const { streams } = context;
+/** The program with the commands that `words` call; of all others it knows the names and what they do. */
+export async function programFor(words: readonly string[] | "all", context: Context): Promise<Command> {
   const program = new Command("colloquy")
     .description("Agents on the A2A network: serve them, and talk to anybody's.")
-    .version(packageVersion(), "-v, --version");
-  const task = new Command("task").description(
-    "Look at tasks, follow and cancel them: get, list, cancel, subscribe.",
-  );
-  for (const command of [taskGetCommand, taskListCommand, taskCancelCommand, taskSubscribeCommand]) {
-    task.addCommand(command(context));
-  }
-  const card = new Command("card").description("Look at agent cards: get, validate, verify, sign.");
-  for (const command of [cardGetCommand, cardValidateCommand, cardVerifyCommand, cardSignCommand]) {
-    card.addCommand(command(context));
-  }
-  const auth = new Command("auth")
-    .description("Make credentials for the agents that you serve: new-key.")
-    .addCommand(authNewKeyCommand(context));
-  for (const command of [serveCommand, sendCommand]) program.addCommand(command(context));
-  program.addCommand(task).addCommand(card).addCommand(auth).addCommand(demoCommand(context));
-  prepare(program, streams);
+    .version(packageVersion(), "-v, --version", "print the version");
+  await addCommands(program, COMMANDS, words, context);
+  prepare(program, context.streams);
   return program;
+}
+
+async function addCommands(
+  parent: Command,
+  commands: Commands,
+  words: readonly string[] | "all",
+  context: Context,
+): Promise<void> {
+  for (const [name, entry] of Object.entries(commands)) {
+    const isCalled = words === "all" || words[0] === name;
+    const isLoaded = isCalled && "load" in entry;
+    const command = isLoaded ? (await entry.load())(context) : new Command(name);
+    if ("commands" in entry) {
+      const rest = words === "all" ? words : isCalled ? words.slice(1) : [];
+      await addCommands(command, entry.commands, rest, context);
+    }
+    parent.addCommand(command.description(entry.about));
+  }
 }
 
 /** Commander prints and exits by itself unless every command is told not to. */
 function prepare(command: Command, streams: Streams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
-  command.configureHelp({ subcommandTerm: (child) => `${child.name()} ${child.usage()}` });
+  command.configureHelp({ subcommandTerm: (child) => child.name() });
   command.showSuggestionAfterError();
   for (const child of command.commands) prepare(child, streams);
 }

@@ -24,7 +24,7 @@ interface Options extends ClientOptions {
 
 export function sendCommand(context: Context): Command {
   const flags = new PartFlags();
-  const command = new Command("send").description("Send a message: start a task, or go on with one.");
+  const command = new Command("send");
   for (const option of flags.options()) command.addOption(option);
   command
     .addOption(answerOption())

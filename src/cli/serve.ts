@@ -16,7 +16,6 @@ interface Options extends ServeOptions {
 
 export function serveCommand(context: Context): Command {
   return addServeOptions(new Command("serve"))
-    .description("Serve agents over A2A: files, directories of files, or a command.")
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts and name/agent.ts")
     .option("--exec <command>", "serve a command: it reads the message on stdin, its output is the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
 
 export function taskCancelCommand(context: Context): Command {
-  const command = new Command("cancel").description("Cancel a task.");
+  const command = new Command("cancel");
   return clientCommand<ClientOptions>(
     command,
     "<task id> ",

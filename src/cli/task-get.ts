@@ -12,7 +12,6 @@ interface Options extends ClientOptions {
 
 export function taskGetCommand(context: Context): Command {
   const command = new Command("get")
-    .description("Show a task: its state and its artifacts.")
     .option("--wait", "look again until it has ended or waits for its user")
     .option("--history <n>", "also show its last messages, at most this many", count)
     .addOption(pollIntervalOption());

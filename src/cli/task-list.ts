@@ -14,7 +14,6 @@ interface Options extends ClientOptions {
 
 export function taskListCommand(context: Context): Command {
   const command = new Command("list")
-    .description("List tasks, the newest first.")
     .option("--context-id <id>", "only of this conversation")
     .option("--state <state>", "only in this state, for example working", state)
     .option("--page-size <n>", "at most this many, 1 to 100", count)

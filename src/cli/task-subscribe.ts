@@ -13,7 +13,6 @@ interface Options extends ClientOptions {
 
 export function taskSubscribeCommand(context: Context): Command {
   const command = new Command("subscribe")
-    .description("Follow a task until it has ended or waits for its user.")
     .option("--stream", "in JSON: one line per event, instead of the task at the end")
     .option("--after <event id>", "only what came after this event");
   return clientCommand<Options>(command, "<task id> ", context, async (call) => {

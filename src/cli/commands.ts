@@ -1,0 +1,90 @@
+import type { Command } from "commander";
+import type { Context } from "./context.ts";
+
+/**
+ * A command: what it does, for the help of its parent and its own, and its module, which is loaded when the command is
+ * called and not before: what a command needs costs only whoever calls it.
+ */
+interface Leaf {
+  readonly about: string;
+  readonly load: () => Promise<(context: Context) => Command>;
+}
+
+/** A word with commands below it. */
+interface Group {
+  readonly about: string;
+  readonly commands: Commands;
+}
+
+/** Commands by their names, in the order in which the help shows them. */
+export type Commands = Readonly<Record<string, Leaf | Group>>;
+
+/**
+ * All commands. To add one: a file with `export function …Command(context: Context): Command`, and a line here. A folder
+ * of commands exports a table like this one, with nothing in it but such imports, and has one line here.
+ */
+export const COMMANDS: Commands = {
+  serve: {
+    about: "Serve agents over A2A: files, directories of files, or a command.",
+    load: async () => (await import("./serve.ts")).serveCommand,
+  },
+  send: {
+    about: "Send a message: start a task, or go on with one.",
+    load: async () => (await import("./send.ts")).sendCommand,
+  },
+  task: {
+    about: "Look at tasks, follow and cancel them: get, list, cancel, subscribe.",
+    commands: {
+      get: {
+        about: "Show a task: its state and its artifacts.",
+        load: async () => (await import("./task-get.ts")).taskGetCommand,
+      },
+      list: {
+        about: "List tasks, the newest first.",
+        load: async () => (await import("./task-list.ts")).taskListCommand,
+      },
+      cancel: {
+        about: "Cancel a task.",
+        load: async () => (await import("./task-cancel.ts")).taskCancelCommand,
+      },
+      subscribe: {
+        about: "Follow a task until it has ended or waits for its user.",
+        load: async () => (await import("./task-subscribe.ts")).taskSubscribeCommand,
+      },
+    },
+  },
+  card: {
+    about: "Look at agent cards: get, validate, verify, sign.",
+    commands: {
+      get: {
+        about: "Show an agent's card: what it says of itself.",
+        load: async () => (await import("./card-get.ts")).cardGetCommand,
+      },
+      validate: {
+        about: "Check an agent's card against A2A 1.0.",
+        load: async () => (await import("./card-validate.ts")).cardValidateCommand,
+      },
+      verify: {
+        about: "Check that an agent's card is signed by a key that you trust.",
+        load: async () => (await import("./card-verify.ts")).cardVerifyCommand,
+      },
+      sign: {
+        about: "Sign a card, for a place that serves it as a file; prints the signed card.",
+        load: async () => (await import("./card-sign.ts")).cardSignCommand,
+      },
+    },
+  },
+  auth: {
+    about: "Make credentials for the agents that you serve: new-key.",
+    commands: {
+      "new-key": {
+        about: "Make an API key: it is shown once, and what a server keeps of it is not the key.",
+        load: async () => (await import("./auth-new-key.ts")).authNewKeyCommand,
+      },
+    },
+  },
+  demo: {
+    about: "Serve a demo that needs no key: an ADK assistant with tools, and a slow writer.",
+    load: async () => (await import("./demo.ts")).demoCommand,
+  },
+};
