@@ -25,6 +25,7 @@ function runOf(text: string, signal: AbortSignal = new AbortController().signal)
     version: "1.0",
     extensions: [],
     referenced: () => Promise.resolve([]),
+    waiting: () => Promise.resolve([]),
     signal,
   };
 }

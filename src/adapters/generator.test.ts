@@ -279,6 +279,7 @@ function fakeRun(said: string): Run {
     version: "1.0",
     extensions: [],
     referenced: () => Promise.resolve([]),
+    waiting: () => Promise.resolve([]),
     signal: new AbortController().signal,
   };
 }

@@ -103,4 +103,8 @@ class GeneratorTurn implements Turn {
   referenced(): Promise<Task[]> {
     return this.#run.referenced();
   }
+
+  waiting(): Promise<Task[]> {
+    return this.#run.waiting();
+  }
 }

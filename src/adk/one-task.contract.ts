@@ -58,6 +58,7 @@ export class OneTask {
       version: "1.0",
       extensions: [],
       referenced: () => Promise.resolve([]),
+      waiting: () => Promise.resolve([]),
       signal: new AbortController().signal,
       ...more,
     };

@@ -54,6 +54,11 @@ export interface Run {
    * that do not exist are left out, and so are those of other callers and other agents.
    */
   referenced(): Promise<Task[]>;
+  /**
+   * The caller's other tasks of this context that wait for their user: copies, the newest first, at most 50. Looked up
+   * when asked for, which costs two looks into the store.
+   */
+  waiting(): Promise<Task[]>;
 }
 
 /** What a card says of an agent, without what only its server knows (where it is served, and how one authenticates). */

@@ -2,10 +2,8 @@ import {
   A2AError,
   isInterrupted,
   isTerminal,
-  snapshot,
   type Message,
   type SendMessageRequest,
-  type Task,
 } from "../protocol/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
@@ -13,6 +11,7 @@ import type { Caller, Scope } from "./caller.ts";
 import type { NewId } from "./new-id.ts";
 import { Desks, type Desk } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
+import { OtherTasks } from "./other-tasks.ts";
 import { refusesMessages, type Runner } from "./runner.ts";
 import type { Runners } from "./runners.ts";
 import { isSameMessage } from "./same-message.ts";
@@ -198,27 +197,16 @@ export class Inbox {
       all.leave();
       throw error;
     }
-    const turn = new Turn(request, message, caller, service, () => this.#referenced(scope, message));
+    const { store, runners } = this.#context;
+    const others = new OtherTasks(store, runners, scope, message);
+    const turn = new Turn(request, message, caller, service, others);
     turn.onEnd(() => {
       all.leave();
       own.leave();
     });
     return turn;
   }
-
-  async #referenced(scope: Scope, { referenceTaskIds = [] }: Message): Promise<Task[]> {
-    const { store, runners } = this.#context;
-    const tasks: Task[] = [];
-    for (const id of [...new Set(referenceTaskIds)].slice(0, MAX_REFERENCES)) {
-      const task = runners.live(scope, id)?.live.snapshot() ?? (await store.load(scope, id))?.task;
-      if (task) tasks.push(snapshot(task));
-    }
-    return tasks;
-  }
 }
-
-/** Each is a look into the store, and a client may name as many as fit into a request. */
-const MAX_REFERENCES = 50;
 
 /** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */
 async function hearFirst(begin: () => Speech): Promise<Speech> {

@@ -22,8 +22,8 @@ export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly service: ServiceParameters;
-  /** The tasks that the message refers to, as far as they are the caller's. */
-  readonly referenced: () => Promise<Task[]>;
+  /** What the agent may see of the caller's other tasks. */
+  readonly others: Pick<Run, "referenced" | "waiting">;
   /** The caller's message as it stands in the task. */
   readonly message: Message;
   /** Resolves with the message's seq once that is durable: from here on nothing is lost. */
@@ -49,14 +49,14 @@ export class Turn {
     request: SendMessageRequest,
     message: Message,
     caller: Caller,
-    service: ServiceParameters = {},
-    referenced: () => Promise<Task[]> = () => Promise.resolve([]),
+    service: ServiceParameters,
+    others: Turn["others"],
   ) {
     this.request = request;
     this.message = message;
     this.caller = caller;
     this.service = service;
-    this.referenced = referenced;
+    this.others = others;
   }
 
   /** The agent is done, or cut off. */
@@ -138,6 +138,10 @@ class TurnRun implements Run {
   }
 
   referenced(): Promise<Task[]> {
-    return this.#turn.referenced();
+    return this.#turn.others.referenced();
+  }
+
+  waiting(): Promise<Task[]> {
+    return this.#turn.others.waiting();
   }
 }
