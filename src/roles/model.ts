@@ -1,4 +1,4 @@
-import type { CardUsage, Evidence, TaskCard } from "../cards/index.ts";
+import type { CardUsage, Evidence, ResultStatus, TaskCard } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 
 /** What answers for a role: a language model, or something that stands in for one. */
@@ -50,7 +50,11 @@ export interface PlanStep {
 }
 
 export interface Finding {
+  /** The name that the planner gave the subtask, where it gave one. */
+  readonly id?: string;
   readonly subtask: string;
+  /** Of the solver's reply; `error`: `answer` says what went wrong. */
+  readonly status: ResultStatus;
   readonly answer: string;
   /** Titles of the documents that the solver was shown. */
   readonly documents?: readonly string[];

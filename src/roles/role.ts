@@ -53,6 +53,8 @@ export interface Desk {
   notice(error: Extract<Answer, { error: string }>): void;
   /** The control cards other than `stop` that came since the last call, for example `budget`. */
   controls(): ControlCard[];
+  /** Resolves when `controls` has something to read, for whoever was told to pause. Rejects with the signal's reason. */
+  controlled(): Promise<void>;
 }
 
 export interface Delegated {

@@ -46,6 +46,8 @@ export type CardUsage = {
   output_tokens: number;
   /** Of the input tokens, those that came from a cache. */
   cached_input_tokens?: number;
+  /** Of the output tokens, those that were thought and not said. */
+  reasoning_output_tokens?: number;
   /** Where the figures come from: the model's provider, an estimate, or nowhere (then they are 0). */
   source: "reported" | "estimated" | "none";
 };

@@ -112,5 +112,6 @@ const USAGE: Members = {
   input_tokens: required(count),
   output_tokens: required(count),
   cached_input_tokens: count,
+  reasoning_output_tokens: count,
   source: required(oneOf("reported", "estimated", "none")),
 };
