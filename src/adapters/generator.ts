@@ -100,6 +100,9 @@ class GeneratorTurn implements Turn {
   get signal(): AbortSignal {
     return this.#run.signal;
   }
+  get cancellation(): Run["cancellation"] {
+    return this.#run.cancellation;
+  }
   referenced(): Promise<Task[]> {
     return this.#run.referenced();
   }

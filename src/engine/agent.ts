@@ -49,6 +49,8 @@ export interface Run {
   readonly extensions: readonly string[];
   /** Aborts when the task is cancelled or the server closes. */
   readonly signal: AbortSignal;
+  /** Once the task is cancelled: the metadata of that request. Undefined until then, and when the server closes. */
+  readonly cancellation?: JsonObject | undefined;
   /**
    * The tasks that the message refers to (`referenceTaskIds`), in its order, as they are now: copies, at most 50. Those
    * that do not exist are left out, and so are those of other callers and other agents.
@@ -84,9 +86,15 @@ export interface Agent {
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
    * Told of a task that was cancelled while it waited for its user, when there was no run that its signal could tell:
-   * `task` is as it was until then. Not waited for.
+   * `task` is as it was until then, `metadata` that of the request. Not waited for.
    */
-  cancelled?(task: Task, caller: Caller): void | Promise<void>;
+  cancelled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
+  /**
+   * Shown a message for a task that is at work, before `whileWorking` decides. True: the agent has taken it, the message
+   * joins the task's history, and the sender is answered with the task as it is; whoever follows the task notices nothing.
+   * An A2AError that it throws refuses the message. `task` is as committed; changing it changes nothing.
+   */
+  deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
    * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a
    * task and a message without a task, and nothing is answered before it.

@@ -166,11 +166,11 @@ export class Engine {
   }
 
   /** CancelTask: the task as it is once the agent has stopped. A task that is canceled already is answered as it is. */
-  async cancel({ id }: CancelTaskRequest, caller: Caller): Promise<Task> {
+  async cancel({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#find(id, caller);
     const { live } = runner;
     try {
-      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.", caller);
+      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.", caller, metadata);
       else if (live.state !== "TASK_STATE_CANCELED") {
         const is = live.state ? stateName(live.state) : "gone";
         const text = `Task ${id} is ${is} and can not be canceled any more.`;

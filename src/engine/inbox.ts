@@ -5,6 +5,7 @@ import {
   type Message,
   type SendMessageRequest,
 } from "../protocol/index.ts";
+import { Deferred } from "../base/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, Scope } from "./caller.ts";
@@ -20,8 +21,8 @@ import type { TaskStore } from "./store.ts";
 import { Turn, type Speech } from "./turn.ts";
 
 /**
- * What became of a message: a turn of a task, a turn that is long over (the message came again; its runner is held, and
- * to be let go), or a plain reply.
+ * What became of a message: a turn of a task; no turn, because it came again when its own was long over, or the agent at
+ * work took it (the runner is held, and to be let go); or a plain reply.
  */
 export type Accepted =
   | { readonly runner: Runner; readonly turn: Turn }
@@ -127,7 +128,17 @@ export class Inbox {
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { contextId } = runner.live;
-      this.#mayContinue(runner, request.message);
+      this.#mayBeFor(runner, request.message);
+      if (isAtWork(runner)) {
+        const delivered = new Deferred<number>();
+        const message = { ...request.message, taskId, contextId };
+        if (runner.deliver(message, letter.caller, delivered)) {
+          const seq = await delivered.promise;
+          return { runner: runner.hold(), seq };
+        }
+        this.#mayInterrupt(runner);
+      }
+      this.#mayQueue(runner);
       const turn = this.#turn(letter, { ...request.message, taskId, contextId });
       runner.take(turn);
       return { runner, turn };
@@ -136,19 +147,25 @@ export class Inbox {
     }
   }
 
-  /** Throws when a message may not go to that task now. */
-  #mayContinue({ live, turn, queued }: Runner, message: Message): void {
+  /** Throws when a message may not go to that task. */
+  #mayBeFor({ live }: Runner, message: Message): void {
     const { taskId, state } = live;
     if (message.contextId && message.contextId !== live.contextId) {
       const description = `task ${taskId} is in another context; leave contextId out, or give the task's own`;
       throw A2AError.invalidParams([{ field: "message.contextId", description }]);
     }
     if (!state || isTerminal(state)) throw refusesMessages(taskId, state);
-    const atWork = turn !== undefined && !turn.ended && !isInterrupted(state);
-    if (atWork && this.#context.agent.whileWorking !== "queue") {
-      const text = `Task ${taskId} is at work and takes no message meanwhile; wait until it stops, or cancel it.`;
-      throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
-    }
+  }
+
+  /** Throws when the agent takes no message while it is at work. */
+  #mayInterrupt({ live: { taskId } }: Runner): void {
+    if (this.#context.agent.whileWorking === "queue") return;
+    const text = `Task ${taskId} is at work and takes no message meanwhile; wait until it stops, or cancel it.`;
+    throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+  }
+
+  /** Throws when too many messages wait behind the turn already. */
+  #mayQueue({ live: { taskId }, queued }: Runner): void {
     const { queuedTurns } = this.#context.limits;
     if (queued >= queuedTurns) throw tooMany(`messages waiting for task ${taskId}`, queuedTurns);
   }
@@ -206,6 +223,11 @@ export class Inbox {
     });
     return turn;
   }
+}
+
+/** An agent is at work on the task, and does not wait for its user. */
+function isAtWork({ live: { state }, turn }: Runner): boolean {
+  return turn !== undefined && !turn.ended && state !== undefined && !isInterrupted(state);
 }
 
 /** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */

@@ -6,11 +6,13 @@ import {
   isTerminal,
   snapshot,
   stateName,
+  type JsonObject,
   type Message,
   type Task,
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
+import type { Deferred } from "../base/index.ts";
 import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, Scope } from "./caller.ts";
@@ -117,22 +119,31 @@ export class Runner implements LiveTaskListener {
   }
 
   /** Asks the agent to stop; one that does not within the grace period is fenced off (E8). */
-  cancel(reason: string, caller: Caller): void {
+  cancel(reason: string, caller: Caller, metadata: JsonObject): void {
     const turn = this.#turn;
     if (!turn || turn.ended) {
       const found = this.live.snapshot();
       this.#moveTo("TASK_STATE_CANCELED");
-      void this.#tellCancelled(found, caller);
+      void this.#tellCancelled(found, caller, metadata);
     } else if (!turn.cancelled) {
-      turn.cancelled = true;
+      turn.cancelled = metadata;
       turn.abort(reason);
       this.#fenceAfter(turn, this.#context.cancelGraceMs);
     }
   }
 
-  async #tellCancelled(found: Task, caller: Caller): Promise<void> {
+  /** Lets the agent take a message for the turn that is at work; `accepted` is told its seq. False: it does not. */
+  deliver(message: Message, caller: Caller, accepted: Deferred<number>): boolean {
+    const { live } = this;
+    if (!this.#context.agent.deliver?.(message, snapshot(live.snapshot()), caller)) return false;
+    const refusal = live.acceptMessage({ message }, message.messageId, accepted);
+    if (refusal) throw refusesMessages(live.taskId, live.state);
+    return true;
+  }
+
+  async #tellCancelled(found: Task, caller: Caller, metadata: JsonObject): Promise<void> {
     try {
-      await this.#context.agent.cancelled?.(found, caller);
+      await this.#context.agent.cancelled?.(found, caller, metadata);
     } catch (error) {
       this.#report(error);
     }

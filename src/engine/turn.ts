@@ -34,8 +34,8 @@ export class Turn {
   found: { readonly task: Task; readonly seq: number } | undefined;
   /** The newest state that the agent moved the task to in this turn. */
   state: TaskState | undefined;
-  /** Somebody asked for the task to be canceled. */
-  cancelled = false;
+  /** The metadata of the request that the task be canceled, once there is one. */
+  cancelled: JsonObject | undefined;
   /** Why the server stopped the agent. */
   stopReason: string | undefined;
   /** Nothing that the agent says counts any more. */
@@ -135,6 +135,10 @@ class TurnRun implements Run {
 
   get signal(): AbortSignal {
     return this.#turn.signal;
+  }
+
+  get cancellation(): JsonObject | undefined {
+    return this.#turn.cancelled;
   }
 
   referenced(): Promise<Task[]> {
