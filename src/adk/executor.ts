@@ -9,6 +9,7 @@ import { toGenaiPart } from "./parts.ts";
 import { Processor, type ProcessorOptions } from "./processor.ts";
 import { type Beginning, RunStream } from "./run-stream.ts";
 import { cancelWaiting } from "./remote/cancel-waiting.ts";
+import { beginServing, type Serving } from "./serving.ts";
 import { sessionPlace } from "./sessions/place.ts";
 import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
@@ -72,7 +73,8 @@ async function begin(
 ): Promise<Beginning> {
   const runner = await makeRunner();
   const place = sessionPlace(runner.appName, run.contextId, run.caller);
-  const processor = processorOf(place, options);
+  const serving = beginServing(run);
+  const processor = processorOf(place, serving, options);
   const admission = admit(run.message, run.task, options.runConfig?.allowRemoteToolConfirmation ?? false);
   if ("refused" in admission) return { processor, ending: { events: [admission.refused] } };
   let request: AdkRunRequest;
@@ -88,7 +90,7 @@ async function begin(
   const { userId, sessionId } = request;
   const moved = userId !== place.userId || sessionId !== place.sessionId;
   const session = moved ? { ...place, userId, sessionId } : place;
-  const chosen = moved ? processorOf(session, options) : processor;
+  const chosen = moved ? processorOf(session, serving, options) : processor;
   try {
     await openSession(runner, session);
   } catch (error) {
@@ -101,9 +103,10 @@ async function begin(
   };
 }
 
-function processorOf(session: SessionPlace, options: AdkAgentOptions): Processor {
+function processorOf(session: SessionPlace, serving: Serving, options: AdkAgentOptions): Processor {
   return new Processor({
     session,
+    serving,
     newId: () => crypto.randomUUID(),
     now: () => performance.now(),
     exposeErrors: options.exposeErrors ?? false,

@@ -37,7 +37,10 @@ export class PendingCalls {
 
   /** What the task has to say of them, or undefined when there are none. */
   status():
-    | { state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED"; message: { parts: Part[] } }
+    | {
+        state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
+        message: { parts: Part[]; referenceTaskIds?: string[] };
+      }
     | undefined {
     if (this.#calls.size === 0) return undefined;
     const parts: GenaiPart[] = [];

@@ -13,10 +13,13 @@ import {
   type SessionPlace,
 } from "./metadata.ts";
 import { toA2aParts, toJson } from "./parts.ts";
+import { type Serving, WAITING_TASK_IDS } from "./serving.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
 export interface ProcessorOptions {
   readonly session: SessionPlace;
+  /** Knows by the end of the run which other tasks wait for their user. */
+  readonly serving?: Pick<Serving, "waiting">;
   /** Ids for artifacts and errors. */
   readonly newId: () => string;
   /** Milliseconds of a clock that never goes back. */
@@ -136,6 +139,8 @@ export class Processor {
       return this.#fail(text, code === undefined ? {} : { [metadataKey("error_code")]: code });
     }
     const status = this.#pending.status() ?? { state: "TASK_STATE_COMPLETED" as const };
+    const { waiting } = this.#options.serving ?? {};
+    if ("message" in status && waiting?.length) status.message.referenceTaskIds = waiting.slice();
     return { events: [...this.seal(), { status, metadata: this.#finalMetadata() }] };
   }
 
@@ -178,7 +183,9 @@ export class Processor {
   }
 
   #finalMetadata(): JsonObject {
-    return { ...this.#statusMetadata(), ...this.#actions };
+    const { waiting } = this.#options.serving ?? {};
+    const others = waiting && { [WAITING_TASK_IDS]: waiting.slice() };
+    return { ...this.#statusMetadata(), ...others, ...this.#actions };
   }
 
   /** The parts of an event that belong into an artifact. */

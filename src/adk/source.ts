@@ -10,6 +10,7 @@ import type {
   Workflow,
 } from "@google/adk";
 import { A2AError } from "../protocol/index.ts";
+import { watchHistory } from "./history-plugin.ts";
 import type { AdkRunner } from "./types.ts";
 
 /** What can be put on the network: an agent of any kind, a workflow, an app, a runner, or what makes one of them. */
@@ -47,19 +48,25 @@ export function runnerOf(source: AdkSource, options: RunnerOptions): () => Promi
 async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<AdkRunner> {
   const root = typeof source === "function" ? await source() : source;
   mustBeAdk(root);
-  if (isRunner(root)) return root;
+  if (isRunner(root)) {
+    if ("pluginManager" in root) watchHistory(root, await importAdk());
+    return root;
+  }
   const { appName, sessionService, ...services } = options;
-  const { InMemorySessionService, Runner } = await importAdk();
+  const adk = await importAdk();
+  const { InMemorySessionService, Runner } = adk;
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // Resumable, so that an answer reaches the sub-agent that asked.
   const what = isApp(root)
     ? { app: root }
     : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
-  return new Runner({
+  const runner = new Runner({
     ...what,
     ...services,
     sessionService: sessions ?? new InMemorySessionService(),
   });
+  watchHistory(runner, adk);
+  return runner;
 }
 
 async function importAdk(): Promise<typeof import("@google/adk")> {

@@ -47,10 +47,10 @@ it("a task that has just been answered waits no more, and none waits for itself 
 it("nothing is looked up for a run that does not ask, and little for one that does [E14]", async () => {
   const { engine, puppet, store } = house();
   const asked: ListQuery[] = [];
-  const { list } = store;
+  const list = store.list.bind(store);
   store.list = (scope, query) => {
     asked.push(query);
-    return list.call(store, scope, query);
+    return list(scope, query);
   };
   void engine.send(request("one", { contextId: "here" }), alice).catch(() => {});
   const { run } = await puppet.run(0);

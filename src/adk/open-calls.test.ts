@@ -1,0 +1,202 @@
+import { FunctionTool, LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { connect, type Remote } from "../client/index.ts";
+import { type DataPart, type Part, type Task, textOf } from "../protocol/index.ts";
+import type { Server } from "../server/index.ts";
+import { ScriptedLlm } from "./models/index.ts";
+import { openCalls } from "./open-calls.ts";
+import { toA2a } from "./to-a2a.ts";
+import type { AdkEvent } from "./types.ts";
+
+setLogLevel(LogLevel.ERROR);
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+const parameters = z.object({});
+/** Works until it is cancelled, and longer. */
+let atWork = (): void => {};
+const dig = new FunctionTool({
+  name: "dig",
+  description: "Digs",
+  parameters,
+  execute: () => new Promise(() => atWork()),
+});
+const approve = new LongRunningFunctionTool({
+  name: "approve",
+  description: "Asks a person",
+  parameters,
+  execute: () => ({ status: "pending" }),
+});
+const wish = new LongRunningFunctionTool({
+  name: "wish",
+  description: "Asks a person and says nothing meanwhile",
+  parameters,
+  execute: () => undefined,
+});
+
+/** Calls the tool that it is told to; otherwise it tells its history, in which every call has its answer. */
+async function serve(): Promise<Remote> {
+  const model = new ScriptedLlm(({ text, results, request: { contents } }) => {
+    if (results.length > 0 || !/^[a-z]+$/.test(text)) {
+      const story = contents.flatMap(({ parts = [] }) =>
+        parts.map((part) => {
+          const { functionCall, functionResponse } = part;
+          if (functionCall) return `${functionCall.name}?`;
+          return functionResponse ? JSON.stringify(functionResponse.response) : (part.text ?? "");
+        }),
+      );
+      return [{ text: [story.join(" | ")] }];
+    }
+    return { call: text };
+  });
+  const agent = new LlmAgent({ name: "worker", model, tools: [dig, approve, wish] });
+  const server = toA2a(agent, { port: 0, store: "memory", runConfig: { maxLlmCalls: 3 } });
+  servers.push(server);
+  return connect((await server.listen()).url);
+}
+
+const taskOf = (answer: object): Task => (answer as { task: Task }).task;
+const said = ({ artifacts = [] }: Task): string => artifacts.map(({ parts }) => textOf(parts)).join("");
+const answerTo = ({ status }: Task): Part[] => {
+  const call = status.message?.parts[0] as DataPart;
+  const { id } = call.data as { id: string };
+  return [{ data: { id, response: { status: "approved" } } }];
+};
+
+/** A task that is cancelled while its tool is at work: its context. */
+async function cancelWhileDigging(remote: Remote): Promise<string> {
+  const digging = new Promise<void>((resolve) => {
+    atWork = resolve;
+  });
+  let context = "";
+  for await (const event of remote.stream("dig")) {
+    if (!("task" in event)) continue;
+    const { id, contextId } = event.task;
+    context = contextId;
+    void digging.then(() => remote.task.cancel(id));
+  }
+  return context;
+}
+
+describe("a call whose run was cut off", () => {
+  it("is answered honestly before the next message of its context, once", async () => {
+    const remote = await serve();
+    const contextId = await cancelWhileDigging(remote);
+    const expected = /^dig \| dig\? \| \{"error":"No result: .*interrupted.*"\} \| How\?$/;
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(expected);
+    const again = said(taskOf(await remote.send("Why?", { contextId })));
+    expect(again.split("No result: ")).toHaveLength(2 + 1);
+  });
+
+  it("is answered also when its tool is none", async () => {
+    const remote = await serve();
+    const failed = taskOf(await remote.send("dance"));
+    expect(failed.status.state).toBe("TASK_STATE_FAILED");
+    const { contextId } = failed;
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(/^dance \| dance\? \| \{"error"/);
+  });
+
+  it("is left alone when it waits for a person, and its answer is taken", async () => {
+    const remote = await serve();
+    const asked = taskOf(await remote.send("wish"));
+    const { contextId } = asked;
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toBe("wish | wish? | How?");
+    const done = taskOf(await remote.send(answerTo(asked), { taskId: asked.id }));
+    expect(said(done)).toContain('wish? | {"status":"approved"}');
+  });
+
+  it("is answered when nobody waits for the person any more", async () => {
+    const remote = await serve();
+    const asked = taskOf(await remote.send("wish"));
+    await remote.task.cancel(asked.id);
+    const { contextId } = asked;
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(/^wish \| wish\? \| \{"error"/);
+  });
+});
+
+describe("a task in whose context older tasks wait", () => {
+  const key = "adk_waiting_task_ids";
+
+  it("names them, and they go on waiting", async () => {
+    const remote = await serve();
+    const first = taskOf(await remote.send("approve"));
+    const { contextId } = first;
+    const second = taskOf(await remote.send("approve", { contextId }));
+    expect(second.metadata?.[key]).toEqual([first.id]);
+    expect(second.status.message?.referenceTaskIds).toEqual([first.id]);
+    const third = taskOf(await remote.send("How?", { contextId }));
+    expect(third.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(new Set(third.metadata?.[key] as string[])).toEqual(new Set([first.id, second.id]));
+    expect((await remote.task.get(first.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+  });
+
+  it("names them no more once they are answered", async () => {
+    const remote = await serve();
+    const first = taskOf(await remote.send("approve"));
+    const { contextId } = first;
+    const second = taskOf(await remote.send("approve", { contextId }));
+    await remote.send(answerTo(first), { taskId: first.id });
+    const done = taskOf(await remote.send(answerTo(second), { taskId: second.id }));
+    expect(done.metadata?.[key]).toEqual([]);
+    expect(taskOf(await remote.send("How?", { contextId })).metadata).not.toHaveProperty(key);
+  });
+});
+
+describe("the calls of a history", () => {
+  const call = (id: string, more: AdkEvent = {}): AdkEvent => ({
+    author: "a",
+    content: { role: "model", parts: [{ functionCall: { id, name: "n" } }] },
+    ...more,
+  });
+  const response = (id: string, author = "a"): AdkEvent => ({
+    author,
+    content: { role: "user", parts: [{ functionResponse: { id, name: "n", response: {} } }] },
+  });
+  const ids = (events: AdkEvent[], answers: AdkEvent = {}): unknown => {
+    const { interrupted, asked } = openCalls(events, answers.content);
+    return [interrupted.map((open) => open.call.id), asked.map((open) => [open.call.id, open.isBare])];
+  };
+  const longRunning = (id: string): AdkEvent => call(id, { longRunningToolIds: [id] });
+
+  it("are open until they are answered; of those that wait for a person, until the person answers", () => {
+    expect(ids([call("1"), response("1")])).toEqual([[], []]);
+    expect(ids([call("1"), { author: "user", content: { parts: [{ text: "x" }] } }])).toEqual([["1"], []]);
+    expect(ids([longRunning("1")])).toEqual([[], [["1", true]]]);
+    expect(ids([longRunning("1"), response("1")])).toEqual([[], [["1", false]]]);
+    expect(ids([longRunning("1"), response("1"), response("1", "user")])).toEqual([[], []]);
+    expect(ids([longRunning("1"), response("1")], response("1", "user"))).toEqual([[], []]);
+  });
+
+  it("are held back while a person is asked whether they may be made", () => {
+    const request = (name: string, args: Record<string, unknown>): AdkEvent => ({
+      author: "a",
+      content: { parts: [{ functionCall: { id: "2", name, args } }] },
+      longRunningToolIds: ["2"],
+    });
+    for (const asking of [
+      request("adk_request_confirmation", { originalFunctionCall: { id: "1" } }),
+      request("adk_request_credential", { function_call_id: "1" }),
+    ]) {
+      expect(ids([call("1"), asking])).toEqual([[], [["2", false]]]);
+      // It is made once the person has said so; who is interrupted then is interrupted.
+      expect(ids([call("1"), asking], response("2", "user"))).toEqual([[], []]);
+      expect(ids([call("1"), asking, response("2", "user")])).toEqual([["1"], []]);
+    }
+  });
+
+  it("are nobody's to answer in their place when they are ADK's own, or were made elsewhere", () => {
+    const own = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
+    const elsewhere = { customMetadata: { "a2a:task_id": "t" } };
+    expect(ids([{ author: "a", content: own }])).toEqual([[], []]);
+    expect(ids([{ author: "a", content: own, longRunningToolIds: ["1"] }])).toEqual([[], [["1", false]]]);
+    expect(ids([call("1", elsewhere)])).toEqual([[], []]);
+    expect(ids([call("1", { ...elsewhere, longRunningToolIds: ["1"] })])).toEqual([[], [["1", false]]]);
+    expect(ids([{ author: "user", content: { parts: [{ functionCall: { id: "1" } }] } }])).toEqual([[], []]);
+  });
+});

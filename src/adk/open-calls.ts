@@ -1,0 +1,74 @@
+import { REQUEST_CREDENTIAL } from "./credential-request.ts";
+import type { AdkEvent, AdkFunctionCall, GenaiContent } from "./types.ts";
+
+/** A call without its last answer, and the event in which it stands. */
+export interface OpenCall {
+  readonly event: AdkEvent;
+  readonly call: AdkFunctionCall;
+}
+
+/** What is open in the history of a session. */
+export interface OpenCalls {
+  /** Their tools were at work when the run ended: it was cancelled, or failed, or its process was killed. */
+  readonly interrupted: readonly OpenCall[];
+  /** A person has not answered them yet. `isBare`: their tools have said nothing meanwhile either. */
+  readonly asked: readonly (OpenCall & { readonly isBare: boolean })[];
+}
+
+/** `answers`: what is about to be added to the history. */
+export function openCalls(events: readonly AdkEvent[], answers?: GenaiContent): OpenCalls {
+  const calls = new Map<string, OpenCall>();
+  const answered = new Set<string>();
+  const byPerson = new Set<string>();
+  for (const event of events) {
+    for (const { functionCall: call, functionResponse: response } of event.content?.parts ?? []) {
+      if (call?.id !== undefined && event.author !== "user") calls.set(call.id, { event, call });
+      if (response?.id === undefined) continue;
+      answered.add(response.id);
+      if (event.author === "user") byPerson.add(response.id);
+    }
+  }
+  const held = new Set(
+    [...calls].flatMap(([id, { call }]) => (byPerson.has(id) ? [] : (heldBy(call) ?? []))),
+  );
+  for (const { functionResponse } of answers?.parts ?? []) byPerson.add(functionResponse?.id ?? "");
+  const interrupted: OpenCall[] = [];
+  const asked: (OpenCall & { isBare: boolean })[] = [];
+  for (const [id, open] of calls) {
+    if (byPerson.has(id) || held.has(id)) continue;
+    const isBare = !answered.has(id) && isToldToModels(open);
+    if (open.event.longRunningToolIds?.includes(id)) asked.push({ ...open, isBare });
+    else if (isBare) interrupted.push(open);
+  }
+  return { interrupted, asked };
+}
+
+/** The call that is made only once a person has confirmed it, or has signed in: the id of it, when this asks for that. */
+function heldBy({ name, args }: AdkFunctionCall): string | undefined {
+  if (name === "adk_request_confirmation") return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
+  return name === REQUEST_CREDENTIAL ? (args?.["function_call_id"] as string) : undefined;
+}
+
+/** ADK leaves what it asks itself out of what models are told; what a peer asks is the business of its stand-in. */
+function isToldToModels({ call, event: { customMetadata = {} } }: OpenCall): boolean {
+  if (call.name?.startsWith("adk_request_")) return false;
+  return !Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
+}
+
+interface Interruption {
+  readonly role: "user";
+  readonly parts: { functionResponse: { id: string; name: string; response: { error: string } } }[];
+}
+
+/**
+ * What is answered in the place of tools that were interrupted. A model takes no history in which a call has no answer.
+ * Should the tool be at work after all, in another turn of the context, its own answer counts: it comes later.
+ */
+export function interruption(calls: readonly AdkFunctionCall[]): Interruption {
+  const error =
+    "No result: the call was interrupted, or is still at work. Whether it had its effect is not known.";
+  const parts = calls.map(({ id = "", name = "" }) => ({
+    functionResponse: { id, name, response: { error } },
+  }));
+  return { role: "user", parts };
+}

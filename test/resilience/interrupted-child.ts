@@ -1,0 +1,24 @@
+/** A server to be killed: an ADK agent that digs until then, and otherwise tells what its model is told. */
+import { FunctionTool, LlmAgent, LogLevel, setLogLevel } from "@google/adk";
+import { z } from "zod";
+import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";
+
+const [file = ""] = process.argv.slice(2);
+setLogLevel(LogLevel.ERROR);
+
+const dig = new FunctionTool({
+  name: "dig",
+  description: "Digs",
+  parameters: z.object({}),
+  execute: () => new Promise(() => process.send?.("digging")),
+});
+
+const model = new ScriptedLlm(({ text, results, request: { contents } }) => {
+  if (text === "dig" && results.length === 0) return [{ text: "I dig." }, { call: "dig" }];
+  const history = contents.flatMap(({ role, parts = [] }) => parts.map((part) => ({ role, ...part })));
+  return [{ text: [JSON.stringify(history)] }];
+});
+
+const server = toA2a(new LlmAgent({ name: "digger", model, tools: [dig] }), { store: `sqlite:${file}` });
+const { url } = await server.listen({ port: 0 });
+process.send?.(url);
