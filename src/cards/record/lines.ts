@@ -98,25 +98,53 @@ export interface ScoreLine extends Line {
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-/** How a part of the run ended; a run without one was killed. */
+/** How a part of the run ended; a part without one was killed. */
 export interface EndLine extends Line {
   readonly kind: "end";
   readonly status: "completed" | "interrupted" | "failed";
+  /** The cards that this part saw sent, and the problems that it finished. */
   readonly cards: number;
   readonly samples: number;
   /** Lines were lost, because they could not be written. */
   readonly recorder?: "degraded";
 }
 
-/** All lines of a run, by kind, each in the order in which they were written. Input of every figure and view. */
+/** All that is known of a run, from one file or several. Input of every figure and view. */
 export interface Recording {
-  /** The latest; all parts of a run agree in it but for `at`. */
-  readonly run: RunLine;
+  /** The latest; all parts of a run agree in it but for `at`. Missing of what a role alone wrote, and of bare cards. */
+  readonly run: RunLine | undefined;
+  /** In the order of `mono_ms`, which here is one clock for all: that of the first part of the first file. */
   readonly cards: readonly CardLine[];
   readonly calls: readonly CallLine[];
   /** One for each problem that is done; of several, the first. */
   readonly scores: readonly ScoreLine[];
   readonly ends: readonly EndLine[];
+  /** What was seen of attempts that were interrupted and begun again: it was spent, and counts in no figure. */
+  readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly CallLine[] };
+  /** Of runs that several processes wrote: how their clocks were brought together. */
+  readonly clocks: readonly Clock[];
   /** Lines that could not be read: where they stand, and why. A killed writer leaves at most one, its last. */
-  readonly torn: readonly { readonly line: number; readonly why: string }[];
+  readonly torn: readonly TornLine[];
+}
+
+export interface TornLine {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** Nothing of ours follows in this part of the file: what a kill leaves behind. Elsewhere something else went wrong. */
+  readonly last: boolean;
+  readonly why: string;
+}
+
+/**
+ * How far a file's clock was moved so that no card arrives before it is sent. The cards that went to and fro leave room
+ * between `low` and `high`; times across files are no more exact than that.
+ */
+export interface Clock {
+  readonly file: string;
+  /** Added to its times, in milliseconds; 0 where the cards do not contradict the two clocks. */
+  readonly moved_ms: number;
+  /** Infinite where no card went in one of the directions. */
+  readonly low_ms: number;
+  readonly high_ms: number;
 }

@@ -1,13 +1,136 @@
-import type { CallLine, CardLine } from "./lines.ts";
+import type { Card } from "../card/index.ts";
+import { encodeLine } from "./encode-line.ts";
+import type { CallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./lines.ts";
 
 /** Stamped by whoever records: when, and in which order. */
 type Stamps = "v" | "kind" | "at" | "seq" | "mono_ms";
 
 export type CardSeen = Omit<CardLine, Stamps>;
 export type CallSeen = Omit<CallLine, Stamps>;
+export type RunSeen = Omit<RunLine, Stamps>;
+export type ScoreSeen = Omit<ScoreLine, Stamps>;
 
 /** Where roles tell what they see. It stamps at once, never waits and never throws: a run must not fail of its record. */
 export interface Recorder {
   card(seen: CardSeen): void;
   call(seen: CallSeen): void;
+}
+
+/** A recorder that also knows of the run as a whole: what a controller writes to. */
+export interface RunRecorder extends Recorder {
+  /** Begins a part; the first thing that is written. */
+  run(seen: RunSeen): void;
+  /** Ends a problem. When this returns, the line is where the sink keeps it: the problem counts as done. */
+  score(seen: ScoreSeen): void;
+  end(status: EndLine["status"]): void;
+  /** Lines were lost. */
+  readonly degraded: boolean;
+}
+
+/** Where lines go. */
+export interface RecordSink {
+  /** Takes a whole line, its newline included. When it returns, the line is kept; when it throws, it is lost. */
+  write(text: string): void;
+}
+
+export interface RecorderOptions {
+  /** The time, in milliseconds since 1970. Default: the system's. */
+  readonly now?: () => number;
+  /** A clock that never goes back, in milliseconds. Default: `performance.now`. */
+  readonly monotonic?: () => number;
+  /**
+   * What of a card is written, for what must not be on disk. Ids and usage should stay, because figures rest on them.
+   * A card of which it throws is not written at all.
+   */
+  readonly redact?: (card: Card) => Card;
+  /** Of a line, in characters; a card that makes a longer one is written without its contexts and with a short content. Default 1 Mi. */
+  readonly maxLine?: number;
+  /** Told once, of the first line that was lost. Default: nobody; the end line says it anyway. */
+  readonly onDegraded?: (cause: unknown) => void;
+}
+
+const MAX_LINE = 1024 * 1024;
+/** Of a content that had to be cut. */
+const CUT = 1_000;
+
+/** A recorder that writes to a sink: a file (`colloquy/experiments`), or `memorySink()`. */
+export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
+  const { now = Date.now, monotonic = () => performance.now(), redact, maxLine = MAX_LINE } = options;
+  let run_id = "";
+  let seq = 0;
+  let cards = 0;
+  let samples = 0;
+  let degraded = false;
+
+  const lost = (cause: unknown): void => {
+    if (degraded) return;
+    degraded = true;
+    options.onDegraded?.(cause);
+  };
+  const write = (line: RecordLine, shorter?: () => RecordLine): void => {
+    try {
+      let text = encodeLine(line);
+      if (text.length > maxLine && shorter) text = encodeLine(shorter());
+      sink.write(text);
+    } catch (cause) {
+      lost(cause);
+    }
+  };
+  const at = (): string => new Date(now()).toISOString();
+  /** To the microsecond; more digits are noise. */
+  const mono = (): number => Math.round(monotonic() * 1_000) / 1_000;
+
+  return {
+    get degraded() {
+      return degraded;
+    },
+    run: (seen) => {
+      run_id = seen.run_id;
+      write({ v: 1, kind: "run", at: at(), ...seen });
+    },
+    card: (seen) => {
+      const stamps = { at: at(), seq: ++seq, mono_ms: mono() };
+      if (seen.dir === "out") cards += 1;
+      try {
+        const card = redact ? redact(seen.card) : seen.card;
+        const line: CardLine = { v: 1, kind: "card", ...seen, ...stamps, card };
+        write(line, () => ({ ...line, card: shortened(card) }));
+      } catch (cause) {
+        lost(cause);
+      }
+    },
+    call: (seen) => write({ v: 1, kind: "call", ...seen, at: at(), seq: ++seq, mono_ms: mono() }),
+    score: (seen) => {
+      samples += 1;
+      write({ v: 1, kind: "score", at: at(), ...seen });
+    },
+    end: (status) =>
+      write({
+        v: 1,
+        kind: "end",
+        run_id,
+        at: at(),
+        status,
+        cards,
+        samples,
+        ...(degraded && { recorder: "degraded" as const }),
+      }),
+  };
+}
+
+/** What figures need of a card that is too long for the record, and a mark that it was longer. */
+function shortened(card: Card): Card {
+  const short = Object.entries(card.metadata).filter(([, value]) => JSON.stringify(value).length <= CUT);
+  // Cut between characters: half of one is no UTF-8.
+  const content =
+    card.content.length > CUT
+      ? `${card.content.slice(0, CUT).replace(/[\ud800-\udbff]$/, "")}…`
+      : card.content;
+  return { ...card, content, metadata: { ...Object.fromEntries(short), shortened: true } };
+}
+
+/** Keeps lines in memory: for tests, and for runs that leave nothing behind. `text()` is what the file would be. */
+export function memorySink(): RecordSink & { text(): string } {
+  const written: string[] = [];
+  return { write: (text) => void written.push(text), text: () => written.join("") };
 }

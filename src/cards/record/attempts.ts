@@ -1,0 +1,36 @@
+import type { RecordLine, RunLine } from "./lines.ts";
+
+type Lines = readonly RecordLine[];
+
+/** What one process wrote between its start and its end. */
+export interface Part {
+  readonly run: RunLine | undefined;
+  readonly lines: Lines;
+}
+
+/**
+ * A problem that was interrupted is begun again by the next part. Of each problem one part counts: the one that finished
+ * it, else the last that has anything of it. The rest is put aside. Lines without a problem all count.
+ */
+export function lastAttempts(parts: readonly Part[]): { kept: Lines; abandoned: Lines } {
+  const lines = parts.flatMap(({ lines }, part) => lines.map((line) => ({ line, part })));
+  const counts = new Map<string, number>();
+  const done = new Set<string>();
+  for (const { line, part } of lines) {
+    const id = sampleOf(line);
+    if (id === undefined || done.has(id)) continue;
+    counts.set(id, part);
+    if (line.kind === "score") done.add(id);
+  }
+  const { kept = [], abandoned = [] } = Object.groupBy(lines, ({ line, part }) => {
+    const id = sampleOf(line);
+    return id === undefined || counts.get(id) === part ? "kept" : "abandoned";
+  });
+  return { kept: kept.map(({ line }) => line), abandoned: abandoned.map(({ line }) => line) };
+}
+
+/** The problem that a line is about. */
+export function sampleOf(line: RecordLine): string | undefined {
+  if (line.kind === "card") return line.sample_id ?? line.card.metadata.sample_id;
+  return "sample_id" in line ? line.sample_id : undefined;
+}

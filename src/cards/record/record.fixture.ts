@@ -1,0 +1,532 @@
+import { type Card, type CardMetadata, type CardUsage, CONTROLLER, PLANNER, SOLVER } from "../card/index.ts";
+import {
+  type CallSeen,
+  type CardSeen,
+  createRecorder,
+  decodeRecording,
+  memorySink,
+  type Recording,
+  type RunSeen,
+} from "./index.ts";
+
+/** When the runs of this file begin. */
+export const START: number = Date.UTC(2026, 10, 21, 10, 30);
+
+/** One card of a script, and what its sender does before it leaves. */
+export interface Step {
+  readonly from: string;
+  readonly to: string;
+  /** Default: `task`. */
+  readonly type?: string;
+  readonly content: string;
+  /** For other steps to refer to: a letter of your own. Its `card_id` is `<sample>.<name>`; without one, its place from 1. */
+  readonly name?: string;
+  /** The step that it replies to, or that it comes of. */
+  readonly re?: string;
+  /** What its sender waits for: steps that have to arrive first. Default: the step before. */
+  readonly after?: readonly string[];
+  /** How long the sender works on it after that, in milliseconds. Default 0. */
+  readonly works?: number;
+  /** How long it is on its way. Default 1. */
+  readonly travels?: number;
+  /** Tokens of the model call that made it: input, output, and of the input, cached. None: no call. */
+  readonly tokens?: readonly [input: number, output: number, cached?: number];
+  readonly metadata?: CardMetadata;
+}
+
+/** One problem, and all that happens to it. */
+export interface Script {
+  readonly id: string;
+  readonly steps: readonly Step[];
+  readonly gold: string;
+  /** Default: the gold. */
+  readonly predicted?: string;
+  readonly turns?: number;
+  /** Milliseconds after the run's beginning. Default: when the problem before it has ended. */
+  readonly starts?: number;
+  /** False: the run ended before it was scored. */
+  readonly scored?: boolean;
+  readonly measures?: Readonly<Record<string, number>>;
+}
+
+const task = { from: PLANNER, to: SOLVER, type: "task" } as const;
+const reply = { from: SOLVER, to: PLANNER, type: "result", metadata: { status: "success" } } as const;
+const final = {
+  from: PLANNER,
+  to: CONTROLLER,
+  type: "result",
+  re: "q",
+  metadata: { status: "completed" },
+} as const;
+const question = { from: CONTROLLER, to: PLANNER, name: "q" } as const;
+
+/** The specification's problem of GSM8K: two calls in a row, the first one forced. */
+export const JANET: Script = {
+  id: "gsm8k_0",
+  gold: "18",
+  turns: 3,
+  steps: [
+    { ...question, content: "Janet's ducks lay 16 eggs per day...", metadata: { dataset: "gsm8k" } },
+    {
+      ...task,
+      name: "s1",
+      re: "q",
+      content: "Calculate 16 eggs - 3 eaten - 4 muffins",
+      works: 820,
+      tokens: [182, 31],
+      metadata: { turn: 1, forced: true },
+    },
+    {
+      ...reply,
+      name: "r1",
+      re: "s1",
+      content: "9",
+      works: 470,
+      tokens: [90, 8],
+      metadata: { turn: 1, status: "success" },
+    },
+    {
+      ...task,
+      name: "s2",
+      re: "q",
+      content: "Calculate daily income: 9 eggs * $2",
+      works: 720,
+      tokens: [230, 31, 180],
+      metadata: { turn: 2 },
+    },
+    {
+      ...reply,
+      name: "r2",
+      re: "s2",
+      content: "$18",
+      works: 430,
+      tokens: [92, 9],
+      metadata: { turn: 2, status: "success" },
+    },
+    {
+      ...final,
+      content: "18",
+      works: 610,
+      tokens: [270, 14, 230],
+      metadata: { turn: 3, status: "completed" },
+    },
+  ],
+};
+
+/** The specification's problem of HotpotQA. */
+export const INCEPTION: Script = {
+  id: "hotpotqa_0",
+  gold: "Westminster, London, England",
+  turns: 3,
+  measures: { f1: 1, joint_f1: 1 },
+  steps: [
+    {
+      ...question,
+      content: "What is the birthplace of the director of Inception?",
+      metadata: { dataset: "hotpotqa" },
+    },
+    {
+      ...task,
+      name: "s1",
+      re: "q",
+      content: "Find who directed the movie Inception",
+      works: 300,
+      tokens: [150, 20],
+      metadata: { turn: 1 },
+    },
+    {
+      ...reply,
+      re: "s1",
+      content: "Christopher Nolan",
+      works: 200,
+      tokens: [400, 6],
+      metadata: { turn: 1, status: "success" },
+    },
+    {
+      ...task,
+      name: "s2",
+      re: "q",
+      content: "Find Christopher Nolan's birthplace",
+      works: 350,
+      tokens: [190, 22],
+      metadata: { turn: 2 },
+    },
+    {
+      ...reply,
+      re: "s2",
+      content: "Westminster, London, England",
+      works: 250,
+      tokens: [410, 9],
+      metadata: { turn: 2, status: "success" },
+    },
+    {
+      ...final,
+      content: "Westminster, London, England",
+      works: 280,
+      tokens: [230, 16],
+      metadata: { turn: 3, status: "completed" },
+    },
+  ],
+};
+
+/** Three subtasks of one planner's call at once; the second takes longest. One asks back. */
+export const PARALLEL: Script = {
+  id: "gsm8k_1",
+  gold: "3",
+  turns: 2,
+  steps: [
+    { ...question, content: "A robe takes 2 bolts of blue fiber and half that much white fiber..." },
+    {
+      ...task,
+      name: "s1",
+      re: "q",
+      content: "How many bolts of blue?",
+      works: 500,
+      tokens: [200, 60],
+      metadata: { turn: 1 },
+    },
+    {
+      ...task,
+      name: "s2",
+      re: "q",
+      content: "How many bolts of white?",
+      after: ["q"],
+      works: 500,
+      metadata: { turn: 1 },
+    },
+    {
+      ...task,
+      name: "s3",
+      re: "q",
+      content: "Is anything lost in cutting?",
+      after: ["q"],
+      works: 500,
+      metadata: { turn: 1 },
+    },
+    {
+      ...reply,
+      name: "r1",
+      re: "s1",
+      content: "2",
+      after: ["s1"],
+      works: 100,
+      tokens: [60, 4],
+      metadata: { turn: 1, status: "success" },
+    },
+    {
+      from: SOLVER,
+      to: PLANNER,
+      type: "query",
+      name: "ask",
+      re: "s2",
+      content: "Half of how many?",
+      after: ["s2"],
+      works: 150,
+      tokens: [70, 9],
+      metadata: { turn: 1, options: ["2 bolts", "1 bolt"] },
+    },
+    {
+      from: PLANNER,
+      to: SOLVER,
+      type: "result",
+      name: "told",
+      re: "ask",
+      content: "2 bolts",
+      after: ["ask"],
+      works: 50,
+      tokens: [80, 5],
+      metadata: { turn: 1, status: "success", selected: "2 bolts" },
+    },
+    {
+      ...reply,
+      name: "r2",
+      re: "s2",
+      content: "1",
+      after: ["told"],
+      works: 300,
+      tokens: [90, 3],
+      metadata: { turn: 1, status: "success" },
+    },
+    {
+      ...reply,
+      name: "r3",
+      re: "s3",
+      content: "Nothing",
+      after: ["s3"],
+      works: 200,
+      tokens: [55, 2],
+      metadata: { turn: 1, status: "partial" },
+    },
+    {
+      ...final,
+      content: "3",
+      after: ["r1", "r2", "r3"],
+      works: 400,
+      tokens: [260, 12],
+      metadata: { turn: 2, status: "completed" },
+    },
+  ],
+};
+
+/** Turns run out: the planner asks the same again, a notice says so, and what there is comes back as partial. */
+export const OUT_OF_TURNS: Script = {
+  id: "gsm8k_2",
+  gold: "70000",
+  predicted: "50000",
+  turns: 2,
+  steps: [
+    { ...question, content: "Josh decides to try flipping a house..." },
+    {
+      ...task,
+      name: "s1",
+      re: "q",
+      content: "What did he spend?",
+      works: 300,
+      tokens: [150, 20],
+      metadata: { turn: 1 },
+    },
+    {
+      ...reply,
+      re: "s1",
+      content: "130000",
+      works: 200,
+      tokens: [60, 5],
+      metadata: { turn: 1, status: "success" },
+    },
+    {
+      ...task,
+      name: "s2",
+      re: "q",
+      content: "What did he spend?",
+      works: 300,
+      tokens: [190, 20],
+      metadata: { turn: 2 },
+    },
+    {
+      ...reply,
+      name: "r2",
+      re: "s2",
+      content: "50000",
+      works: 200,
+      tokens: [60, 5],
+      metadata: { turn: 2, status: "success" },
+    },
+    {
+      from: PLANNER,
+      to: CONTROLLER,
+      type: "error",
+      content: "2 turns were not enough",
+      metadata: { error_type: "turn_limit", failure_mode: "1.5" },
+    },
+    {
+      ...final,
+      content: "50000",
+      works: 0,
+      metadata: { turn: 2, status: "partial", error_type: "turn_limit" },
+    },
+  ],
+};
+
+/** The solver is too slow: it is stopped, and both tasks end as errors. */
+export const STOPPED: Script = {
+  id: "gsm8k_3",
+  gold: "540",
+  predicted: "",
+  turns: 1,
+  steps: [
+    { ...question, content: "James decides to run 3 sprints 3 times a week..." },
+    {
+      ...task,
+      name: "s1",
+      re: "q",
+      content: "How many sprints?",
+      works: 200,
+      tokens: [120, 18],
+      metadata: { turn: 1 },
+    },
+    {
+      from: CONTROLLER,
+      to: PLANNER,
+      type: "control",
+      name: "stop",
+      content: "stop",
+      after: ["s1"],
+      works: 5_000,
+      metadata: { parameters: { reason: "timeout" } },
+    },
+    {
+      from: PLANNER,
+      to: SOLVER,
+      type: "control",
+      name: "stop2",
+      content: "stop",
+      after: ["stop"],
+      metadata: { parameters: { reason: "timeout" } },
+    },
+    {
+      from: SOLVER,
+      to: PLANNER,
+      type: "error",
+      re: "s1",
+      content: "Stopped before there was an answer",
+      tokens: [70, 0],
+      metadata: { error_type: "cancelled", turn: 1 },
+    },
+    {
+      from: PLANNER,
+      to: CONTROLLER,
+      type: "error",
+      re: "q",
+      content: "No answer within 5 s",
+      metadata: { error_type: "timeout", retryable: true },
+    },
+  ],
+};
+
+/** All of the above that are of GSM8K. */
+export const SCRIPTS: readonly Script[] = [JANET, PARALLEL, OUT_OF_TURNS, STOPPED];
+
+/** Problems like Janet's, as many as you like: `gsm8k_0` … One in ten has the wrong answer. */
+export function manyScripts(count: number): Script[] {
+  return Array.from({ length: count }, (_, index) => ({
+    ...JANET,
+    id: `gsm8k_${index}`,
+    ...(index % 10 === 9 && { predicted: "17" }),
+    // Eight at a time.
+    starts: Math.floor(index / 8) * 3_100,
+  }));
+}
+
+export interface RunOptions extends Partial<RunSeen> {
+  /** Where it ends: before the line of this number, from 0, or in the middle of it. Nothing but what was written. */
+  readonly killedAfter?: number;
+  /** Leaves out what only these roles recorded. */
+  readonly roles?: readonly string[];
+}
+
+/** A run of scripted problems, as a recorder of all three roles in one process would have it. */
+export function recorded(scripts: readonly Script[] = SCRIPTS, options: RunOptions = {}): Recording {
+  return decodeRecording(recordedText(scripts, options), "run.cards.jsonl");
+}
+
+/** The text of the file of such a run. */
+export function recordedText(scripts: readonly Script[] = SCRIPTS, options: RunOptions = {}): string {
+  const { killedAfter, roles, ...seen } = options;
+  const clock = { ms: 0 };
+  const sink = memorySink();
+  const recorder = createRecorder(sink, { now: () => START + clock.ms, monotonic: () => clock.ms });
+  const run: RunSeen = {
+    run_id: "run",
+    dataset: "gsm8k",
+    split: "test",
+    sample_ids: scripts.map(({ id }) => id),
+    method: "a2a",
+    mode: "chained",
+    context: "none",
+    model: { planner: "scripted", solver: "scripted" },
+    limits: { max_turns: 3 },
+    evidence: "simulated",
+    rule: "gsm8k/strict",
+    code: "0.1.0",
+    seed: 1,
+    ...seen,
+  };
+  recorder.run(run);
+  let starts = 0;
+  const events = scripts.flatMap((script) => {
+    const { happenings, ends } = perform(script, script.starts ?? starts, run.run_id);
+    starts = ends;
+    return happenings;
+  });
+  for (const event of events.toSorted((a, b) => a.ms - b.ms)) {
+    clock.ms = event.ms;
+    if ("card" in event && (!roles || roles.includes(event.card.at_role))) recorder.card(event.card);
+    if ("call" in event && (!roles || roles.includes(event.call.role))) recorder.call(event.call);
+    if ("script" in event && event.script.scored !== false) {
+      const { id, gold, predicted = gold, turns, measures } = event.script;
+      recorder.score({
+        run_id: run.run_id,
+        sample_id: id,
+        ...(predicted !== "" && { predicted }),
+        gold,
+        correct: predicted === gold,
+        rule: run.rule,
+        ...(turns !== undefined && { turns }),
+        ...(measures && { measures }),
+      });
+    }
+  }
+  if (killedAfter === undefined) recorder.end("completed");
+  return killedAfter === undefined ? sink.text() : cut(sink.text(), killedAfter);
+}
+
+/** As many lines as that, and the half of one more. */
+function cut(text: string, lines: number): string {
+  const all = text.split("\n");
+  return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
+}
+
+type Happening = { readonly ms: number } & (
+  | { readonly card: CardSeen }
+  | { readonly call: CallSeen }
+  | { readonly script: Script }
+);
+
+function perform(script: Script, starts: number, run_id: string): { happenings: Happening[]; ends: number } {
+  const arrivals = new Map<string, number>();
+  const happenings: Happening[] = [];
+  let before = starts;
+  let ends = starts;
+  for (const [index, step] of script.steps.entries()) {
+    const { from, to, type = "task", works = 0, travels = 1, tokens, content } = step;
+    const name = step.name ?? String(index + 1);
+    const ready = step.after?.map((other) => arrivals.get(other) ?? starts) ?? [before];
+    const sent = Math.max(...ready) + works;
+    const card_id = `${script.id}.${name}`;
+    const usage: CardUsage | undefined = tokens && {
+      input_tokens: tokens[0],
+      output_tokens: tokens[1],
+      ...(tokens[2] !== undefined && { cached_input_tokens: tokens[2] }),
+      source: "reported",
+    };
+    const card: Card = {
+      sender: from,
+      recipient: to,
+      message_type: type,
+      content,
+      metadata: {
+        card_id,
+        run_id,
+        sample_id: script.id,
+        ...(step.re !== undefined && { in_reply_to: `${script.id}.${step.re}` }),
+        ...step.metadata,
+        ...(works > 0 && { duration_ms: works }),
+        ...(usage && { tokens: usage.input_tokens + usage.output_tokens, usage, model: "scripted" }),
+      },
+      timestamp: new Date(START + sent).toISOString(),
+    };
+    const seen = { run_id, sample_id: script.id, card };
+    if (usage)
+      happenings.push({
+        ms: sent,
+        call: {
+          run_id,
+          sample_id: script.id,
+          role: from,
+          ...(card.metadata.turn !== undefined && { turn: card.metadata.turn }),
+          card_id,
+          model: "scripted",
+          usage,
+          duration_ms: works,
+          finish: "stop",
+        },
+      });
+    happenings.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
+    happenings.push({ ms: sent + travels, card: { ...seen, dir: "in", at_role: to } });
+    before = sent + travels;
+    ends = Math.max(ends, before);
+    arrivals.set(name, before);
+  }
+  happenings.push({ ms: ends, script });
+  return { happenings, ends };
+}

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { Card } from "../card/index.ts";
+import { createRecorder, decodeRecording, memorySink, type CardSeen, type RecordSink } from "./index.ts";
+import { janet } from "../card/cards.fixture.ts";
+
+const seen = (card: Card): CardSeen => ({ run_id: "r", dir: "out", at_role: card.sender, card });
+const RUN = {
+  run_id: "r",
+  dataset: "gsm8k",
+  sample_ids: ["gsm8k_0"],
+  method: "a2a",
+  model: { planner: "scripted" },
+  evidence: "simulated",
+  rule: "gsm8k/strict",
+  code: "0.1.0",
+} as const;
+const SCORE = { run_id: "r", sample_id: "gsm8k_0", gold: "18", correct: true, rule: "gsm8k/strict" };
+
+/** A sink of which some writes fail. */
+function failing(when: (write: number) => boolean): RecordSink & { text(): string } {
+  const sink = memorySink();
+  let writes = 0;
+  return {
+    text: () => sink.text(),
+    write: (text) => {
+      if (when(writes++)) throw new Error("no space left on device");
+      sink.write(text);
+    },
+  };
+}
+
+describe("a recorder", () => {
+  it("stamps what it is told at once, in order, by both clocks", () => {
+    let at = 0;
+    const sink = memorySink();
+    const recorder = createRecorder(sink, { now: () => 1_000 + at, monotonic: () => (at += 0.25) });
+    recorder.run(RUN);
+    for (const card of janet()) recorder.card(seen(card));
+    recorder.score(SCORE);
+    recorder.end("completed");
+
+    const { cards, ends, run } = decodeRecording(sink.text(), "memory");
+    expect(run).toMatchObject({ v: 1, kind: "run", at: "1970-01-01T00:00:01.000Z", ...RUN });
+    expect(cards.map(({ seq, mono_ms }) => [seq, mono_ms])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((seq) => [seq, seq / 4]),
+    );
+    expect(ends).toMatchObject([{ status: "completed", cards: 6, samples: 1 }]);
+    expect(ends[0]).not.toHaveProperty("recorder");
+  });
+
+  it("never fails of its sink: it tells once, and says so at the end", () => {
+    const told: unknown[] = [];
+    const sink = failing((write) => write === 2 || write === 4);
+    const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
+    recorder.run(RUN);
+    for (const card of janet()) recorder.card(seen(card));
+    expect(recorder.degraded).toBe(true);
+    recorder.end("completed");
+    expect(told).toEqual([new Error("no space left on device")]);
+    const { cards, ends } = decodeRecording(sink.text(), "memory");
+    expect(cards.map(({ seq }) => seq)).toEqual([1, 3, 5, 6]);
+    expect(ends).toMatchObject([{ cards: 6, recorder: "degraded" }]);
+  });
+
+  it("writes only what `redact` leaves of a card, and nothing when that fails", () => {
+    const sink = memorySink();
+    const recorder = createRecorder(sink, {
+      redact: (card) => {
+        if (card.recipient === "controller") throw new Error("never");
+        return { ...card, content: "…" };
+      },
+    });
+    for (const card of janet()) recorder.card(seen(card));
+    const { cards } = decodeRecording(sink.text(), "memory");
+    expect(cards.map(({ card }) => card.content)).toEqual(["…", "…", "…", "…", "…"]);
+    expect(recorder.degraded).toBe(true);
+    expect(sink.text()).not.toContain("eggs");
+  });
+
+  it("shortens what would make too long a line, and keeps what figures need", () => {
+    const sink = memorySink();
+    const recorder = createRecorder(sink, { maxLine: 4_000 });
+    const [task] = janet() as [Card];
+    const metadata = { ...task.metadata, context: { documents: "x".repeat(9_000) }, turn: 1 };
+    recorder.card(seen({ ...task, content: `${"y".repeat(999)}😀${"y".repeat(9_000)}`, metadata }));
+    const [line] = decodeRecording(sink.text(), "memory").cards;
+    expect(sink.text().length).toBeLessThan(4_000);
+    expect(line?.card.metadata).toEqual({ ...task.metadata, turn: 1, shortened: true });
+    expect(line?.card.content).toBe(`${"y".repeat(999)}…`);
+    expect(recorder.degraded).toBe(false);
+  });
+});
