@@ -20,7 +20,7 @@ export function authNewKeyCommand(context: Context): Command {
     .option("--tenant <tenant>", "the only tenant that the key is for")
     .option("--scope <scope...>", "what the key permits")
     .option("--file <file>", "add what a server keeps of it to this file, for `serve --api-keys-file`")
-    .addOption(outputOption())
+    .addOption(outputOption().env("A2ACLI_OUTPUT"))
     .action((principal: string, options: Options) => newKey(principal, options, context));
 }
 

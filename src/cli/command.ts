@@ -1,10 +1,13 @@
 import type { Command } from "commander";
 import { A2AError } from "../protocol/index.ts";
+import { applySettings, cautionsOf } from "./apply-settings.ts";
 import type { Context } from "./context.ts";
 import { commandLine } from "./invocation.ts";
 import { addClientOptions, type ClientOptions } from "./options.ts";
 import { Output } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
+import { CREDENTIALS } from "./redact.ts";
+import { readSettings } from "./settings.ts";
 import { openCard, openTarget, takeAgent, type Target, type TargetCard } from "./target.ts";
 
 /** What the work of a command that is about an agent is given. */
@@ -49,9 +52,15 @@ function agentCommand<O extends ClientOptions, T>(
   return addClientOptions(command)
     .usage(`<agent> ${words}[options]`)
     .argument("[words...]")
-    .action(async (given: string[], options: O, self: Command) => {
+    .action(async (given: string[], said: O, self: Command) => {
+      const settings = readSettings(said.config, context);
+      applySettings(self, settings);
+      const options = self.opts<O>();
       const { ref, rest } = takeAgent(given, options, self.getOptionValueSource("agentCard") === "cli");
-      const output = new Output(context.streams, options.output);
+      const { stream: lines = false, verbose = false } = options;
+      const output = new Output(context.streams, options.output, { lines, verbose });
+      for (const caution of cautionsOf(self, settings)) output.warning(caution);
+      if (options.insecure) output.warning(dangerOf(options));
       try {
         const target = await open(ref, options, context);
         await work({ ...target, words: rest, options, output });
@@ -87,21 +96,34 @@ function timeoutProblem(error: unknown, { timeout }: ClientOptions, hint?: strin
   return new Problem("A2ACLI_ERR_TIMEOUT", message, hint, error);
 }
 
-function problemOf(error: unknown, ref: string, options: ClientOptions): Problem {
-  if (isTimeout(error)) return timeoutProblem(error, options);
-  const { bearer, apiKey, basic, oauthClient } = options;
-  const isUnknown = error instanceof A2AError && error.reason === "TASK_NOT_FOUND";
-  // The secret goes nowhere only because a card says so.
-  const isUnnamed = oauthClient !== undefined && options.oauthIssuer === undefined && isRefusal(error);
-  return toProblem(error, {
-    hasCredentials: [bearer, apiKey, basic, oauthClient].some((one) => one !== undefined),
-    ...(isUnknown && { hint: commandLine("task", "list", ref) }),
-    ...(isUnnamed && {
-      hint: "If you know the server that your client's secret is for, name it: --oauth-issuer.",
-    }),
-  });
+/** Whoever answers may be anybody, and is told what the command line has for the agent. */
+function dangerOf(options: ClientOptions): string {
+  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
+  return `--insecure: certificates are not verified, so whoever answers is believed${what}`;
 }
 
-function isRefusal(error: unknown): boolean {
-  return error instanceof A2AError && error.reason === "UNAUTHENTICATED";
+function hasCredentials(options: ClientOptions): boolean {
+  return CREDENTIALS.some((name) => options[name] !== undefined);
+}
+
+function problemOf(error: unknown, ref: string, options: ClientOptions & { taskId?: string }): Problem {
+  if (isTimeout(error)) return timeoutProblem(error, options);
+  const hint = error instanceof A2AError ? hintFor(error, ref, options) : undefined;
+  return toProblem(error, { hasCredentials: hasCredentials(options), ...(hint ? { hint } : {}) });
+}
+
+function hintFor(
+  { reason }: A2AError,
+  ref: string,
+  options: ClientOptions & { taskId?: string },
+): string | undefined {
+  // The secret goes nowhere only because a card says so.
+  if (reason === "UNAUTHENTICATED" && options.oauthClient !== undefined && options.oauthIssuer === undefined)
+    return "If you know the server that your client's secret is for, name it: --oauth-issuer.";
+  if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)
+    return "If the agent speaks 0.3 only: --a2a-version 0.3.";
+  const list = reason === "TASK_NOT_FOUND" ? commandLine("task", "list", ref) : undefined;
+  if (options.taskId === undefined) return list;
+  const debug = "No other task was begun; --debug shows what the agent answered.";
+  return list === undefined ? debug : `${list} shows the tasks that there are. ${debug}`;
 }

@@ -4,6 +4,11 @@ import type { Streams } from "./output.ts";
 export interface Context {
   readonly streams: Streams;
   readonly stdin: NodeJS.ReadableStream;
+  /** Whether a person sits at both ends: what asks questions does so only then. */
+  readonly interactive: boolean;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the user stands: files are looked for from here. */
+  readonly cwd: string;
 }

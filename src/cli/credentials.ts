@@ -28,3 +28,14 @@ function halvesOf(option: string, text: string): [name: string, secret: string] 
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
   throw new Problem("A2ACLI_ERR_USAGE", `${option} is a name and a secret with a colon between them.`);
 }
+
+/** Headers of `--svc-param`; not shown when they can not be read, for the same reason. */
+export function serviceParamsOf(params: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    params.map((param) => {
+      const at = param.indexOf(":");
+      if (at > 0) return [param.slice(0, at).trim(), param.slice(at + 1).trim()];
+      throw new Problem("A2ACLI_ERR_USAGE", "--svc-param is a name and a value with a colon between them.");
+    }),
+  );
+}

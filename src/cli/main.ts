@@ -4,6 +4,7 @@ import { COMMANDS, type Commands } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { Output, type Format, type Streams } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
+import { readSettings } from "./settings.ts";
 import { packageVersion } from "./version.ts";
 
 /** Runs the command line; answers the exit code. */
@@ -16,7 +17,8 @@ export async function run(argv: readonly string[], context: Context): Promise<nu
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (context.interrupted.aborted) return 130;
     const problem = error instanceof CommanderError ? usage(error) : toProblem(error);
-    new Output(context.streams, formatOf(argv)).problem(problem, argv.includes("--stream"));
+    const lines = argv.includes("--stream");
+    new Output(context.streams, formatOf(argv, context), { lines }).problem(problem);
     return problem.exitCode;
   }
 }
@@ -71,10 +73,27 @@ function usage(error: CommanderError): Problem {
 }
 
 /** The format is needed before the command line is understood: its errors are reported in it too. */
-function formatOf(argv: readonly string[]): Format {
-  const at = argv.findIndex((word) => word === "-o" || word === "--output");
-  const value = at >= 0 ? argv[at + 1] : argv.find((word) => /^(-o|--output=)json$/.test(word))?.slice(-4);
-  return (value ?? process.env["A2ACLI_OUTPUT"]) === "json" ? "json" : "text";
+function formatOf(argv: readonly string[], context: Context): Format {
+  const said = valueOf(argv, "-o", "--output");
+  if (said !== undefined) return said === "json" ? "json" : "text";
+  try {
+    const settings = readSettings(valueOf(argv, "--config"), context);
+    return settings.get("A2ACLI_OUTPUT")?.value === "json" ? "json" : "text";
+  } catch {
+    return "text";
+  }
+}
+
+/** The value of an option as it may be written: `-o json`, `-ojson`, `--output json`, `--output=json`. */
+function valueOf(argv: readonly string[], ...names: string[]): string | undefined {
+  for (const name of names) {
+    const at = argv.indexOf(name);
+    if (at >= 0) return argv[at + 1];
+    const start = name.startsWith("--") ? `${name}=` : name;
+    const joined = argv.find((word) => word.startsWith(start));
+    if (joined !== undefined) return joined.slice(start.length);
+  }
+  return undefined;
 }
 
 /** The world as a process has it. */
@@ -96,6 +115,9 @@ export function processContext(): Context {
   return {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
     stdin: process.stdin,
+    interactive: process.stdin.isTTY && process.stdout.isTTY,
     interrupted: interruption.signal,
+    env: process.env,
+    cwd: process.cwd(),
   };
 }

@@ -7,17 +7,21 @@ import type { Format } from "./output.ts";
 export interface ClientOptions {
   agentCard?: string;
   output: Format;
+  stream?: boolean;
+  verbose?: boolean;
   bearer?: string;
   apiKey?: string;
   basic?: string;
   oauthClient?: string;
   oauthIssuer?: string;
   extension?: string[];
-  svcParam?: Record<string, string>;
+  svcParam?: string[];
   transport?: ClientBinding[];
   a2aVersion?: "1.0" | "0.3";
+  insecure?: boolean;
   allowClearText?: boolean;
   timeout?: number;
+  config?: string;
   debug?: boolean;
 }
 
@@ -28,70 +32,94 @@ const BINDINGS: Record<string, ClientBinding> = {
   grpc: "GRPC",
 };
 
-/** Each option's variable is `A2ACLI_` and its name (a2a-cli SPEC §7.2), so that one setup serves every A2A tool. */
+/** What is said of every credential: the command line is seen by others, the environment is not. */
+const SEEN = "; seen in the list of processes and the shell's history, so better";
+
+/** The same words for all commands; each option is a variable too, see `settings.ts`. */
 export function addClientOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         "-a, --agent-card <ref>",
         "in place of <agent>: host, URL of it or of its card, or a card file",
-      ).env("A2ACLI_AGENT_CARD"),
+      ),
     )
     .addOption(outputOption())
-    .addOption(new Option("--bearer <token>", "bearer token to authenticate with").env("A2ACLI_BEARER"))
-    .addOption(new Option("--api-key <key>", "API key to authenticate with").env("A2ACLI_API_KEY"))
     .addOption(
-      new Option("--basic <name:password>", "name and password to authenticate with").env("A2ACLI_BASIC"),
+      new Option(
+        "--stream",
+        "show what happens as it happens; with -o json one line for each, not a document",
+      ),
+    )
+    .addOption(new Option("--verbose", "in text: all that is exchanged, with ids, media types and metadata"))
+    .addOption(new Option("--bearer <token>", `bearer token to authenticate with${SEEN} A2ACLI_BEARER`))
+    .addOption(new Option("--api-key <key>", `API key to authenticate with${SEEN} A2ACLI_API_KEY`))
+    .addOption(
+      new Option("--basic <name:password>", `name and password to authenticate with${SEEN} A2ACLI_BASIC`),
     )
     .addOption(
       new Option(
         "--oauth-client <id:secret>",
-        "OAuth 2.0 client to get a token for, as the card says where",
-      ).env("A2ACLI_OAUTH_CLIENT"),
-    )
-    .addOption(
-      new Option("--oauth-issuer <url>", "the server that the client's secret is for").env(
-        "A2ACLI_OAUTH_ISSUER",
+        `OAuth 2.0 client to get a token for, as the card says where${SEEN} A2ACLI_OAUTH_CLIENT`,
       ),
     )
-    .addOption(new Option("--extension <uri>", "an extension that you speak; repeatable").argParser(oneMore))
+    .addOption(new Option("--oauth-issuer <url>", "the server that the client's secret is for"))
     .addOption(
-      new Option("--svc-param <k:v>", "add a service parameter (an HTTP header); repeatable").argParser(
-        keyValue,
-      ),
+      new Option("--extension <uri>", "an extension that you speak; repeatable").argParser(commaList),
+    )
+    .addOption(
+      new Option(
+        "--svc-param <k:v>",
+        "add a service parameter (an HTTP header, or gRPC metadata); repeatable",
+      ).argParser((text: string, previous?: string[]) => [...(previous ?? []), ...text.split("\n")]),
     )
     .addOption(
       new Option(
         "--transport <binding>",
-        "preferred binding: jsonrpc, rest or grpc; repeatable, first is best",
-      ).argParser(binding),
+        "preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)",
+      ).argParser(bindings),
     )
     .addOption(
-      new Option("--a2a-version <version>", "speak this version of A2A only").choices(["1.0", "0.3"]),
+      new Option(
+        "--a2a-version <version>",
+        "speak this version of A2A only (default: 1.0; older ones only if you say so)",
+      ).choices(["1.0", "0.3"]),
     )
     .addOption(
-      new Option("--allow-clear-text", "send credentials also where the card names a host without TLS").env(
-        "A2ACLI_ALLOW_CLEAR_TEXT",
+      new Option("--insecure", "believe any TLS certificate; for development (default: they are verified)"),
+    )
+    .addOption(
+      new Option("--allow-clear-text", "send credentials also where the card names a host without TLS"),
+    )
+    .addOption(
+      new Option(
+        "--timeout <duration>",
+        "give up after this long, for example 30s or 5m (default: never)",
+      ).argParser(duration),
+    )
+    .addOption(
+      new Option(
+        "--config <path>",
+        "a file of settings (A2ACLI_BEARER=…), in place of the .env here or above",
       ),
     )
-    .addOption(
-      new Option("--timeout <duration>", "give up after this long, for example 30s or 5m")
-        .env("A2ACLI_TIMEOUT")
-        .argParser(duration),
-    )
-    .option("--debug", "log requests to stderr");
+    .option("--debug", "log to stderr what is on the wire, without credentials")
+    .addHelpText(
+      "after",
+      `
+Each option can be set as a variable, too: --agent-card is A2ACLI_AGENT_CARD; --stream has to be said.
+A flag is stronger than the environment, that than .env here or above (or --config), that than ~/.config/a2a-cli/.env.`,
+    );
 }
 
 export function outputOption(): Option {
   return new Option("-o, --output <format>", "text, or json: the protocol's own types")
     .choices(["text", "json"])
-    .default("text")
-    .env("A2ACLI_OUTPUT");
+    .default("text");
 }
 
 export function pollIntervalOption(): Option {
   return new Option("--poll-interval <duration>", "how often to look again while waiting")
-    .env("A2ACLI_POLL_INTERVAL")
     .argParser(duration)
     .default(2000, "2s");
 }
@@ -119,19 +147,23 @@ export function jsonObject(text: string): JsonObject {
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 
-function keyValue(text: string, previous: Record<string, string> = {}): Record<string, string> {
-  const at = text.indexOf(":");
-  if (at < 1) throw new InvalidArgumentError("Write it as key:value.");
-  return { ...previous, [text.slice(0, at).trim()]: text.slice(at + 1).trim() };
-}
-
 /** For options that may be repeated. */
 export function oneMore(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 
-function binding(text: string, previous: ClientBinding[] = []): ClientBinding[] {
-  const known = BINDINGS[text.toLowerCase()];
-  if (!known) throw new InvalidArgumentError("Known are jsonrpc, rest and grpc.");
-  return [...previous, known];
+/** The same for what has no commas in it: a variable can have several only so. */
+function commaList(text: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
+}
+
+function bindings(text: string, previous: ClientBinding[] = []): ClientBinding[] {
+  return [
+    ...previous,
+    ...commaList(text, undefined).map((name) => {
+      const known = BINDINGS[name.toLowerCase()];
+      if (!known) throw new InvalidArgumentError("Known are jsonrpc, rest and grpc.");
+      return known;
+    }),
+  ];
 }

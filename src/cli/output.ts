@@ -1,7 +1,15 @@
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
-import type { AgentCard, TaskState } from "../protocol/index.ts";
+import type { AgentCard, Message, TaskState } from "../protocol/index.ts";
 import type { Problem } from "./problem.ts";
-import { renderCard, renderEvent, renderIds, renderMessage, renderTask } from "./render.ts";
+import {
+  renderCard,
+  renderEvent,
+  renderIds,
+  renderMessage,
+  renderSent,
+  renderTask,
+  type Detail,
+} from "./render.ts";
 import { TextPage } from "./text.ts";
 
 export type Format = "text" | "json";
@@ -12,6 +20,11 @@ export interface Streams {
   err(text: string): void;
 }
 
+interface Style {
+  readonly lines?: boolean;
+  readonly verbose?: boolean;
+}
+
 /**
  * What a command reports. Results go to stdout in the chosen format and never in colour; warnings and hints go to
  * stderr. JSON is the protocol's own types, unchanged: one document, or one line per event of a stream.
@@ -20,26 +33,36 @@ export class Output {
   readonly format: Format;
   readonly #streams: Streams;
   readonly #page: TextPage;
+  readonly #lines: boolean;
+  readonly #verbose: boolean;
 
-  constructor(streams: Streams, format: Format) {
+  /** `lines`: every JSON document on a line of its own. `verbose`: text has all that there is. */
+  constructor(streams: Streams, format: Format, { lines = false, verbose = false }: Style = {}) {
     this.format = format;
+    this.#lines = lines;
+    this.#verbose = verbose;
     this.#streams = streams;
     this.#page = new TextPage((text) => streams.out(text));
   }
 
   response(response: SendMessageResponse, history = false): void {
     if (this.format === "json") this.#document(response);
-    else if ("task" in response) renderTask(this.#page, response.task, history);
-    else renderMessage(this.#page, response.message);
+    else if ("task" in response) renderTask(this.#page, response.task, this.#detail(history));
+    else renderMessage(this.#page, response.message, this.#verbose);
   }
 
   /** The history of a task is shown where it is asked for. */
   task(task: Task, history = false): void {
     if (this.format === "json") this.#document(task);
-    else renderTask(this.#page, task, history);
+    else renderTask(this.#page, task, this.#detail(history));
   }
 
   tasks(page: ListTasksResponse): void {
+    if (this.format === "json" && this.#lines) {
+      for (const task of page.tasks) this.#document(task);
+      if (page.nextPageToken) this.#note(`Next page: ${page.nextPageToken}`);
+      return;
+    }
     if (this.format === "json") return this.#document(page);
     for (const { id, contextId, status } of page.tasks) {
       renderIds(this.#page, { id, contextId, state: status.state });
@@ -76,7 +99,12 @@ export class Output {
   /** One element of a stream, at once. */
   event(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${JSON.stringify(event)}\n`);
-    else renderEvent(this.#page, event);
+    else renderEvent(this.#page, event, this.#detail(false));
+  }
+
+  /** What the user says, for those who want to see all of it. */
+  sent(message: Message): void {
+    if (this.format === "text" && this.#verbose) renderSent(this.#page, message);
   }
 
   /** The last words of a stream in text: who watched only the tail knows which task it was, and how it stands. */
@@ -97,12 +125,9 @@ export class Output {
     this.#note(`hint: ${message}`);
   }
 
-  /** In JSON the failure is the result; `streaming` puts it on a line of its own. */
-  problem(problem: Problem, streaming = false): void {
-    if (this.format === "json") {
-      this.#streams.out(`${JSON.stringify(problem, null, streaming ? undefined : 2)}\n`);
-      return;
-    }
+  /** In JSON the failure is the result. */
+  problem(problem: Problem): void {
+    if (this.format === "json") return this.#document(problem);
     this.#note(`error: ${problem.message} (${problem.code})`);
     if (problem.hint) this.hint(problem.hint);
   }
@@ -114,6 +139,10 @@ export class Output {
   }
 
   #document(value: unknown): void {
-    this.#streams.out(`${JSON.stringify(value, null, 2)}\n`);
+    this.#streams.out(`${JSON.stringify(value, null, this.#lines ? undefined : 2)}\n`);
+  }
+
+  #detail(history: boolean): Detail {
+    return { history: history || this.#verbose, verbose: this.#verbose };
   }
 }

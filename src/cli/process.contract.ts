@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { Context } from "./context.ts";
 import { run } from "./main.ts";
 
 const bin = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
@@ -64,7 +65,10 @@ export function colloquy(
 }
 
 /** The same within this process, which is quicker: for what neither ends by a signal nor goes on for long. */
-export async function inProcess(args: readonly string[]): Promise<Ended> {
+export async function inProcess(
+  args: readonly string[],
+  world: Partial<Pick<Context, "env" | "cwd" | "stdin" | "interactive">> = {},
+): Promise<Ended> {
   const ended = { code: 0, out: "", err: "" };
   const streams = {
     out: (text: string) => void (ended.out += text),
@@ -73,7 +77,11 @@ export async function inProcess(args: readonly string[]): Promise<Ended> {
   ended.code = await run(args, {
     streams,
     stdin: Readable.from([]),
+    interactive: false,
     interrupted: new AbortController().signal,
+    env: { HOME: "/nowhere" },
+    cwd: process.cwd(),
+    ...world,
   });
   return ended;
 }

@@ -1,6 +1,7 @@
 import type {
   AgentCard,
   Artifact,
+  JsonObject,
   Message,
   Part,
   StreamResponse,
@@ -16,28 +17,49 @@ export function renderIds(page: TextPage, ids: { id: string; contextId: string; 
   page.field("State", ids.state);
 }
 
-export function renderTask(page: TextPage, task: Task, history = false): void {
+/** `history`: with the messages of the past. `verbose`: with ids, times, media types and metadata. */
+export interface Detail {
+  readonly history?: boolean;
+  readonly verbose?: boolean;
+}
+
+export function renderTask(
+  page: TextPage,
+  task: Task,
+  { history = false, verbose = false }: Detail = {},
+): void {
   renderIds(page, { id: task.id, contextId: task.contextId, state: task.status.state });
-  for (const message of (history && task.history) || [])
-    renderParts(page, "History", message.role, message.parts);
-  renderStatusMessage(page, task.status);
-  for (const artifact of task.artifacts ?? []) renderArtifact(page, artifact);
+  if (verbose && task.status.timestamp) page.field("Updated", task.status.timestamp);
+  if (verbose) renderMetadata(page, "task", task.metadata);
+  for (const message of (history && task.history) || []) renderSaid(page, "History", message, verbose);
+  renderStatusMessage(page, task.status, verbose);
+  for (const artifact of task.artifacts ?? []) renderArtifact(page, artifact, { verbose });
 }
 
-export function renderMessage(page: TextPage, message: Message): void {
+export function renderMessage(page: TextPage, message: Message, verbose = false): void {
   if (message.contextId) page.field("Context", message.contextId);
-  renderParts(page, "Message", message.role, message.parts);
+  if (message.taskId) page.field("Task", message.taskId);
+  renderSaid(page, "Message", message, verbose);
 }
 
-export function renderEvent(page: TextPage, event: StreamResponse): void {
-  if ("task" in event) renderTask(page, event.task);
-  else if ("message" in event) renderMessage(page, event.message);
+/** What the user says. */
+export function renderSent(page: TextPage, message: Message): void {
+  renderSaid(page, "Sent", message, true);
+}
+
+export function renderEvent(page: TextPage, event: StreamResponse, detail: Detail = {}): void {
+  const { verbose = false } = detail;
+  if ("task" in event) renderTask(page, event.task, detail);
+  else if ("message" in event) renderMessage(page, event.message, verbose);
   else if ("statusUpdate" in event) {
-    page.field("State", event.statusUpdate.status.state);
-    renderStatusMessage(page, event.statusUpdate.status);
+    const { status, metadata } = event.statusUpdate;
+    page.field("State", status.state);
+    if (verbose && status.timestamp) page.field("Updated", status.timestamp);
+    if (verbose) renderMetadata(page, "status", metadata);
+    renderStatusMessage(page, status, verbose);
   } else {
     const { artifact, lastChunk } = event.artifactUpdate;
-    renderArtifact(page, artifact, true);
+    renderArtifact(page, artifact, { growing: true, verbose });
     if (lastChunk) page.close();
   }
 }
@@ -68,13 +90,35 @@ export function renderCard(page: TextPage, card: AgentCard): void {
   for (const { id, name, description } of card.skills) page.field("Skill", `${id} (${name}): ${description}`);
 }
 
-function renderStatusMessage(page: TextPage, { message }: TaskStatus): void {
-  if (message) renderParts(page, "Message", message.role, message.parts);
+function renderStatusMessage(page: TextPage, { message }: TaskStatus, verbose: boolean): void {
+  if (message) renderSaid(page, "Message", message, verbose);
+}
+
+function renderSaid(page: TextPage, label: string, message: Message, verbose: boolean): void {
+  if (verbose) {
+    page.field("Message id", message.messageId);
+    for (const uri of message.extensions ?? []) page.field("Extension", uri);
+    renderMetadata(page, "message", message.metadata);
+  }
+  renderParts(page, label, message.role, message.parts, { verbose });
 }
 
 /** `growing`: the block of a text stays open, so that the next chunk of the artifact continues it. */
-function renderArtifact(page: TextPage, { artifactId, name, parts }: Artifact, growing = false): void {
-  renderParts(page, "Artifact", name ?? artifactId, parts, growing ? artifactId : undefined);
+function renderArtifact(
+  page: TextPage,
+  artifact: Artifact,
+  how: { growing?: boolean; verbose: boolean },
+): void {
+  const { artifactId, name, description, parts, metadata } = artifact;
+  const { growing, verbose } = how;
+  if (verbose) {
+    page.field("Artifact id", artifactId);
+    if (description) page.field("Description", description);
+    renderMetadata(page, "artifact", metadata);
+  }
+  // With all its details a part is shown for itself.
+  const block = growing && !verbose ? { growing: artifactId } : {};
+  renderParts(page, "Artifact", name ?? artifactId, parts, { verbose, ...block });
 }
 
 function renderParts(
@@ -82,14 +126,22 @@ function renderParts(
   label: string,
   value: string,
   parts: readonly Part[],
-  growing?: string,
+  { growing, verbose }: { growing?: string; verbose: boolean },
 ): void {
   for (const part of parts) {
+    if (verbose && part.mediaType) page.field("Media type", part.mediaType);
+    if (verbose) renderMetadata(page, "part", part.metadata);
     if ("text" in part) {
       page.grow(label, value, growing ?? "", part.text);
       if (growing === undefined) page.close();
     } else if ("data" in part) page.block("Data", value, JSON.stringify(part.data, null, 2));
     else page.field("File", [part.filename, part.mediaType, whereOrSize(part)].filter(Boolean).join(", "));
+  }
+}
+
+function renderMetadata(page: TextPage, of: string, metadata: JsonObject | undefined): void {
+  if (metadata && Object.keys(metadata).length > 0) {
+    page.block("Metadata", of, JSON.stringify(metadata, null, 2));
   }
 }
 

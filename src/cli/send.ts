@@ -11,8 +11,9 @@ import { remark, waitForTask } from "./settle.ts";
 import { show } from "./show.ts";
 
 interface Options extends ClientOptions {
-  stream?: boolean;
   async?: boolean;
+  wait?: boolean;
+  returnImmediately?: boolean;
   taskId?: string;
   contextId?: string;
   messageId?: string;
@@ -28,8 +29,13 @@ export function sendCommand(context: Context): Command {
   for (const option of flags.options()) command.addOption(option);
   command
     .addOption(answerOption())
-    .option("--stream", "show what happens as it happens; with -o json one line per event")
-    .option("--async", "do not wait: answer once the task exists")
+    .addOption(new Option("--async", "do not wait: answer once the task exists").conflicts("wait"))
+    .option(
+      "--wait",
+      "wait until the task has ended or waits for you: the default, where a setting says --async",
+    )
+    .addOption(new Option("--no-wait").hideHelp())
+    .addOption(new Option("--return-immediately").hideHelp())
     .option("--task-id <id>", "go on with this task")
     .option("--context-id <id>", "put the new task into this conversation")
     .option("--message-id <id>", "the message's id; an agent takes the same one only once")
@@ -63,25 +69,28 @@ async function partsOf(
 
 async function send(call: Call<Options>, parts: Part[]): Promise<void> {
   const { ref, remote, signal, options, output } = call;
-  const { taskId, contextId, messageId, metadata, history } = options;
+  const { taskId, contextId, metadata, history } = options;
+  const isAsync = options.async === true || options.wait === false || options.returnImmediately === true;
+  const messageId = options.messageId ?? crypto.randomUUID();
   const configuration = {
-    ...(options.async ? { returnImmediately: true } : {}),
+    ...(isAsync ? { returnImmediately: true } : {}),
     ...(history === undefined ? {} : { historyLength: history }),
   };
   const request = {
     signal,
     configuration,
+    messageId,
     ...(taskId === undefined ? {} : { taskId }),
     ...(contextId === undefined ? {} : { contextId }),
-    ...(messageId === undefined ? {} : { messageId }),
     ...(metadata === undefined ? {} : { metadata }),
   };
+  output.sent({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
     // An agent that streams repeats the task first, as it was before this turn; one that does not answers with its end.
     const known = taskId !== undefined && remote.card.capabilities.streaming === true;
     return show(remote.stream(parts, request), call, known);
   }
-  const response = options.async
+  const response = isAsync
     ? await remote.send(parts, request)
     : await wait(remote.stream(parts, request), call);
   output.response(response, (history ?? 0) > 0);

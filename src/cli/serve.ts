@@ -56,7 +56,7 @@ export function addServeOptions(command: Command): Command {
       "--allow-private-webhooks",
       "send push notifications to this machine and its networks, not only to the internet",
     )
-    .addOption(outputOption());
+    .addOption(outputOption().env("A2ACLI_OUTPUT"));
 }
 
 async function serve(paths: string[], options: Options, context: Context): Promise<void> {

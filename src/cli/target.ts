@@ -4,9 +4,12 @@ import { fileURLToPath } from "node:url";
 import { connect, findCard, type ConnectOptions, type Remote } from "../client/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { credentialsOf } from "./credentials.ts";
+import { credentialsOf, serviceParamsOf } from "./credentials.ts";
+import { debugWatcher } from "./debug.ts";
+import { nodeFetch } from "./node-fetch.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
+import { redacting } from "./redact.ts";
 
 /** The agent that a command talks to, with all that its options say about how. */
 export interface Target {
@@ -47,14 +50,18 @@ export interface TargetCard {
 
 /** Finds the agent's card and chooses how to talk to it. */
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
-  const [binding] = options.transport ?? [];
   const { url, signal, ...how } = await clientOf(ref, options, context);
   try {
     const remote = await connect(url, {
       ...how,
       signal,
-      ...(binding ? { binding } : {}),
+      // Older than 1.0 is never spoken unasked (a2a-cli SPEC §13.2).
+      version: options.a2aVersion ?? "1.0",
+      ...(options.transport ? { prefer: options.transport } : {}),
     });
+    const { protocolBinding, protocolVersion, url: at } = remote.via;
+    if (options.debug)
+      context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${at}\n`);
     return { ref, remote, signal };
   } catch (error) {
     throw asCardProblem(error, ref, url);
@@ -77,17 +84,21 @@ async function clientOf(
   options: ClientOptions,
   context: Context,
 ): Promise<ConnectOptions & { readonly url: string; readonly signal: AbortSignal }> {
-  const send = options.debug ? logged(fetch, context) : fetch;
+  const redact = redacting(options);
+  const send = nodeFetch({
+    ...(options.insecure ? { verifiesCertificates: false } : {}),
+    ...(options.debug ? { watch: () => debugWatcher((text) => context.streams.err(text), redact) } : {}),
+  });
   const auth = credentialsOf(options);
   const file = await readCardFile(ref);
   return {
     url: file === undefined ? ref : CARD_FILE,
-    headers: { ...options.svcParam },
+    headers: serviceParamsOf(options.svcParam),
     fetch: (input, init) =>
       file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
     signal: signalOf(options, context),
-    // `fetch` only watches.
-    grpc: {},
+    // `fetch` is not there to be instead of gRPC.
+    grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
     ...(options.allowClearText ? { allowClearText: true } : {}),
     ...(options.extension ? { extensions: options.extension } : {}),
@@ -138,30 +149,4 @@ function asCardProblem(error: unknown, ref: string, url: string): unknown {
   if (reason === "INVALID_PARAMS") return new Problem("A2ACLI_ERR_USAGE", message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
   return new Problem("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
-}
-
-/** Reports each request on stderr: how it ended and how long that took. Never what may hold a credential. */
-function logged(send: typeof fetch, { streams }: Context): typeof fetch {
-  return async (input, init) => {
-    const method = init?.method ?? "GET";
-    const { origin, pathname } = new URL(urlOf(input));
-    const began = performance.now();
-    const report = (how: string): void => {
-      const took = Math.round(performance.now() - began);
-      streams.err(`debug: ${method} ${origin}${pathname}: ${how} in ${took} ms\n`);
-    };
-    try {
-      const response = await send(input, init);
-      report(String(response.status));
-      return response;
-    } catch (error) {
-      report(String(error));
-      throw error;
-    }
-  };
-}
-
-/** Where a request goes. */
-function urlOf(input: string | URL | Request): string {
-  return input instanceof Request ? input.url : String(input);
 }

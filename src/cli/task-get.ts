@@ -12,7 +12,7 @@ interface Options extends ClientOptions {
 
 export function taskGetCommand(context: Context): Command {
   const command = new Command("get")
-    .option("--wait", "look again until it has ended or waits for its user")
+    .option("--wait", "look again until it has ended or waits for its user (default: look once)")
     .option("--history <n>", "also show its last messages, at most this many", count)
     .addOption(pollIntervalOption());
   return clientCommand<Options>(command, "<task id> ", context, async (call) => {

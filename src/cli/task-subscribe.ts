@@ -7,14 +7,11 @@ import { remark } from "./settle.ts";
 import { show } from "./show.ts";
 
 interface Options extends ClientOptions {
-  stream?: boolean;
   after?: string;
 }
 
 export function taskSubscribeCommand(context: Context): Command {
-  const command = new Command("subscribe")
-    .option("--stream", "in JSON: one line per event, instead of the task at the end")
-    .option("--after <event id>", "only what came after this event");
+  const command = new Command("subscribe").option("--after <event id>", "only what came after this event");
   return clientCommand<Options>(command, "<task id> ", context, async (call) => {
     const { remote, ref, signal, options, output } = call;
     const after = options.after === undefined ? {} : { after: options.after };

@@ -4,6 +4,8 @@ import { CLIENT_BINDINGS, type ClientBinding } from "./transport/transport-for.t
 
 export interface Choice {
   readonly binding?: ClientBinding;
+  /** The first of these that the card offers, in the version that is asked for; where it offers none, its own order counts. */
+  readonly prefer?: readonly ClientBinding[];
   /** Only this one. */
   readonly version?: ProtocolVersion;
   /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
@@ -21,9 +23,10 @@ const VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
  */
 export function chooseInterface(
   card: AgentCard,
-  { binding, version, allowOlder, avoid }: Choice = {},
+  { binding: asked, prefer = [], version, allowOlder, avoid }: Choice = {},
 ): AgentInterface {
   const offered = card.supportedInterfaces;
+  const binding = asked ?? prefer.find((one) => offered.some((other) => isOf(other, one, version)));
   const isNew = offered.some((one) => versionOf(one) === "1.0");
   const spoken = offered.filter(({ protocolBinding }) =>
     binding === undefined ? isSpoken(protocolBinding) : protocolBinding === binding,
@@ -44,6 +47,11 @@ export function chooseInterface(
 /** The version that an interface speaks, patches aside (A2A §3.6); undefined for one that is not spoken here. */
 export function versionOf({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
   return VERSIONS.find((version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`));
+}
+
+function isOf(one: AgentInterface, binding: ClientBinding, version: ProtocolVersion | undefined): boolean {
+  const spoken = versionOf(one);
+  return one.protocolBinding === binding && spoken !== undefined && (version ?? spoken) === spoken;
 }
 
 function isSpoken(binding: string): boolean {

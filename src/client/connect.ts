@@ -22,6 +22,8 @@ export interface ConnectOptions {
    * `fetch` of their own, past which it would go, and does not give `grpc`.
    */
   readonly binding?: ClientBinding;
+  /** Bindings that are taken before others where the agent offers them, the best first. */
+  readonly prefer?: readonly ClientBinding[];
   /** Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcConnection;
   /** Pins the version. Default: 1.0 with every agent that has it, 0.3 with those that have nothing else. */
@@ -119,7 +121,8 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 /** The interface that is spoken to; whether gRPC can be is looked at only where it would be. */
 async function choose(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
   const first = chooseInterface(card, options);
-  if (first.protocolBinding !== "GRPC" || options.binding !== undefined) return first;
+  const isAsked = options.binding !== undefined || options.prefer?.includes("GRPC") === true;
+  if (first.protocolBinding !== "GRPC" || isAsked) return first;
   const isWanted = options.fetch === undefined || options.grpc !== undefined;
   if (isWanted && (await isGrpcHere())) return first;
   return chooseInterface(card, { ...options, avoid: "GRPC" });

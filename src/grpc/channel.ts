@@ -13,6 +13,7 @@ export interface ClientTls {
   /** What shows a server that asks for it who calls. */
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
+  readonly insecure?: boolean | undefined;
 }
 
 export interface ChannelOptions {
@@ -112,8 +113,8 @@ export class Channel {
   }
 }
 
-function credentialsOf({ ca, cert, key }: ClientTls): grpc.ChannelCredentials {
-  return grpc.credentials.createSsl(pem(ca), pem(key), pem(cert));
+function credentialsOf({ ca, cert, key, insecure = false }: ClientTls): grpc.ChannelCredentials {
+  return grpc.credentials.createSsl(pem(ca), pem(key), pem(cert), { rejectUnauthorized: !insecure });
 }
 
 function pem(text: string | undefined): Buffer | null {

@@ -26,6 +26,8 @@ export interface GrpcConnection {
   /** A certificate and its key, as PEM, for a server that asks who calls. */
   readonly cert?: string;
   readonly key?: string;
+  /** True: whoever answers is believed. For development. Default: false. */
+  readonly insecure?: boolean;
 }
 
 /**

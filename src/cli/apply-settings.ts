@@ -1,0 +1,74 @@
+import { InvalidArgumentError, type Command, type Option } from "commander";
+import { Problem } from "./problem.ts";
+import { CREDENTIALS } from "./redact.ts";
+import { isReadByOthers, variableOf, type Setting, type Settings, type Source } from "./settings.ts";
+
+/** What one call says and no setting can: what it sends, what it shows (a2a-cli SPEC §11.3), where settings are. */
+const SAID: ReadonlySet<string> = new Set([
+  "--stream",
+  "--text",
+  "--file",
+  "--data",
+  "--media-type",
+  "--answer",
+  "--config",
+]);
+
+/** Each says that the other is not wanted. */
+const OPPOSITES: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
+
+export function isSettable({ long }: Option): boolean {
+  return long !== undefined && long !== null && !SAID.has(long);
+}
+
+/** Gives the options that the command line is silent about the values of the settings. */
+export function applySettings(command: Command, settings: Settings): void {
+  const isSaid = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  for (const option of command.options) {
+    const name = option.attributeName();
+    if (!isSettable(option) || isSaid(name) || isSaid(OPPOSITES[name] ?? "")) continue;
+    const variable = variableOf(option.long ?? "");
+    const setting = settings.get(variable);
+    if (setting) command.setOptionValueWithSource(name, valueOf(option, variable, setting), "config");
+  }
+}
+
+function valueOf(option: Option, variable: string, { value, from }: Setting): unknown {
+  try {
+    if (option.isBoolean()) return switchOf(value);
+    return option.parseArg ? option.parseArg(value, undefined) : value;
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new Problem("A2ACLI_ERR_USAGE", `${variable} of ${nameOf(from)} can not be used: ${error.message}`);
+  }
+}
+
+function switchOf(value: string): boolean {
+  if (/^(true|yes|on|1)$/i.test(value)) return true;
+  if (/^(false|no|off|0)$/i.test(value)) return false;
+  throw new InvalidArgumentError("Write true or false.");
+}
+
+export function nameOf(source: Source): string {
+  return source.kind === "environment" ? "the environment" : source.file;
+}
+
+/** What people should know of where settings come from. */
+export function cautionsOf(command: Command, settings: Settings): string[] {
+  const ignored = settings.ignored.map(
+    ({ variable, file }) =>
+      `${variable} in ${file} is ignored: say it yourself, or name the file with --config`,
+  );
+  const open = new Set<string>();
+  for (const option of command.options) {
+    const setting = isCredential(option) ? settings.get(variableOf(option.long ?? "")) : undefined;
+    if (setting && "file" in setting.from && isReadByOthers(setting.from.file)) open.add(setting.from.file);
+  }
+  return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
+}
+
+/** `--svc-param` may carry one. */
+export function isCredential(option: Option): boolean {
+  const name = option.attributeName();
+  return name === "svcParam" || CREDENTIALS.some((one) => one === name);
+}

@@ -1,0 +1,63 @@
+/** The options whose values are credentials; those of `--svc-param` may be. */
+export const CREDENTIALS = ["bearer", "apiKey", "basic", "oauthClient"] as const;
+
+const HIDDEN = "***";
+
+/** Makes what is printed for people free of the credentials of a call, wherever in a text they stand. */
+export type Redact = (text: string) => string;
+
+interface Secrets {
+  readonly bearer?: string;
+  readonly apiKey?: string;
+  readonly basic?: string;
+  readonly oauthClient?: string;
+  readonly svcParam?: readonly string[];
+}
+
+/**
+ * Not by the name of a field alone: an agent may repeat what it was sent, and a credential stays one in every encoding
+ * in which it travels.
+ */
+export function redacting({ bearer, apiKey, basic, oauthClient, svcParam = [] }: Secrets): Redact {
+  const secrets = [
+    bearer,
+    apiKey,
+    basic,
+    afterColon(basic),
+    afterColon(oauthClient),
+    ...svcParam.map((param) => afterColon(param).trim()),
+  ].filter((secret): secret is string => secret !== undefined && secret !== "");
+  const shapes = secrets.flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString("base64"),
+  ]);
+  // The longest first, so that none is left in part because a shorter one was in it.
+  const unique = [...new Set(shapes)].toSorted((a, b) => b.length - a.length);
+  return (text) =>
+    unique
+      .reduce((clean, secret) => clean.replaceAll(secret, HIDDEN), text)
+      .replaceAll(TOKENS, `$1"${HIDDEN}"`);
+}
+
+/** What a token server answers with. */
+const TOKENS = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
+
+function afterColon(text = ""): string {
+  return text.slice(text.indexOf(":") + 1);
+}
+
+/** The headers of a request as they may be shown: their names, and the values of those that are the protocol's own. */
+export function shownHeaders(headers: Iterable<readonly [string, string]>): string[] {
+  return [...headers].map(([name, value]) => `${name}: ${OPEN.has(name.toLowerCase()) ? value : HIDDEN}`);
+}
+
+const OPEN = new Set([
+  "a2a-version",
+  "a2a-extensions",
+  "x-a2a-extensions",
+  "accept",
+  "content-type",
+  "last-event-id",
+]);
