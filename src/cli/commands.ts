@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { CARDS } from "./cards/index.ts";
 import type { Context } from "./context.ts";
 
 /**
@@ -73,6 +74,10 @@ export const COMMANDS: Commands = {
         load: async () => (await import("./card-sign.ts")).cardSignCommand,
       },
     },
+  },
+  cards: {
+    about: "Look at runs of the card protocol: what roles said, spent and achieved.",
+    commands: CARDS,
   },
   auth: {
     about: "Make credentials for the agents that you serve: new-key.",

@@ -74,6 +74,7 @@ function usage(error: CommanderError): Problem {
 
 /** The format is needed before the command line is understood: its errors are reported in it too. */
 function formatOf(argv: readonly string[], context: Context): Format {
+  if (argv.includes("--json")) return "json";
   const said = valueOf(argv, "-o", "--output");
   if (said !== undefined) return said === "json" ? "json" : "text";
   try {

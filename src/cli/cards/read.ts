@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import {
+  decodeCards,
+  decodeRecording,
+  mergeRecordings,
+  recordingOfCards,
+  type NamedRecording,
+  type Recording,
+} from "../../cards/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { Problem } from "../problem.ts";
+
+/** What one or several files have of a run. */
+export interface ReadRun {
+  /** For titles: its id, or the name of the file when that has none. */
+  readonly name: string;
+  readonly recording: Recording;
+}
+
+/**
+ * The run in the files: several files of one run are what its processes wrote, and are joined. A file that is a list of
+ * cards is a recording of what cards say themselves. `runId` chooses, where a file has several runs.
+ */
+export async function readRun(files: readonly string[], runId?: string): Promise<ReadRun> {
+  const runs = await readRuns(files, runId);
+  const [first, second] = runs;
+  if (!first)
+    throw new Problem("A2ACLI_ERR_USAGE", "Name a file: a record (.cards.jsonl), or a list of cards.");
+  if (second)
+    throw new Problem(
+      "A2ACLI_ERR_USAGE",
+      `These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
+      "Name the files of one run, or: colloquy cards compare",
+    );
+  return first;
+}
+
+/** All runs in the files, in the order of the files. */
+export async function readRuns(files: readonly string[], runId?: string): Promise<ReadRun[]> {
+  const texts = await Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })));
+  const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
+    if (text.trimStart().startsWith("["))
+      return { file, name: basename(file), recording: recordingOfCards(decodeCards(text, file)) };
+    const recording = decodeRecording(text, file, runId === undefined ? {} : { runId });
+    return { file, name: nameOf(recording) ?? basename(file), recording };
+  });
+  return [...Map.groupBy(found, ({ name }) => name)].map(([name, files]) => {
+    const [only] = files;
+    return { name, recording: only && files.length === 1 ? only.recording : mergeRecordings(files) };
+  });
+}
+
+function nameOf({ run, cards, calls }: Recording): string | undefined {
+  return (run ?? cards[0] ?? calls[0])?.run_id;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why =
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(cause);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: ${why}. To do: name a record (.cards.jsonl), or a list of cards.`,
+      {
+        cause,
+      },
+    );
+  }
+}
