@@ -20,7 +20,7 @@ import { Connections } from "./connections.ts";
 import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
-import { artifactsKnown } from "./session-place.ts";
+import { artifactsKnown, isAnswerOf, TASK_ID } from "./session-place.ts";
 import { checkHost } from "./same-host.ts";
 import { Silence } from "./silence.ts";
 import { withSignal } from "./with-signal.ts";
@@ -105,8 +105,14 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     const about = { name: this.name, branch: context.branch, toA2aPart };
     for (const outgoing of toOutgoing(context.session.events, about)) {
       const instead = await beforeRequest?.(outgoing, context);
-      if (instead && isEvent(instead)) yield instead;
-      else yield* this.#ask(instead ?? outgoing, context);
+      if (instead && isEvent(instead)) {
+        yield instead;
+        continue;
+      }
+      let last: Event | undefined;
+      for await (const event of this.#ask(instead ?? outgoing, context)) yield (last = event);
+      // Whoever is heard of in one task counts as having heard what was said before; so nothing may be left behind.
+      if (last?.errorCode !== undefined && !isAnswerOf(this.name, last)) return;
     }
   }
 
@@ -150,8 +156,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
       if (context.abortSignal?.aborted) return;
       yield* aggregation.end();
       const cause = silence.signal.aborted ? tooLate(this.name, timeoutMs) : error;
-      // Once it was heard, the peer knows what it was told, and need not be told again.
-      yield { ...failure(cause), customMetadata: aggregation.place };
+      // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
+      const refused = isGone(cause) && place.taskId !== undefined && { [TASK_ID]: place.taskId };
+      yield { ...failure(cause), customMetadata: { ...refused, ...aggregation.place } };
     } finally {
       silence.end();
     }
@@ -193,6 +200,12 @@ function failure(error: unknown): AdkEvent {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const errorMessage = message.length > LONGEST_ERROR ? `${message.slice(0, LONGEST_ERROR)}…` : message;
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
+}
+
+/** True when a task takes no answer, and never will. */
+function isGone(error: unknown): boolean {
+  const { reason } = A2AError.from(error);
+  return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }
 
 function tooLate(name: string, timeoutMs: number): A2AError {
