@@ -12,6 +12,7 @@ import {
 import type { ConnectOptions, Remote, SendOptions } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PeerAction } from "../metadata.ts";
+import { servingOf } from "../serving.ts";
 import type { SessionEventOptions } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
 import { Aggregation } from "./aggregation.ts";
@@ -20,7 +21,15 @@ import { Connections } from "./connections.ts";
 import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
-import { artifactsKnown, isAnswerOf, TASK_ID } from "./session-place.ts";
+import {
+  artifactsKnown,
+  FOR_TASK,
+  isAnswerOf,
+  remember,
+  STATE,
+  TASK_ID,
+  textUnder,
+} from "./session-place.ts";
 import { checkHost } from "./same-host.ts";
 import { Silence } from "./silence.ts";
 import { withSignal } from "./with-signal.ts";
@@ -149,7 +158,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
       const call = { ...place, signal, headers: await headers?.(context) };
       for await (const said of exchange(remote, parts, call)) {
         silence.broken();
-        yield* aggregation.take(said);
+        const events = aggregation.take(said);
+        for (const event of events) if (textUnder(STATE, event)) this.#leaveWaiting(event, context);
+        yield* events;
       }
       yield* aggregation.end();
     } catch (error) {
@@ -162,6 +173,17 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     } finally {
       silence.end();
     }
+  }
+
+  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelWaiting` later. */
+  #leaveWaiting(event: AdkEvent, context: InvocationContext): void {
+    const { run } = servingOf(context) ?? {};
+    const taskId = textUnder(TASK_ID, event);
+    if (!run || taskId === undefined) return;
+    remember(event, FOR_TASK, run.taskId);
+    const cancelIt = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
+    if (run.signal.aborted) cancelIt();
+    else run.signal.addEventListener("abort", cancelIt, { once: true });
   }
 
   /** Cancels what a session waits for, outside of any run. Rejects only when the peer cannot be found. */
