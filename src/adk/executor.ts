@@ -42,8 +42,11 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     cancelled: async (task, caller) => {
       const made = await runner();
-      const place = placeOf(task, sessionPlace(made.appName, task.contextId, caller));
-      await cancelWaiting(made, place, task);
+      await cancelWaiting(
+        made,
+        placeOf(task, sessionPlace(made.appName, task.contextId, caller)),
+        task.status.message,
+      );
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {

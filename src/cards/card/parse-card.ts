@@ -77,8 +77,7 @@ function timestampOf(value: unknown, at: Reading): value is string {
   return at.refuse(`must be a time as in 2025-01-15T10:30:00.000Z, not ${nameOf(value)}`);
 }
 
-/** Tokens of model calls. */
-export function usageOf(value: unknown, at: Reading): value is object {
+function usageOf(value: unknown, at: Reading): value is object {
   return object(value, at) && hasMembers(value, USAGE, at);
 }
 

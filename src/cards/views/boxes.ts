@@ -5,14 +5,36 @@ import { fit, oneLine, printable, widthOf, wrap } from "./text-width.ts";
 export interface BoxOptions {
   /** Columns of a box. Default 78, at least 40. */
   readonly width?: number;
+  /** Draws each type's frame in a colour of its own, with the codes of terminals. Default false. */
+  readonly colors?: boolean;
 }
 
-/** The cards as boxes, one below the other: who to whom and when, what it says, and its metadata on a line. */
-export function visualizeCards(cards: readonly Card[], { width = 78 }: BoxOptions = {}): string {
-  return cards.map((card, at) => box(card, at + 1, Math.max(40, width))).join("\n");
+/** The cards as boxes, one below the other. */
+export function boxesOf(cards: readonly Card[], { width = 78, colors = false }: BoxOptions = {}): string {
+  return cards
+    .map((card, at) => boxOf(card, at + 1, Math.max(40, width), colors ? paintOf(card) : plain))
+    .join("\n");
 }
 
-function box(card: Card, number: number, width: number): string {
+type Paint = (text: string) => string;
+
+const plain: Paint = (text) => text;
+
+/** Cyan, green, yellow, magenta, red: readable on light and on dark. */
+const COLORS: ReadonlyMap<string, number> = new Map([
+  ["task", 36],
+  ["result", 32],
+  ["query", 33],
+  ["control", 35],
+  ["error", 31],
+]);
+
+function paintOf({ message_type }: Card): Paint {
+  const color = COLORS.get(message_type) ?? 34;
+  return (text) => `\u001b[${color}m${text}\u001b[39m`;
+}
+
+function boxOf(card: Card, number: number, width: number, paint: Paint): string {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
   const inside = width - 4;
   const time = /\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?/.exec(timestamp)?.[0] ?? "";
@@ -20,12 +42,13 @@ function box(card: Card, number: number, width: number): string {
   const room = inside - time.length - 3;
   const title = widthOf(about) > room ? fit(about, room) : about;
   const notes = notesOf(metadata);
+  const side = paint("│");
   return [
-    `┌ ${title} ${"─".repeat(inside - widthOf(title) - time.length - 2)} ${time} ┐`,
+    paint(`┌ ${title} ${"─".repeat(inside - widthOf(title) - time.length - 2)} ${time} ┐`),
     ...[...wrap(printable(content), inside), ...(notes === "" ? [] : wrap(`· ${notes}`, inside))].map(
-      (line) => `│ ${fit(line, inside)} │`,
+      (line) => `${side} ${fit(line, inside)} ${side}`,
     ),
-    `└${"─".repeat(width - 2)}┘`,
+    paint(`└${"─".repeat(width - 2)}┘`),
   ].join("\n");
 }
 

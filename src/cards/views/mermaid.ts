@@ -1,36 +1,97 @@
 import type { Card } from "../card/index.ts";
-import { printable } from "./text-width.ts";
+import type { Delegation } from "./delegations.ts";
+import { exchangesOf } from "./exchanges.ts";
+import { escapedForMermaid as escaped } from "./mermaid-text.ts";
 
 /** How a type's arrow is drawn; what is not here is drawn as a task. */
-const ARROWS: Readonly<Record<string, string | undefined>> = {
-  result: "-->>",
-  control: "-)",
-  error: "-x",
-};
+const ARROWS: ReadonlyMap<string, string> = new Map([
+  ["result", "-->>"],
+  ["control", "-)"],
+  ["error", "-x"],
+]);
 
-/** The cards as a sequence diagram of Mermaid, which GitHub and many editors draw. */
+/**
+ * The cards as a sequence diagram of Mermaid, which GitHub and many editors draw. Tasks that were under way at the same
+ * time stand beside each other in a `par` block; each card keeps the number that it has in every other view.
+ */
 export function mermaidOf(cards: readonly Card[]): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
   // Ids of our own, because a role may be called `end`, which ends a block.
   const ids = new Map(roles.map((role, at) => [role, `r${at + 1}`]));
+  const places = new Map(cards.map((card, at) => [card, at]));
+  const roots = exchangesOf(cards).flatMap((exchange) => exchange.roots);
+  const lines: string[] = [];
+  let next = 1;
+
+  const draw = (card: Card, at: number, indent: string): void => {
+    const { sender, recipient, message_type, content, metadata } = card;
+    if (next !== at + 1) lines.push(`${indent}autonumber ${at + 1}`);
+    next = at + 2;
+    const tokens = metadata.tokens === undefined ? "" : ` (${metadata.tokens} tok)`;
+    const label = `${escaped(`[${message_type.toUpperCase()}] ${content}`)}${tokens}`;
+    const ends = [ids.get(sender), ids.get(recipient)] as const;
+    lines.push(`${indent}${ends[0]}${ARROWS.get(message_type) ?? "->>"}${ends[1]}: ${label}`);
+    const { options } = metadata;
+    if (message_type === "query" && Array.isArray(options) && options.length > 0)
+      lines.push(`${indent}Note over ${ends.join()}: ${escaped(options.map(String).join(" | "))}`);
+  };
+
+  /** The cards at these places, in order; those of branches that run beside each other, in a block. */
+  const drawAll = (all: readonly number[], below: readonly Delegation[], indent: string): void => {
+    const blocks = besides(below, places);
+    const done = new Set<number>();
+    for (const at of all) {
+      if (done.has(at)) continue;
+      const block = blocks.find((branches) => branches.some((branch) => branch.places.includes(at)));
+      if (!block) draw(cards[at] as Card, at, indent);
+      for (const [index, branch] of (block ?? []).entries()) {
+        lines.push(`${indent}${index === 0 ? "par" : "and"} task ${(branch.places[0] ?? 0) + 1}`);
+        drawAll(branch.places, branch.delegation.subtasks, `${indent}    `);
+        for (const place of branch.places) done.add(place);
+      }
+      if (block) lines.push(`${indent}end`);
+    }
+  };
+
+  drawAll([...cards.keys()], roots, "    ");
   return [
     "sequenceDiagram",
     "    autonumber",
     ...roles.map((role) => `    participant ${ids.get(role)} as ${escaped(role)}`),
-    ...cards.map(({ sender, recipient, message_type, content, metadata }) => {
-      const arrow = (Object.hasOwn(ARROWS, message_type) ? ARROWS[message_type] : undefined) ?? "->>";
-      const tokens = metadata.tokens === undefined ? "" : ` (${metadata.tokens} tok)`;
-      const label = escaped(`[${message_type.toUpperCase()}] ${content}${tokens}`);
-      return `    ${ids.get(sender)}${arrow}${ids.get(recipient)}: ${label}`;
-    }),
+    ...lines,
     "",
   ].join("\n");
 }
 
-/** As Mermaid's entities, what would end the line, begin a comment or be taken for HTML. */
-function escaped(text: string): string {
-  return printable(text)
-    .trim()
-    .replaceAll(/[#;<>&%:"]/g, (character) => `#${character.charCodeAt(0)};`)
-    .replaceAll("\n", "<br/>");
+interface Branch {
+  readonly delegation: Delegation;
+  /** Of its cards and of all below it, in order. */
+  readonly places: readonly number[];
+}
+
+/** Where several were under way at the same time. One that was alone is looked into instead. */
+function besides(delegations: readonly Delegation[], places: ReadonlyMap<Card, number>): Branch[][] {
+  const branches = delegations
+    .map((delegation) => ({ delegation, places: placesOf(delegation, places) }))
+    .toSorted((a, b) => (a.places[0] ?? 0) - (b.places[0] ?? 0));
+  const groups: Branch[][] = [];
+  let last = -1;
+  for (const branch of branches) {
+    const [first = 0] = branch.places;
+    if (first < last) groups.at(-1)?.push(branch);
+    else groups.push([branch]);
+    last = Math.max(last, branch.places.at(-1) ?? 0);
+  }
+  return groups.flatMap((group) => {
+    const [only] = group;
+    return only && group.length === 1 ? besides(only.delegation.subtasks, places) : [group];
+  });
+}
+
+function placesOf(one: Delegation, places: ReadonlyMap<Card, number>): number[] {
+  const own = [one.task, ...one.asides.map(({ card }) => card), ...(one.reply ? [one.reply] : [])];
+  return [
+    ...own.flatMap((card) => places.get(card) ?? []),
+    ...one.subtasks.flatMap((subtask) => placesOf(subtask, places)),
+  ].toSorted((a, b) => a - b);
 }

@@ -1,8 +1,9 @@
+import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCard, janet, numbered } from "../card/cards.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../card/index.ts";
-import { generateFlowDiagram, mermaidOf, visualizeCards } from "./index.ts";
+import { generateFlowDiagram, visualizeCards } from "./index.ts";
 import { fit, widthOf, wrap } from "./text-width.ts";
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -72,6 +73,37 @@ describe("boxes", () => {
   });
 });
 
+describe("the colours of boxes", () => {
+  it("are there only when asked for, a frame's by its type, and leave no width", () => {
+    const cards = janet();
+    const colored = visualizeCards(cards, { colors: true });
+    expect(visualizeCards(cards)).not.toContain("\u001b");
+    expect(colored).toContain("\u001b[36m┌ 1 TASK  controller → planner");
+    expect(stripVTControlCharacters(colored)).toBe(visualizeCards(cards));
+  });
+});
+
+describe("the plain list", () => {
+  it("is the one of the specification's own tool", () => {
+    const [task, , result] = janet();
+    expect(visualizeCards([task!, { ...result!, content: "9".repeat(101) }], { style: "classic" })).toBe(
+      CLASSIC,
+    );
+  });
+
+  it("has four lines and more for each card, and none that a card has written", () => {
+    fc.assert(
+      fc.property(fc.array(anyCard, { minLength: 1, maxLength: 3 }), (cards) => {
+        const list = visualizeCards(cards, { style: "classic" });
+        expect(list).not.toMatch(UNSAFE);
+        const lines = list.split("\n");
+        expect(lines.filter((line) => /^\[Card \d+\] \S+$/.test(line))).toHaveLength(cards.length);
+        expect(lines.every((line) => /^( {2}|\[Card|=+$|A2A CARD|Total Cards: |$)/.test(line))).toBe(true);
+      }),
+    );
+  });
+});
+
 describe("the width of a text", () => {
   it.each([
     ["abc", 3],
@@ -94,29 +126,28 @@ describe("the width of a text", () => {
   });
 });
 
-describe("the Mermaid diagram", () => {
-  it("has the roles, and an arrow for each card", () => {
-    expect(mermaidOf(janet().slice(0, 3))).toBe(`sequenceDiagram
-    autonumber
-    participant r1 as controller
-    participant r2 as planner
-    participant r3 as solver
-    r1->>r2: [TASK] Janet's ducks lay 16 eggs per day...
-    r2->>r3: [TASK] Calculate 16 eggs - 3 eaten - 4 muffins
-    r3-->>r2: [RESULT] 9 (120 tok)
-`);
-  });
+const EQUALS = "=".repeat(80);
+const DASHES = "-".repeat(76);
+const CLASSIC = `${EQUALS}
+A2A CARD COMMUNICATION FLOW
+${EQUALS}
 
-  it("has nothing in it that a card could end a line or begin markup with", () => {
-    const [card] = janet();
-    const diagram = mermaidOf([{ ...card!, content: "a;b\n#<script>%%" }]);
-    expect(diagram).toContain("[TASK] a#59;b<br/>#35;#60;script#62;#37;#37;\n");
-    fc.assert(
-      fc.property(fc.array(anyCard, { minLength: 1 }), (cards) => {
-        const roles = new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]));
-        expect(mermaidOf(cards).split("\n")).toHaveLength(3 + roles.size + cards.length);
-        expect(mermaidOf(cards)).not.toMatch(UNSAFE);
-      }),
-    );
-  });
-});
+[Card 1] 2025-01-15T10:30:01.000Z
+  From: CONTROLLER
+  To:   PLANNER
+  Type: TASK
+  Task: Janet's ducks lay 16 eggs per day...
+  Metadata: {"card_id":"c1","dataset":"gsm8k"}
+  ${DASHES}
+
+[Card 2] 2025-01-15T10:30:03.000Z
+  From: SOLVER
+  To:   PLANNER
+  Type: RESULT
+  Status: success
+  Result: ${"9".repeat(100)}...
+  Metadata: {"card_id":"c3","turn":1,"tokens":120,"status":"success"}
+  ${DASHES}
+${EQUALS}
+Total Cards: 2
+${EQUALS}`;
