@@ -14,3 +14,7 @@ export type {
   SolveStep,
 } from "./model.ts";
 export type { Answer, Asked, Delegated, Desk, Role } from "./role.ts";
+export { type Document, documentsContext, documentsOf } from "./documents.ts";
+export * from "./models/index.ts";
+export * from "./planner/index.ts";
+export * from "./solver/index.ts";

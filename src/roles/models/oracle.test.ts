@@ -1,0 +1,181 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import {
+  decodeGsm8k,
+  decodeSocratic,
+  gsm8kSlice,
+  type GsmSample,
+  joinSocratic,
+  scoreGsm8k,
+} from "../../cards/index.ts";
+import { openDesk, runRole } from "../desk.fixture.ts";
+import { createPlanner, type PlannerOptions } from "../planner/index.ts";
+import { createAnswerer, createSolver } from "../solver/index.ts";
+import { oracle, scripted } from "./index.ts";
+
+const folder = process.env["COLLOQUY_DATA"];
+const read = (file: string): string => readFileSync(join(folder ?? "", file), "utf8");
+
+/** The whole of GSM8K's test split, where it is. */
+const whole = (): GsmSample[] =>
+  joinSocratic(
+    decodeGsm8k(read("gsm8k/test.jsonl"), "test.jsonl"),
+    decodeSocratic(read("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
+  );
+
+async function solveAll(samples: readonly GsmSample[], options: PlannerOptions = {}, batch = true) {
+  const model = oracle(samples, { batch });
+  const planner = createPlanner(options);
+  const solver = createSolver();
+  return Promise.all(
+    samples.map(async ({ id, question, gold }) => {
+      const { reply, run } = await runRole(planner, {
+        task: question,
+        dataset: "gsm8k",
+        sampleId: id,
+        model,
+        colleagues: { solver: { role: solver, model } },
+      });
+      const completed = reply.metadata["status"] === "completed";
+      return {
+        id,
+        run,
+        completed,
+        correct: completed && scoreGsm8k(reply.content, gold, "flexible").correct,
+      };
+    }),
+  );
+}
+
+const solved = (results: readonly { correct: boolean }[]): number =>
+  results.filter(({ correct }) => correct).length;
+
+describe("the oracle in both roles", () => {
+  it("solves Janet's ducks with the human sub-questions", async () => {
+    const [done] = await solveAll(gsm8kSlice().slice(0, 1));
+    expect(done?.run.cards.map(({ sender, content }) => `${sender}: ${content}`).slice(1)).toEqual([
+      "planner: How many eggs does Janet sell? Calculate 16-3-4",
+      "solver: 9",
+      "planner: How much does Janet make at the farmers' market? Calculate 9*2",
+      "solver: 18",
+      "planner: 18",
+    ]);
+  });
+
+  it.each([
+    {},
+    { mode: "parallel" },
+    { mode: "plan-first" },
+    { transcript: "history" },
+    { maxTurns: 12 },
+  ] as const)("solves all 20 shipped problems with %j", async (options) => {
+    expect(solved(await solveAll(gsm8kSlice(), options))).toBe(20);
+  });
+
+  it("fits many steps into the turns there are, or the calls", async () => {
+    const [long] = gsm8kSlice().toSorted((a, b) => b.steps.length - a.steps.length);
+    if (!long) throw new Error("the slice is empty");
+    const [done] = await solveAll([long]);
+    const tasks = done?.run.tasksTo("solver") ?? [];
+    expect(tasks).toHaveLength(2);
+    expect(tasks.flatMap(({ content }) => content.split("\n"))).toHaveLength(long.steps.length);
+    const [one] = await solveAll([long], { maxSolverCalls: 1 });
+    expect([one?.correct, one?.run.tasksTo("solver").length]).toEqual([true, 1]);
+  });
+
+  it("asks on with what the solver said, and carries its errors to the answer", async () => {
+    const samples = gsm8kSlice();
+    const [janet] = samples;
+    if (!janet) throw new Error("the slice is empty");
+    const desk = openDesk(createPlanner(), {
+      task: janet.question,
+      model: oracle(samples),
+      colleagues: { solver: ({ turn }) => ({ result: turn === 1 ? "8" : "16", status: "success" }) },
+    });
+    expect(await createPlanner().work(desk)).toMatchObject({ result: "16" });
+    expect(desk.run.tasksTo("solver")[1]?.content).toMatch(/Calculate 8\*2$/);
+  });
+
+  it("adds an error that no later step speaks of", async () => {
+    const [janet] = gsm8kSlice();
+    if (!janet) throw new Error("the slice is empty");
+    const steps = [
+      { question: "a?", text: "<<2+2=4>>4" },
+      { question: "b?", text: "<<10*3=30>>30" },
+    ];
+    const { reply } = await runRole(createPlanner(), {
+      task: janet.question,
+      model: oracle([{ ...janet, steps }]),
+      colleagues: { solver: ({ turn }) => ({ result: turn === 1 ? "7" : "30", status: "success" }) },
+    });
+    expect(reply.content).toBe("33");
+  });
+
+  it("gives a failed subtask out again, and does not take a forced one for its own", async () => {
+    const samples = gsm8kSlice();
+    const [janet] = samples;
+    if (!janet) throw new Error("the slice is empty");
+    const all = oracle(samples);
+    let failed = false;
+    const planner = scripted(async (request, call) => {
+      if (call <= 2) return '{"action":"final_answer","answer":"0"}';
+      return (await all.complete(request)).text;
+    });
+    const { reply, run } = await runRole(createPlanner({ maxTurns: 5 }), {
+      task: janet.question,
+      model: planner,
+      colleagues: {
+        solver: ({ task, turn }) => {
+          if (turn === 2 && !failed) {
+            failed = true;
+            return { error: "no", errorType: "model_error" };
+          }
+          return { result: task.endsWith("9*2") ? "18" : "9", status: "success" };
+        },
+      },
+    });
+    expect(reply.content).toBe("18");
+    expect(run.tasksTo("solver").map(({ metadata }) => [metadata.turn, metadata.forced])).toEqual([
+      [1, true],
+      [2, undefined],
+      [3, undefined],
+      [4, undefined],
+    ]);
+  });
+
+  it("answers a whole problem by itself, too", async () => {
+    const samples = gsm8kSlice();
+    const { reply } = await runRole(createAnswerer({ style: "cot" }), {
+      task: samples[0]?.question ?? "",
+      model: oracle(samples),
+    });
+    expect(reply.content).toBe(
+      "How many eggs does Janet sell? 9\nHow much does Janet make at the farmers' market? 18\nAnswer: 18",
+    );
+  });
+
+  it("knows no other problem", async () => {
+    const { reply } = await runRole(createPlanner(), { task: "What is 1 + 1?", model: oracle(gsm8kSlice()) });
+    expect(reply.content).toMatch(/does not know "What is 1 \+ 1\?"; give it the samples/);
+  });
+});
+
+describe.skipIf(!folder)(
+  "the oracle on the whole test split (skipped unless COLLOQUY_DATA names a folder)",
+  () => {
+    it.each(["chained", "parallel", "plan-first"] as const)(
+      "solves 1,308 of 1,319 in mode %s, and the first 200",
+      async (mode) => {
+        const results = await solveAll(whole(), { mode });
+        expect([results.length, solved(results), solved(results.slice(0, 200))]).toEqual([1_319, 1_308, 200]);
+        expect(results.every(({ completed }) => completed)).toBe(true);
+      },
+    );
+
+    it("with three turns and a call for each step can finish no more than 323", async () => {
+      const results = await solveAll(whole(), {}, false);
+      expect([solved(results), results.filter(({ completed }) => completed).length]).toEqual([323, 326]);
+    });
+  },
+);

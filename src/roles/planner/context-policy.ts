@@ -1,0 +1,34 @@
+import type { TaskCard } from "../../cards/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { documentsOf, pickDocuments } from "../documents.ts";
+
+/**
+ * What of the task's context a solver is shown. `none`: only its subtask. `full`: everything. `routed`: the planner sees
+ * the titles of documents, names some on a subtask, and the solver gets these and nothing else. Or a function that says.
+ */
+export type ContextPolicy = "none" | "full" | "routed" | CustomContext;
+
+/** Makes the context of a subtask's card; `documents` are the titles that the planner named. */
+export type CustomContext = (
+  subtask: { readonly task: string; readonly documents?: readonly string[] },
+  task: TaskCard,
+) => JsonObject | undefined;
+
+/** The context that goes with a subtask, and the titles of the documents in it. */
+export function contextFor(
+  policy: ContextPolicy,
+  subtask: Parameters<CustomContext>[0],
+  task: TaskCard,
+): { readonly context?: JsonObject; readonly titles?: readonly string[] } {
+  const whole = task.metadata.context;
+  if (policy === "none") return {};
+  if (policy === "routed") {
+    if (!subtask.documents) return {};
+    const { context, titles } = pickDocuments(whole, subtask.documents);
+    return titles.length > 0 ? { context, titles } : {};
+  }
+  const context = policy === "full" ? whole : policy(subtask, task);
+  if (context === undefined) return {};
+  const titles = documentsOf(context).map(({ title }) => title);
+  return titles.length > 0 ? { context, titles } : { context };
+}

@@ -1,0 +1,9 @@
+/**
+ * THE PLANNER: a machine of three states, plan → (dispatch → wait)* → answer. `state.ts` decides, as a function of what it
+ * knows and what happened; `planner.ts` does what it says; `prompts.ts` has every word that a model is told.
+ */
+export { createPlanner } from "./planner.ts";
+export type { PlannerMode, PlannerOptions } from "./options.ts";
+export type { ContextPolicy, CustomContext } from "./context-policy.ts";
+export { type Action, type ActionName, actionSchema, understand, type Understood } from "./action.ts";
+export type { Subtask } from "./placeholders.ts";

@@ -1,0 +1,47 @@
+/**
+ * The JSON values that a text may mean, likeliest first: all of it, what stands in code fences, and every object from
+ * its opening brace to the closing one, also inside others. Reads strings as strings, so braces in them count nothing.
+ */
+export function* jsonInText(text: string): Generator<unknown, void> {
+  yield* parsed(text);
+  for (const [, fenced = ""] of text.matchAll(FENCE)) yield* parsed(fenced);
+  let budget = MOST_CHARACTERS_READ;
+  for (let start = text.indexOf("{"); start >= 0 && budget > 0; start = text.indexOf("{", start + 1)) {
+    const end = endOfObject(text, start, budget);
+    budget -= Math.abs(end) - start;
+    if (end > 0) yield* parsed(text.slice(start, end));
+  }
+}
+
+function* parsed(text: string): Generator<unknown, void> {
+  try {
+    yield JSON.parse(text);
+  } catch {
+    // No JSON; somewhere else in the text there may be some.
+  }
+}
+
+/** The position behind the brace that closes the one at `start`; negative, where the text was read to in vain. */
+function endOfObject(text: string, start: number, budget: number): number {
+  const last = Math.min(text.length, start + budget);
+  let depth = 0;
+  let inString = false;
+  for (let at = start; at < last; at++) {
+    const character = text[at];
+    if (inString) {
+      if (character === "\\") at += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === "{") depth += 1;
+    else if (character === "}") {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return -last;
+}
+
+const FENCE = /```[\w-]*\s([\s\S]*?)```/g;
+
+/** A text of nothing but braces is read again from each of them; this bounds the sum. */
+const MOST_CHARACTERS_READ = 4_000_000;

@@ -1,0 +1,41 @@
+/** A subtask that may speak of answers to others: `{s1}` stands for the answer to the subtask of that id. */
+export interface Subtask {
+  readonly id: string;
+  readonly task: string;
+  /** Titles or ids of documents that the solver is to be shown. */
+  readonly documents?: readonly string[];
+}
+
+/** The ids of other subtasks that a text waits for: those of the batch that it names. */
+export function waitsFor(task: string, ids: ReadonlySet<string>): string[] {
+  const named = [...task.matchAll(PLACEHOLDER)].map(([, id = ""]) => id);
+  return [...new Set(named)].filter((id) => ids.has(id));
+}
+
+/** What is wrong with a batch: an id twice, a placeholder for nobody, subtasks that wait for each other. */
+export function problemOf(batch: readonly Subtask[], known: ReadonlySet<string>): string | undefined {
+  const ids = new Set(batch.map(({ id }) => id));
+  if (ids.size < batch.length) return "two subtasks have the same id";
+  for (const { id, task } of batch) {
+    const nobody = [...task.matchAll(PLACEHOLDER)].find(
+      ([, name = ""]) => NUMBERED.test(name) && !ids.has(name) && !known.has(name),
+    );
+    if (nobody) return `subtask ${id} needs ${nobody[0]}, and there is no such subtask`;
+  }
+  const left = new Map(batch.map(({ id, task }) => [id, waitsFor(task, ids)]));
+  for (;;) {
+    const free = [...left].filter(([, others]) => !others.some((other) => left.has(other)));
+    if (free.length === 0) break;
+    for (const [id] of free) left.delete(id);
+  }
+  return left.size > 0 ? `the subtasks ${[...left.keys()].join(", ")} wait for each other` : undefined;
+}
+
+/** The task with answers in the place of their ids; what names nobody stays as it is. */
+export function fillIn(task: string, answers: ReadonlyMap<string, string>): string {
+  return task.replaceAll(PLACEHOLDER, (whole, id: string) => answers.get(id) ?? whole);
+}
+
+const PLACEHOLDER = /\{([A-Za-z][\w-]*)\}/g;
+/** As the prompt teaches ids. Other words in braces may be what the task is about. */
+const NUMBERED = /^s\d+$/;

@@ -1,0 +1,100 @@
+import {
+  CONTROLLER,
+  type CoreRole,
+  lastNumber,
+  normalizeAnswer,
+  type Route,
+  SOLVER,
+  strictAnswer,
+} from "../../cards/index.ts";
+import { datasetOf } from "../dataset.ts";
+import type { ModelReply } from "../model.ts";
+import type { Answer, Desk, Role } from "../role.ts";
+import { answererInstructions, taskText } from "./prompts.ts";
+
+export interface AnswererOptions {
+  /** As it stands on cards. Default `solver`. */
+  readonly name?: string;
+  /** With or without a chain of thought. */
+  readonly style: "cot" | "direct";
+  /** Answers that are asked for, at the same time; the one that most agree on wins. Default 1. */
+  readonly samples?: number;
+  /** Of one answer. Default 2,048. */
+  readonly maxTokens?: number;
+  /** Several samples need some, and models have it by default. */
+  readonly temperature?: number;
+  /** Of the first sample; each further one has the next. */
+  readonly seed?: number;
+}
+
+/**
+ * A role that answers a whole problem by itself: the baselines `direct`, `cot` and `cot-sc@k`. The result of one sample is
+ * what the model said; of several, `Answer: …` by majority, with `metadata.votes`. `answerIn` finds the answer in both.
+ */
+export function createAnswerer(options: AnswererOptions): Role {
+  return {
+    name: options.name ?? "solver",
+    description: "Answers a whole problem by itself.",
+    work: (desk) => answer(desk, options),
+  };
+}
+
+/** What a card protocol needs beside its own routes when a controller gives whole problems to a solver. */
+export const ANSWERER_ROUTES: readonly Route<CoreRole, "task" | "control" | "result" | "query" | "error">[] =
+  [
+    { from: CONTROLLER, to: SOLVER, types: ["task", "control", "result"] },
+    { from: SOLVER, to: CONTROLLER, types: ["result", "query", "error"] },
+  ];
+
+async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
+  const { style, samples = 1, maxTokens = 2_048, temperature, seed } = options;
+  const ask = (sample: number): Promise<ModelReply> =>
+    desk.think({
+      step: { kind: "answer", task: desk.task, style, sample },
+      messages: [
+        { role: "system", text: answererInstructions(style) },
+        { role: "user", text: taskText("Problem", desk.task) },
+      ],
+      maxTokens,
+      ...(temperature !== undefined && { temperature }),
+      ...(seed !== undefined && { seed: seed + sample - 1 }),
+    });
+  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => ask(index + 1)));
+  const texts = replies.map(({ text }) => text.trim()).filter(Boolean);
+  const [only] = texts;
+  if (only === undefined) {
+    const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");
+    return { error: `The model answered nothing; it stopped with ${finish}.`, errorType: "model_error" };
+  }
+  if (samples === 1) return { result: only, status: "completed" };
+  const votes = countVotes(texts.map((text) => answerIn(text, datasetOf(desk.task))));
+  const [winner] = votes;
+  return winner === undefined
+    ? { error: "None of the samples has an answer in it.", errorType: "model_error" }
+    : { result: `Answer: ${winner.answer}`, status: "completed", metadata: { votes } };
+}
+
+/**
+ * The answer in what a model said: of `gsm8k` the number after the last mark, else the last one; of others what follows the
+ * last `Answer:`, else all of it. `undefined` where there is none.
+ */
+export function answerIn(text: string, dataset: string): string | undefined {
+  if (dataset === "gsm8k") return strictAnswer(text) ?? lastNumber(text);
+  const [, marked] = [...text.matchAll(MARKED)].at(-1) ?? [];
+  const answer = (marked ?? text).replaceAll("*", "").trim();
+  return answer === "" ? undefined : answer;
+}
+
+const MARKED = /\banswer\**:\**[ \t]*([^\n]*)/gi;
+
+/** Answers with how often they were given, the most frequent first; of equals, the one that was first. */
+function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
+  const given = answers.filter((one) => one !== undefined);
+  // Numbers are the same by value, and words by the normalisation of the scores; the first spelling stands for all.
+  const groups = Map.groupBy(given, (one) =>
+    Number.isFinite(Number(one)) ? String(Number(one)) : normalizeAnswer(one),
+  );
+  return [...groups.values()]
+    .map((group) => ({ answer: group[0] ?? "", count: group.length }))
+    .toSorted((a, b) => b.count - a.count);
+}
