@@ -42,11 +42,8 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     cancelled: async (task, caller) => {
       const made = await runner();
-      await cancelWaiting(
-        made,
-        placeOf(task, sessionPlace(made.appName, task.contextId, caller)),
-        task.status.message,
-      );
+      const place = placeOf(task, sessionPlace(made.appName, task.contextId, caller));
+      await cancelWaiting(made, place, task);
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {

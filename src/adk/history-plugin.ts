@@ -2,7 +2,7 @@ import type * as Adk from "@google/adk";
 import type { Message } from "../protocol/index.ts";
 import { interruption, type OpenCall, openCalls } from "./open-calls.ts";
 import { longRunningCall } from "./parts.ts";
-import { type Serving, servingOf } from "./serving.ts";
+import { nameSession, type Serving } from "./serving.ts";
 import type { AdkEvent, AdkFunctionCall } from "./types.ts";
 
 const NAME = "colloquy_history";
@@ -15,11 +15,12 @@ export function watchHistory({ pluginManager }: Adk.Runner, { BasePlugin, create
   if (pluginManager.getPlugin(NAME)) return;
   class HistoryPlugin extends BasePlugin {
     override async onUserMessageCallback({
-      invocationContext: { session, sessionService, abortSignal },
+      invocationContext,
       userMessage,
     }: Parameters<Adk.BasePlugin["onUserMessageCallback"]>[0]): Promise<undefined> {
+      const { session, sessionService } = invocationContext;
       const { interrupted, asked } = openCalls(session.events, userMessage);
-      const serving = servingOf(abortSignal);
+      const serving = nameSession(invocationContext);
       const given = serving && asked.length > 0 ? await givenUp(serving, asked) : [];
       for (const [event, calls] of byEvent([...interrupted, ...given])) {
         const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;

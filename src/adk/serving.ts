@@ -6,16 +6,22 @@ export const WAITING_TASK_IDS: "adk_waiting_task_ids" = metadataKey("waiting_tas
 
 /** What a run of ADK is for: a turn of a task. */
 export interface Serving {
-  readonly run: Pick<Run, "taskId" | "task" | "waiting">;
+  readonly run: Pick<Run, "taskId" | "task" | "signal" | "waiting">;
   /** The other tasks of the context that wait for their user; undefined when there is nothing to be said. */
   waiting: readonly string[] | undefined;
 }
 
+/** A run of ADK, as far as it is known by: what ADK hands on to wherever the run goes. */
+export interface RunOfAdk {
+  readonly session: object;
+  readonly abortSignal?: AbortSignal | undefined;
+}
+
 /**
- * By the signal that can abort it. That is all of ours that ADK hands on to wherever a run goes: to its plugins, to its
- * sub-agents, and to the agents that are its tools, which run in sessions of their own.
+ * By the signal and by the session object of the run. Plugins and sub-agents are given both, nodes of a workflow only the
+ * session (their signal is one of their own), and agents that are tools only the signal (their session is).
  */
-const servings = new WeakMap<AbortSignal, Serving>();
+const servings = new WeakMap<object, Serving>();
 
 export function beginServing(run: Run): Serving {
   // What an earlier turn has said of them is taken back, unless it is still so.
@@ -24,6 +30,13 @@ export function beginServing(run: Run): Serving {
   return serving;
 }
 
-export function servingOf(signal: AbortSignal | undefined): Serving | undefined {
-  return signal && servings.get(signal);
+export function servingOf({ session, abortSignal }: RunOfAdk): Serving | undefined {
+  return servings.get(session) ?? (abortSignal && servings.get(abortSignal));
+}
+
+/** From its beginning on, a run is known by its session object, too. */
+export function nameSession(run: RunOfAdk): Serving | undefined {
+  const serving = servingOf(run);
+  if (serving) servings.set(run.session, serving);
+  return serving;
 }

@@ -1,9 +1,19 @@
-import { LlmAgent, LogLevel, setLogLevel, Workflow } from "@google/adk";
+import {
+  AgentTool,
+  FunctionTool,
+  LlmAgent,
+  LogLevel,
+  LongRunningFunctionTool,
+  ParallelAgent,
+  setLogLevel,
+  Workflow,
+} from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
 import { connect, type Remote } from "../../client/index.ts";
 import type { Agent, Run } from "../../engine/index.ts";
 import type { Task } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { z } from "zod";
 import { ScriptedLlm } from "../models/index.ts";
 import type { AdkRoot } from "../source.ts";
 import { toA2a, type ToA2aOptions } from "../to-a2a.ts";
@@ -113,4 +123,82 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     expect(await cancelled()).toBe(1);
     expect((await parent.task.get(other.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
+
+  const parameters = z.object({});
+  const approve = new LongRunningFunctionTool({
+    name: "approve",
+    description: "Asks a person",
+    parameters,
+    execute: () => ({ status: "pending" }),
+  });
+  /** Never ends. `begun` resolves once it is at work. */
+  function digging(): { dig: FunctionTool; begun: Promise<void> } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const execute = (): Promise<never> => {
+      resolve();
+      return new Promise(() => {});
+    };
+    return {
+      dig: new FunctionTool({ name: "dig", description: "Digs", parameters, execute }),
+      begun: promise,
+    };
+  }
+  /** Asks the other agent as a tool, and then does something else. */
+  const asker = (remote: RemoteAgent, then: FunctionTool): LlmAgent =>
+    new LlmAgent({
+      name: "asker",
+      tools: [new AgentTool({ agent: remote }), then],
+      model: new ScriptedLlm(({ results: [result] }) => {
+        if (!result) return { call: "remote", args: { request: "weather?" } };
+        return result.name === "remote" ? { call: then.name } : "I wait.";
+      }),
+    });
+
+  it("cancels what waits in a tool, when the task waits itself", async () => {
+    const { parent, far } = await chain((remote) => asker(remote, approve));
+    const asked = taskOf(await parent.send("weather?"));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const { contextId } = asked;
+    const other = taskOf(await parent.send("weather?", { contextId: `${contextId}-2` }));
+    await parent.task.cancel(asked.id);
+    const cancelled = async (): Promise<number> =>
+      (await far.task.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
+    while ((await cancelled()) === 0);
+    expect(await cancelled()).toBe(1);
+    await parent.task.cancel(other.id);
+    expect(await statesOf(far, "TASK_STATE_CANCELED")).toHaveLength(2);
+  });
+
+  it.each<[string, (remote: RemoteAgent, dig: FunctionTool) => AdkRoot]>([
+    ["in a tool", asker],
+    [
+      "in a branch beside",
+      (remote, dig): ParallelAgent => new ParallelAgent({ name: "both", subAgents: [remote, digger(dig)] }),
+    ],
+    [
+      "at a node beside",
+      (remote, dig): Workflow =>
+        new Workflow({
+          name: "w",
+          edges: [
+            ["START", remote],
+            ["START", digger(dig)],
+          ],
+        }),
+    ],
+  ])("cancels what waits while the task is still at work: %s", async (_, parentOf) => {
+    const { dig, begun } = digging();
+    const { parent, far } = await chain((remote) => parentOf(remote, dig));
+    const configuration = { returnImmediately: true };
+    const { id } = taskOf(await parent.send("weather?", { configuration }));
+    await begun;
+    const isWaiting = async (): Promise<boolean> =>
+      (await far.task.list({ status: "TASK_STATE_INPUT_REQUIRED" })).tasks.length > 0;
+    while (!(await isWaiting()));
+    await parent.task.cancel(id);
+    expect(await statesOf(far, "TASK_STATE_CANCELED")).toHaveLength(1);
+  });
+
+  const digger = (dig: FunctionTool): LlmAgent =>
+    new LlmAgent({ name: "digger", tools: [dig], model: new ScriptedLlm([{ call: "dig" }]) });
 });

@@ -1,8 +1,7 @@
-import type { Message } from "../../protocol/index.ts";
+import type { Task } from "../../protocol/index.ts";
 import type { SessionPlace } from "../metadata.ts";
-import { longRunningCall } from "../parts.ts";
 import type { AdkEvent, AdkRunner } from "../types.ts";
-import { TASK_ID, textUnder } from "./session-place.ts";
+import { FOR_TASK, TASK_ID, textUnder } from "./session-place.ts";
 
 /** A session, as far as it is read. */
 export interface SessionLike {
@@ -16,36 +15,74 @@ export interface StandIn {
   cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
 }
 
-/** Cancels the tasks of other agents that have asked what nobody will answer any more. */
+/** Cancels the tasks of other agents that have asked, for a task that is no more, what nobody will answer. */
 export async function cancelWaiting(
   { agent, sessionService }: AdkRunner,
   place: SessionPlace,
-  question: Message | undefined,
+  { id }: Task,
 ): Promise<void> {
-  const asked = new Set(question?.parts.flatMap((part) => longRunningCall(part)?.id ?? []));
-  const standIns = new Map([...standInsBelow(agent)].map((found) => [found.name, found]));
-  if (asked.size === 0 || standIns.size === 0) return;
-  const session: SessionLike | undefined = await sessionService.getSession({ ...place });
-  const waiting = new Map<string, StandIn>();
-  for (const event of session?.events ?? []) {
-    const standIn = standIns.get(event.author ?? "");
-    const taskId = textUnder(TASK_ID, event);
-    const isAsked = event.content?.parts?.some(({ functionCall }) => asked.has(functionCall?.id ?? ""));
-    if (standIn && taskId !== undefined && isAsked) waiting.set(taskId, standIn);
-  }
-  await Promise.all([...waiting].map(([taskId, standIn]) => standIn.cancelRemoteTask(taskId, session ?? {})));
+  const apps = standInsBelow(agent, place.appName);
+  await Promise.all(
+    [...apps].map(async ([appName, standIns]) => {
+      if (standIns.size === 0) return;
+      const session: SessionLike = (await sessionService.getSession({ ...place, appName })) ?? {};
+      const waiting = waitingFor(id, session, standIns);
+      await Promise.all([...waiting].map(([taskId, standIn]) => standIn.cancelRemoteTask(taskId, session)));
+    }),
+  );
 }
 
-/** All of them among an agent's sub-agents, or among the nodes of a workflow. */
-function* standInsBelow(
-  root: object,
-  seen: Set<object> = new Set<object>(),
-): Generator<StandIn, void, undefined> {
-  if (seen.has(root)) return;
-  seen.add(root);
-  if (isStandIn(root)) yield root;
-  const { subAgents = [], graph } = root as { subAgents?: object[]; graph?: { nodes?: object[] } };
-  for (const below of [...subAgents, ...(graph?.nodes ?? [])]) yield* standInsBelow(below, seen);
+/** By their ids, with those who stand for their agents. What was asked for another task since is that one's. */
+function waitingFor(
+  id: string,
+  { events = [] }: SessionLike,
+  standIns: ReadonlyMap<string, StandIn>,
+): Map<string, StandIn> {
+  const waiting = new Map<string, StandIn>();
+  for (const event of events) {
+    const standIn = standIns.get(event.author ?? "");
+    const taskId = textUnder(TASK_ID, event);
+    if (!standIn || taskId === undefined) continue;
+    if (textUnder(FOR_TASK, event) === id) waiting.set(taskId, standIn);
+    else waiting.delete(taskId);
+  }
+  return waiting;
+}
+
+interface Node {
+  readonly subAgents?: readonly object[];
+  readonly graph?: { readonly nodes?: readonly object[] };
+  readonly tools?: readonly unknown[];
+}
+
+/**
+ * All of them, among an agent's sub-agents, the nodes of a workflow and the agents that are tools, by their names. Of an
+ * agent that is a tool ADK makes an app of its own, with sessions of its own.
+ */
+function standInsBelow(root: object, appName: string): Map<string, Map<string, StandIn>> {
+  const apps = new Map<string, Map<string, StandIn>>();
+  const walkApp = (agent: object, name: string): void => {
+    if (apps.has(name)) return;
+    const standIns = new Map<string, StandIn>();
+    apps.set(name, standIns);
+    const seen = new Set<object>();
+    const walk = (node: object): void => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      if (isStandIn(node)) standIns.set(node.name, node);
+      const { subAgents = [], graph, tools = [] }: Node = node;
+      for (const below of [...subAgents, ...(graph?.nodes ?? [])]) walk(below);
+      for (const tool of tools) if (isAgentTool(tool)) walkApp(tool.agent, tool.agent.name);
+    };
+    walk(agent);
+  };
+  walkApp(root, appName);
+  return apps;
+}
+
+function isAgentTool(tool: unknown): tool is { agent: { name: string } } {
+  const { agent } = (tool ?? {}) as { agent?: { name?: unknown } };
+  return typeof agent?.name === "string";
 }
 
 function isStandIn(agent: object): agent is StandIn {

@@ -131,6 +131,23 @@ describe("what a remote agent is told of a session", () => {
     });
   });
 
+  it("an answer that was told in vain, again, though its peer was heard in another task since", () => {
+    const second = inTask("task-2", "ctx-1", {
+      ...by("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
+      longRunningToolIds: ["call-2"],
+    });
+    const answers = by("user", "both:", answer("call-1", { ok: 1 }), answer("call-2", { ok: 2 }));
+    const session = [asking, second, answers, inTask("task-1", "ctx-1", by("a2a", "Done."))];
+    const again = by("user", "hello?");
+    expect(sent(...session, again)).toMatchObject({
+      taskId: "task-2",
+      parts: [{ data: { id: "call-2" } }, { text: "hello?" }],
+    });
+    // And not a third time.
+    const heard = [...session, again, inTask("task-2", "ctx-1", by("a2a", "Done, too.")), by("user", "bye")];
+    expect(sent(...heard)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
+  });
+
   it("nothing of how it was handed the conversation", () => {
     const { parts } = sent(
       by("user", "hi"),

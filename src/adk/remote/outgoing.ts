@@ -36,7 +36,7 @@ interface Told {
 }
 
 /**
- * What of a session is new to a remote agent: everything since it spoke last. An answer to what it asked goes to the
+ * What of a session is new to a remote agent: everything since it spoke last, and answers that it has not heard yet. An answer to what it asked goes to the
  * task that asked; to a question in words, whatever is said next is the answer. What other agents said is told as
  * context. Several messages only when the user has answered several tasks at once.
  */
@@ -44,8 +44,11 @@ export function toOutgoing(events: readonly AdkEvent[], options: OutgoingOptions
   const seen = events.filter((event) => !event.partial && isSeenFrom(options.branch, event));
   const own = seen.filter((event) => isAnswerOf(options.name, event));
   const calls = callsIn(own);
-  const fresh = seen.slice(seen.findLastIndex((event) => event === own.at(-1)) + 1);
-  const told = fresh.flatMap((event) => tell(event, calls, seen, options));
+  const at = seen.findLastIndex((event) => event === own.at(-1)) + 1;
+  const fresh = seen.slice(at);
+  const told = [...unheard(seen.slice(0, at), calls), ...fresh].flatMap((event) =>
+    tell(event, calls, seen, options),
+  );
 
   const askers = new Map(told.flatMap(({ to }) => (to ? [[textUnder(TASK_ID, to), to]] : [])));
   const [first = asksInWords(own, seen, calls) && fresh.some(hasText) ? own.at(-1) : undefined, ...others] =
@@ -59,6 +62,21 @@ export function toOutgoing(events: readonly AdkEvent[], options: OutgoingOptions
     return { parts: partsTo(asker), ...(contextId && { contextId }), ...(taskId && { taskId }) };
   };
   return [message(first), ...others.map(message)];
+}
+
+/** Answers for tasks that have said nothing since: when several were sent at once, some may have arrived and others not. */
+function unheard(before: readonly AdkEvent[], calls: ReadonlyMap<string, Asked>): AdkEvent[] {
+  const saidSince = new Set<string | undefined>();
+  const found: AdkEvent[] = [];
+  for (const event of before.toReversed()) {
+    if (event.author !== "user") saidSince.add(textUnder(TASK_ID, event));
+    const parts = event.content?.parts?.filter(({ functionResponse }) => {
+      const asked = event.author === "user" ? calls.get(functionResponse?.id ?? "") : undefined;
+      return asked && !saidSince.has(textUnder(TASK_ID, asked.event));
+    });
+    if (parts?.length) found.unshift({ ...event, content: { parts } });
+  }
+  return found;
 }
 
 function tell(

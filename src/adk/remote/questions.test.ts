@@ -172,4 +172,39 @@ describe("a peer of ADK that waits for a call", () => {
       "remote: It was approved.",
     ]);
   });
+
+  it.each([0, 1])("gets all answers in the end when sending one of them fails: %i", async (failing) => {
+    let shutFor: string | undefined;
+    const fetchOrFail: typeof fetch = async (input, init) => {
+      if (shutFor !== undefined && String(init?.body).includes(shutFor)) throw new TypeError("fetch failed");
+      return fetch(input, init);
+    };
+    const conversation = new Conversation(
+      remote(await serve(clerk()), {
+        connect: { fetch: fetchOrFail, retry: { tries: 0 }, reconnect: { tries: 0 } },
+      }),
+    );
+    const ids = [
+      ...waitingIn(await conversation.say("approve")),
+      ...waitingIn(await conversation.say("approve")),
+    ];
+    shutFor = ids[failing];
+    const first = await conversation.say(ids.map(approved));
+    expect(first.map(({ errorCode }) => errorCode)).toContain("A2A_UNAVAILABLE");
+    shutFor = undefined;
+    const second = await conversation.say("hello?");
+    const done = kept([...first, ...second]).filter((text) => text === "remote: It was approved.");
+    expect(done).toHaveLength(2);
+  });
+
+  it("is not told for ever what its task does not take any more", async () => {
+    const url = await serve(clerk());
+    const conversation = new Conversation(remote(url));
+    const asked = await conversation.say("approve");
+    const taskId = asked.at(-1)?.customMetadata?.["a2a:task_id"] as string;
+    await (await connect(url)).task.cancel(taskId);
+    const refused = await conversation.say(waitingIn(asked).map(approved));
+    expect(refused.at(-1)?.errorCode).toBe("A2A_UNSUPPORTED_OPERATION");
+    expect(kept(await conversation.say("hello"))).toEqual(["remote: You said hello."]);
+  });
 });

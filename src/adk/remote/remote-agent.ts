@@ -12,6 +12,7 @@ import {
 import type { ConnectOptions, Remote, SendOptions } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PeerAction } from "../metadata.ts";
+import { servingOf } from "../serving.ts";
 import type { SessionEventOptions } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
 import { Aggregation } from "./aggregation.ts";
@@ -20,7 +21,15 @@ import { Connections } from "./connections.ts";
 import { cancel, exchange } from "./exchange.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
-import { artifactsKnown } from "./session-place.ts";
+import {
+  artifactsKnown,
+  FOR_TASK,
+  isAnswerOf,
+  remember,
+  STATE,
+  TASK_ID,
+  textUnder,
+} from "./session-place.ts";
 import { checkHost } from "./same-host.ts";
 import { Silence } from "./silence.ts";
 import { withSignal } from "./with-signal.ts";
@@ -105,8 +114,14 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     const about = { name: this.name, branch: context.branch, toA2aPart };
     for (const outgoing of toOutgoing(context.session.events, about)) {
       const instead = await beforeRequest?.(outgoing, context);
-      if (instead && isEvent(instead)) yield instead;
-      else yield* this.#ask(instead ?? outgoing, context);
+      if (instead && isEvent(instead)) {
+        yield instead;
+        continue;
+      }
+      let last: Event | undefined;
+      for await (const event of this.#ask(instead ?? outgoing, context)) yield (last = event);
+      // Whoever is heard of in one task counts as having heard what was said before; so nothing may be left behind.
+      if (last?.errorCode !== undefined && !isAnswerOf(this.name, last)) return;
     }
   }
 
@@ -143,18 +158,32 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
       const call = { ...place, signal, headers: await headers?.(context) };
       for await (const said of exchange(remote, parts, call)) {
         silence.broken();
-        yield* aggregation.take(said);
+        const events = aggregation.take(said);
+        for (const event of events) if (textUnder(STATE, event)) this.#leaveWaiting(event, context);
+        yield* events;
       }
       yield* aggregation.end();
     } catch (error) {
       if (context.abortSignal?.aborted) return;
       yield* aggregation.end();
       const cause = silence.signal.aborted ? tooLate(this.name, timeoutMs) : error;
-      // Once it was heard, the peer knows what it was told, and need not be told again.
-      yield { ...failure(cause), customMetadata: aggregation.place };
+      // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
+      const refused = isGone(cause) && place.taskId !== undefined && { [TASK_ID]: place.taskId };
+      yield { ...failure(cause), customMetadata: { ...refused, ...aggregation.place } };
     } finally {
       silence.end();
     }
+  }
+
+  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelWaiting` later. */
+  #leaveWaiting(event: AdkEvent, context: InvocationContext): void {
+    const { run } = servingOf(context) ?? {};
+    const taskId = textUnder(TASK_ID, event);
+    if (!run || taskId === undefined) return;
+    remember(event, FOR_TASK, run.taskId);
+    const cancelIt = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
+    if (run.signal.aborted) cancelIt();
+    else run.signal.addEventListener("abort", cancelIt, { once: true });
   }
 
   /** Cancels what a session waits for, outside of any run. Rejects only when the peer cannot be found. */
@@ -193,6 +222,12 @@ function failure(error: unknown): AdkEvent {
   const { message } = error instanceof Error ? error : new Error(String(error));
   const errorMessage = message.length > LONGEST_ERROR ? `${message.slice(0, LONGEST_ERROR)}…` : message;
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
+}
+
+/** True when a task takes no answer, and never will. */
+function isGone(error: unknown): boolean {
+  const { reason } = A2AError.from(error);
+  return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }
 
 function tooLate(name: string, timeoutMs: number): A2AError {

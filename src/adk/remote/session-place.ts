@@ -8,6 +8,8 @@ export const CONTEXT_ID: "a2a:context_id" = a2aKey("context_id");
 export const MESSAGE_ID: "a2a:message_id" = a2aKey("message_id");
 /** The state in which a task waits. */
 export const STATE: "a2a:state" = a2aKey("state");
+/** For which task of ours the peer's task waits. */
+export const FOR_TASK: "a2a:for_task" = a2aKey("for_task");
 /** The artifacts that an event tells as a whole. */
 export const ARTIFACT_IDS: "a2a:artifact_ids" = a2aKey("artifact_ids");
 

@@ -77,7 +77,8 @@ function timestampOf(value: unknown, at: Reading): value is string {
   return at.refuse(`must be a time as in 2025-01-15T10:30:00.000Z, not ${nameOf(value)}`);
 }
 
-function usageOf(value: unknown, at: Reading): value is object {
+/** Tokens of model calls. */
+export function usageOf(value: unknown, at: Reading): value is object {
   return object(value, at) && hasMembers(value, USAGE, at);
 }
 

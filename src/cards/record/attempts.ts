@@ -5,26 +5,28 @@ type Lines = readonly RecordLine[];
 /** What one process wrote between its start and its end. */
 export interface Part {
   readonly run: RunLine | undefined;
+  /** Counts the parts that begin a run, or go on with it. A role that starts anew in the middle of a problem begins none. */
+  readonly attempt: number;
   readonly lines: Lines;
 }
 
 /**
- * A problem that was interrupted is begun again by the next part. Of each problem one part counts: the one that finished
- * it, else the last that has anything of it. The rest is put aside. Lines without a problem all count.
+ * A problem that was interrupted is begun again by the next part. Of each problem one attempt counts: the one that
+ * finished it, else the last that has anything of it. The rest is put aside. Lines without a problem all count.
  */
 export function lastAttempts(parts: readonly Part[]): { kept: Lines; abandoned: Lines } {
-  const lines = parts.flatMap(({ lines }, part) => lines.map((line) => ({ line, part })));
+  const lines = parts.flatMap(({ lines, attempt }) => lines.map((line) => ({ line, attempt })));
   const counts = new Map<string, number>();
   const done = new Set<string>();
-  for (const { line, part } of lines) {
+  for (const { line, attempt } of lines) {
     const id = sampleOf(line);
     if (id === undefined || done.has(id)) continue;
-    counts.set(id, part);
+    counts.set(id, attempt);
     if (line.kind === "score") done.add(id);
   }
-  const { kept = [], abandoned = [] } = Object.groupBy(lines, ({ line, part }) => {
+  const { kept = [], abandoned = [] } = Object.groupBy(lines, ({ line, attempt }) => {
     const id = sampleOf(line);
-    return id === undefined || counts.get(id) === part ? "kept" : "abandoned";
+    return id === undefined || counts.get(id) === attempt ? "kept" : "abandoned";
   });
   return { kept: kept.map(({ line }) => line), abandoned: abandoned.map(({ line }) => line) };
 }

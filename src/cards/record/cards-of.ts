@@ -29,11 +29,6 @@ function keyOf(card: Card): string {
   return card.metadata.card_id ?? JSON.stringify(toDict(card));
 }
 
-/** All of the cards as the specification's file has them, `results/<dataset>_a2a_<model>_cards.json`: a list of six members each. */
-export function exportSeed(recording: Pick<Recording, "cards">): Card[] {
-  return cardsOf(recording).map((card) => toDict(card));
-}
-
 /**
  * Bare cards, as the specification's files have them, as a recording: what they tell themselves, by the time that stands
  * on them. There is no run, no call and no score in it.

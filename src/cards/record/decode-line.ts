@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { readCard } from "../card/parse-card.ts";
+import { readCard, usageOf } from "../card/parse-card.ts";
 import { hasMembers, isObject, type Members, Reading } from "../card/reading.ts";
 import { amount, count, id, list, object, oneOf, required, string } from "../card/rules.ts";
 import type { RecordLine } from "./lines.ts";
@@ -61,17 +61,6 @@ function each(rule: (value: unknown, at: Reading) => boolean) {
   };
 }
 
-function usage(value: unknown, at: Reading): value is object {
-  return isObject(value) ? hasMembers(value, USAGE, at) : at.refuse("must be an object");
-}
-
-const USAGE: Members = {
-  input_tokens: required(count),
-  output_tokens: required(count),
-  cached_input_tokens: count,
-  source: required(oneOf("reported", "estimated", "none")),
-};
-
 const LINE = { run_id: required(id), at: required(time) };
 const STAMPS = { seq: required(count), mono_ms: required(finite) };
 const CARRIER: Members = { method: string, task_id: string, context_id: string, message_id: string };
@@ -119,7 +108,7 @@ const MEMBERS: ReadonlyMap<unknown, Members> = new Map<unknown, Members>([
       turn: count,
       card_id: required(id),
       model: required(string),
-      usage: required(usage),
+      usage: required(usageOf),
       duration_ms: required(amount),
       finish: required(string),
       error: string,

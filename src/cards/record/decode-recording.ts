@@ -19,9 +19,8 @@ export function decodeRecording(
   file: string,
   options: DecodeOptions = {},
 ): Recording {
-  const parts: { run: Part["run"]; lines: RecordLine[] }[] = [{ run: undefined, lines: [] }];
-  const torn: (Omit<TornLine, "last"> & { part: number })[] = [];
-  const lastLine: number[] = [];
+  const parts = new Parts();
+  const torn: (Omit<TornLine, "last"> & { part: OpenPart })[] = [];
   const runs = new Set<string>();
   let number = 0;
 
@@ -31,20 +30,47 @@ export function decodeRecording(
     const line = decodeLine(text, `${file}:${number}`);
     if (line === "foreign") continue;
     if ("torn" in line) {
-      torn.push({ file, line: number, why: line.torn, part: parts.length - 1 });
+      torn.push({ file, line: number, why: line.torn, part: parts.current });
       continue;
     }
     runs.add(line.run_id);
     if (options.runId !== undefined && line.run_id !== options.runId) continue;
-    if (line.kind === "run") parts.push({ run: line, lines: [] });
-    else parts.at(-1)?.lines.push(line);
-    lastLine[parts.length - 1] = number;
+    parts.add(line, number);
   }
   requireOneRun(runs, file, options.runId);
   return recordingOf(
-    parts,
-    torn.map(({ part, ...rest }) => ({ ...rest, last: rest.line > (lastLine[part] ?? 0) })),
+    parts.all,
+    torn.map(({ part, ...rest }) => ({ ...rest, last: rest.line > part.lastLine })),
   );
+}
+
+interface OpenPart extends Part {
+  readonly lines: RecordLine[];
+  /** The number of the last line that could be read. */
+  lastLine: number;
+  lastSeq: number;
+}
+
+/** A part begins with a line of the run, and where lines are counted from 1 again: a role may write without a run. */
+class Parts {
+  readonly all: OpenPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
+  current: OpenPart = this.all[0] as OpenPart;
+
+  add(line: RecordLine, number: number): void {
+    const { attempt, lastSeq } = this.current;
+    if (line.kind === "run") this.#begin({ run: line, attempt: attempt + 1 });
+    else {
+      if ("seq" in line && line.seq <= lastSeq) this.#begin({ run: undefined, attempt });
+      this.current.lines.push(line);
+      if ("seq" in line) this.current.lastSeq = line.seq;
+    }
+    this.current.lastLine = number;
+  }
+
+  #begin(part: Omit<Part, "lines">): void {
+    this.current = { ...part, lines: [], lastLine: 0, lastSeq: 0 };
+    this.all.push(this.current);
+  }
 }
 
 /** Puts the parts of a file on one clock, and what was interrupted aside. */
@@ -66,13 +92,13 @@ function recordingOf(parts: readonly Part[], torn: readonly TornLine[]): Recordi
 /** Each process counts its milliseconds from somewhere else; the wall clock tells how far apart they are. */
 function onOneClock(parts: readonly Part[]): Part[] {
   const first = parts.map(({ lines }) => wallOffset(lines)).find((offset) => offset !== undefined) ?? 0;
-  return parts.map(({ run, lines }) => {
-    const moved = (wallOffset(lines) ?? first) - first;
-    if (moved === 0) return { run, lines };
-    return {
-      run,
-      lines: lines.map((line) => ("mono_ms" in line ? { ...line, mono_ms: line.mono_ms + moved } : line)),
-    };
+  return parts.map((part) => {
+    const moved = (wallOffset(part.lines) ?? first) - first;
+    if (moved === 0) return part;
+    const lines = part.lines.map((line) =>
+      "mono_ms" in line ? { ...line, mono_ms: line.mono_ms + moved } : line,
+    );
+    return { ...part, lines };
   });
 }
 

@@ -2,7 +2,7 @@
  * THE RECORD: what a run leaves behind, line by line. `createRecorder` writes it to a sink, `decodeRecording` reads it,
  * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
  */
-export { cardsOf, decodeCards, exportSeed, recordingOfCards } from "./cards-of.ts";
+export { cardsOf, decodeCards, recordingOfCards } from "./cards-of.ts";
 export { decodeLine, type LineRead } from "./decode-line.ts";
 export { type DecodeOptions, decodeRecording } from "./decode-recording.ts";
 export { encodeLine } from "./encode-line.ts";
@@ -32,4 +32,5 @@ export {
   type RunSeen,
   type ScoreSeen,
 } from "./recorder.ts";
+export { exportSeed, seedFileName } from "./seed-export.ts";
 export { doneSamples, type RunSample, samplesOf } from "./samples-of.ts";

@@ -31,6 +31,8 @@ export interface RunRecorder extends Recorder {
 export interface RecordSink {
   /** Takes a whole line, its newline included. When it returns, the line is kept; when it throws, it is lost. */
   write(text: string): void;
+  /** Called behind a line that ends a problem or the run, for a sink that keeps lines safer than each of them needs. */
+  sync?(): void;
 }
 
 export interface RecorderOptions {
@@ -45,21 +47,26 @@ export interface RecorderOptions {
   readonly redact?: (card: Card) => Card;
   /** Of a line, in characters; a card that makes a longer one is written without its contexts and with a short content. Default 1 Mi. */
   readonly maxLine?: number;
+  /** Of cards and calls together, in characters; more of them are lost. Default 2 Gi. */
+  readonly maxSize?: number;
   /** Told once, of the first line that was lost. Default: nobody; the end line says it anyway. */
   readonly onDegraded?: (cause: unknown) => void;
 }
 
 const MAX_LINE = 1024 * 1024;
+const MAX_SIZE = 2 * 1024 ** 3;
 /** Of a content that had to be cut. */
 const CUT = 1_000;
 
 /** A recorder that writes to a sink: a file (`colloquy/experiments`), or `memorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
-  const { now = Date.now, monotonic = () => performance.now(), redact, maxLine = MAX_LINE } = options;
+  const { now = Date.now, monotonic = () => performance.now(), redact } = options;
+  const { maxLine = MAX_LINE, maxSize = MAX_SIZE } = options;
   let run_id = "";
   let seq = 0;
   let cards = 0;
   let samples = 0;
+  let size = 0;
   let degraded = false;
 
   const lost = (cause: unknown): void => {
@@ -71,7 +78,12 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     try {
       let text = encodeLine(line);
       if (text.length > maxLine && shorter) text = encodeLine(shorter());
+      if (line.kind === "card" || line.kind === "call") {
+        size += text.length;
+        if (size > maxSize) throw new RangeError(`The record is longer than ${maxSize} characters.`);
+      }
       sink.write(text);
+      if (line.kind === "score" || line.kind === "end") sink.sync?.();
     } catch (cause) {
       lost(cause);
     }

@@ -1,0 +1,196 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  type CardSeen,
+  createRecorder,
+  decodeRecording,
+  samplesOf,
+  type ScoreSeen,
+} from "../../cards/index.ts";
+import { janet, numbered } from "../../cards/card/cards.fixture.ts";
+import { JANET, recorded } from "../../cards/record/record.fixture.ts";
+import { fileSink, openRunFile, writeSeedFile } from "./index.ts";
+import { RUN } from "./run.fixture.ts";
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "colloquy-record-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const [CARD] = janet(numbered());
+const seen = (sample_id: string): CardSeen => {
+  if (!CARD) throw new Error("no card");
+  return { run_id: RUN.run_id, sample_id, dir: "out", at_role: "controller", card: CARD };
+};
+const score = (sample_id: string): ScoreSeen => ({
+  run_id: RUN.run_id,
+  sample_id,
+  gold: "18",
+  predicted: "18",
+  correct: true,
+  rule: RUN.rule,
+});
+
+describe("the file of a run", () => {
+  it("has a problem's lines as soon as it is scored, and its end", () => {
+    const out = join(folder(), "deep", "results");
+    const record = openRunFile(RUN, { out });
+    record.card(seen("gsm8k_0"));
+    record.score(score("gsm8k_0"));
+    expect(decodeRecording(readFileSync(record.file, "utf8"), record.file)).toMatchObject({
+      cards: [{ seq: 1 }],
+      scores: [{ sample_id: "gsm8k_0" }],
+      ends: [],
+    });
+    record.end("completed");
+    expect(record.read().ends).toMatchObject([{ status: "completed", cards: 1, samples: 1 }]);
+    expect(record.file).toBe(join(out, "gsm8k-a2a.cards.jsonl"));
+    expect(readdirSync(out)).toEqual(["gsm8k-a2a.cards.jsonl"]);
+  });
+
+  it("goes on where it was interrupted, and nowhere else", () => {
+    const out = folder();
+    const first = openRunFile(RUN, { out });
+    first.score(score("gsm8k_0"));
+    first.end("interrupted");
+
+    expect(() => openRunFile(RUN, { out })).toThrow("it is there already. To do: pass resume (--resume)");
+    expect(() => openRunFile({ ...RUN, method: "cot" }, { out, resume: true })).toThrow(
+      `its method is "a2a", and now it is to be "cot". To do: go on with the same options`,
+    );
+    expect(() => openRunFile({ ...RUN, seed: 7 }, { out, resume: true })).toThrow("its seed is not said");
+    const again = openRunFile({ ...RUN, code: "0.2.0" }, { out, resume: true });
+    expect([...again.done]).toEqual(["gsm8k_0"]);
+    again.score(score("gsm8k_1"));
+    again.end("completed");
+    expect(again.read().scores.map(({ sample_id }) => sample_id)).toEqual(["gsm8k_0", "gsm8k_1"]);
+  });
+
+  it("keeps a torn line by itself", () => {
+    const out = folder();
+    const first = openRunFile(RUN, { out });
+    first.end("interrupted");
+    appendFileSync(first.file, `{"v":1,"kind":"card","run`);
+    const again = openRunFile(RUN, { out, resume: true });
+    again.score(score("gsm8k_0"));
+    again.end("completed");
+    expect(again.read()).toMatchObject({ torn: [{ line: 3, last: true }], scores: [{}], ends: [{}, {}] });
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("does not fail the run when the disk is full, and tells", () => {
+    const told: unknown[] = [];
+    const file = join(folder(), "full.cards.jsonl");
+    symlinkSync("/dev/full", file);
+    const sink = fileSink(file);
+    onTestFinished(() => sink.close());
+    const recorder = createRecorder(sink, { onDegraded: (cause) => told.push(cause) });
+    recorder.card(seen("gsm8k_0"));
+    recorder.score(score("gsm8k_0"));
+    expect(recorder.degraded).toBe(true);
+    expect(told).toMatchObject([{ code: "ENOSPC" }]);
+  });
+});
+
+describe("a file that somebody writes to", () => {
+  it("is refused to others, with the process's id, and free after the end", async () => {
+    const out = folder();
+    const first = openRunFile(RUN, { out });
+    expect(() => openRunFile(RUN, { out, resume: true })).toThrow(
+      new RegExp(
+        `^Process ${process.pid} on .* writes to .*\\. To do: wait for it, or, .* delete .*\\.lock\\.$`,
+      ),
+    );
+    const { code, err } = await child(out, 1_000);
+    expect(code).toBe(1);
+    expect(err).toContain(`Process ${process.pid} on ${hostname()} writes to`);
+    first.end("interrupted");
+    expect((await child(out, 1_000)).code).toBe(0);
+  });
+
+  it("is taken over from a process that is gone, but not from another machine's", () => {
+    const out = folder();
+    const file = join(out, "gsm8k-a2a.cards.jsonl");
+    // Our own id, from an earlier life of this container.
+    writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: hostname() }));
+    openRunFile(RUN, { out }).end("completed");
+    writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: "elsewhere" }));
+    expect(() => openRunFile(RUN, { out, resume: true })).toThrow("on elsewhere writes to");
+    writeFileSync(`${file}.lock`, "");
+    expect(() => openRunFile(RUN, { out, resume: true })).toThrow("Another process writes to");
+  });
+});
+
+describe("a run that is killed", () => {
+  it("goes on until it is done: no problem twice, none lost, no card of an attempt that was interrupted", async () => {
+    const out = folder();
+    const file = join(out, "gsm8k-a2a.cards.jsonl");
+    // In the first problem, right before and behind a score, in the middle of two.
+    for (const cards of [1, 11, 23, 25, 17]) expect((await child(out, cards)).signal).toBe("SIGKILL");
+    expect(await child(out, 1_000)).toMatchObject({ code: 0 });
+
+    const text = readFileSync(file, "utf8");
+    const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
+    expect(scored).toHaveLength(RUN.sample_ids.length);
+    expect(new Set(scored)).toEqual(new Set(RUN.sample_ids));
+    const recording = decodeRecording(text, file);
+    expect(recording.torn).toEqual([]);
+    expect(recording.abandoned.cards.length).toBeGreaterThan(20);
+    for (const { cards, lines } of samplesOf(recording)) {
+      expect(cards).toHaveLength(6);
+      expect(lines).toHaveLength(12);
+      expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
+    }
+    // Every line that was written is in one of the two.
+    expect(text.match(/"kind":"card"/g)).toHaveLength(
+      recording.cards.length + recording.abandoned.cards.length,
+    );
+    expect(recording.ends).toHaveLength(1);
+  });
+});
+
+describe("the cards of the specification", () => {
+  it("are a list of their own, named after dataset and model", () => {
+    const out = join(folder(), "results");
+    const recording = recorded([JANET], { model: { planner: "openai:gpt/5", solver: "openai:gpt/5" } });
+    const file = writeSeedFile(recording, out);
+    expect(file).toBe(join(out, "gsm8k_a2a_openai-gpt-5_cards.json"));
+    const cards = JSON.parse(readFileSync(file, "utf8")) as object[];
+    expect(cards).toHaveLength(6);
+    expect(readFileSync(file, "utf8").split("\n")).toHaveLength(9);
+    expect(readdirSync(out)).toHaveLength(1);
+  });
+
+  it("are an empty list when there are none", () => {
+    const out = folder();
+    const file = writeSeedFile(recorded([], { model: {} }), out);
+    expect(file).toBe(join(out, "gsm8k_a2a_unknown_cards.json"));
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([]);
+  });
+});
+
+async function child(
+  out: string,
+  cards: number,
+): Promise<{ code: number | null; signal: string | null; err: string }> {
+  const script = fileURLToPath(new URL("killed-child.fixture.ts", import.meta.url));
+  const started = spawn(process.execPath, [script, out, String(cards)]);
+  let err = "";
+  started.stderr.setEncoding("utf8").on("data", (chunk: string) => void (err += chunk));
+  const [code, signal] = (await once(started, "close")) as [number | null, string | null];
+  return { code, signal, err };
+}
