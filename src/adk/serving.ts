@@ -11,15 +11,15 @@ export interface Serving {
   waiting: readonly string[] | undefined;
 }
 
-/** A run of ADK, as far as it is known by: what ADK hands on to wherever the run goes. */
-export interface RunOfAdk {
+/** A place in a run of ADK, as far as the run is known by it. */
+export interface PlaceInRun {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /**
- * By the signal and by the session object of the run. Plugins and sub-agents are given both, nodes of a workflow only the
- * session (their signal is one of their own), and agents that are tools only the signal (their session is).
+ * By signals and session objects: what ADK hands on to wherever a run goes. Sub-agents are given both, nodes of a workflow
+ * a signal of their own, and agents that are tools a session of their own.
  */
 const servings = new WeakMap<object, Serving>();
 
@@ -30,13 +30,14 @@ export function beginServing(run: Run): Serving {
   return serving;
 }
 
-export function servingOf({ session, abortSignal }: RunOfAdk): Serving | undefined {
+export function servingOf({ session, abortSignal }: PlaceInRun): Serving | undefined {
   return servings.get(session) ?? (abortSignal && servings.get(abortSignal));
 }
 
-/** From its beginning on, a run is known by its session object, too. */
-export function nameSession(run: RunOfAdk): Serving | undefined {
-  const serving = servingOf(run);
-  if (serving) servings.set(run.session, serving);
+/** From here on the run is known by all that there is at this place. */
+export function makeKnown(place: PlaceInRun): Serving | undefined {
+  const serving = servingOf(place);
+  if (serving) servings.set(place.session, serving);
+  if (serving && place.abortSignal) servings.set(place.abortSignal, serving);
   return serving;
 }

@@ -10,7 +10,7 @@ import type {
   Workflow,
 } from "@google/adk";
 import { A2AError } from "../protocol/index.ts";
-import { watchHistory } from "./history-plugin.ts";
+import { attendRuns } from "./attend-runs.ts";
 import type { AdkRunner } from "./types.ts";
 
 /** What can be put on the network: an agent of any kind, a workflow, an app, a runner, or what makes one of them. */
@@ -49,7 +49,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   const root = typeof source === "function" ? await source() : source;
   mustBeAdk(root);
   if (isRunner(root)) {
-    if ("pluginManager" in root) watchHistory(root, await importAdk());
+    if ("pluginManager" in root) attendRuns(root, await importAdk());
     return root;
   }
   const { appName, sessionService, ...services } = options;
@@ -65,7 +65,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
     ...services,
     sessionService: sessions ?? new InMemorySessionService(),
   });
-  watchHistory(runner, adk);
+  attendRuns(runner, adk);
   return runner;
 }
 

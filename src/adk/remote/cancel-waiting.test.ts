@@ -154,8 +154,13 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
       }),
     });
 
-  it("cancels what waits in a tool, when the task waits itself", async () => {
-    const { parent, far } = await chain((remote) => asker(remote, approve));
+  const inWorkflow = (node: LlmAgent): Workflow => new Workflow({ name: "w", edges: [["START", node]] });
+
+  it.each<[string, (remote: RemoteAgent) => AdkRoot]>([
+    ["", (remote) => asker(remote, approve)],
+    [" of a node", (remote) => inWorkflow(asker(remote, approve))],
+  ])("cancels what waits in a tool%s, when the task waits itself", async (_, parentOf) => {
+    const { parent, far } = await chain(parentOf);
     const asked = taskOf(await parent.send("weather?"));
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const { contextId } = asked;
@@ -171,6 +176,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
 
   it.each<[string, (remote: RemoteAgent, dig: FunctionTool) => AdkRoot]>([
     ["in a tool", asker],
+    ["in a tool of a node", (remote, dig): Workflow => inWorkflow(asker(remote, dig))],
     [
       "in a branch beside",
       (remote, dig): ParallelAgent => new ParallelAgent({ name: "both", subAgents: [remote, digger(dig)] }),

@@ -176,7 +176,8 @@ describe("a peer of ADK that waits for a call", () => {
   it.each([0, 1])("gets all answers in the end when sending one of them fails: %i", async (failing) => {
     let shutFor: string | undefined;
     const fetchOrFail: typeof fetch = async (input, init) => {
-      if (shutFor !== undefined && String(init?.body).includes(shutFor)) throw new TypeError("fetch failed");
+      if (shutFor !== undefined && JSON.stringify(init?.body)?.includes(shutFor))
+        throw new TypeError("fetch failed");
       return fetch(input, init);
     };
     const conversation = new Conversation(

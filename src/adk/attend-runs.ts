@@ -1,0 +1,70 @@
+import type * as Adk from "@google/adk";
+import type { Message } from "../protocol/index.ts";
+import { interruption, type OpenCall, openCalls } from "./open-calls.ts";
+import { longRunningCall } from "./parts.ts";
+import { makeKnown, type Serving } from "./serving.ts";
+import type { AdkEvent, AdkFunctionCall } from "./types.ts";
+
+const attended = new WeakSet<Adk.PluginManager>();
+
+/**
+ * What the bridge does within the runs of a runner, before its plugins. It looks at the history of the session before the
+ * next message goes into it, when ADK has read it anyway: calls that were interrupted are answered, and the task learns
+ * which others wait for their user. And it sees to it that the run is known to agents that are tools, which ADK runs in
+ * sessions of their own.
+ *
+ * Not a plugin itself: ADK tells the console of each, asks each about every event, and none once one has answered.
+ */
+export function attendRuns({ pluginManager }: Adk.Runner, { createEvent }: typeof Adk): void {
+  if (attended.has(pluginManager)) return;
+  attended.add(pluginManager);
+  const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
+  pluginManager.runOnUserMessageCallback = async (asked) => {
+    await lookBack(asked, createEvent);
+    return onUserMessage(asked);
+  };
+  const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
+  pluginManager.runBeforeToolCallback = async (asked) => {
+    makeKnown(asked.toolContext.invocationContext);
+    return beforeTool(asked);
+  };
+}
+
+async function lookBack(
+  { invocationContext, userMessage }: Parameters<Adk.PluginManager["runOnUserMessageCallback"]>[0],
+  createEvent: typeof Adk.createEvent,
+): Promise<void> {
+  const { session, sessionService } = invocationContext;
+  const { interrupted, asked } = openCalls(session.events, userMessage);
+  const serving = makeKnown(invocationContext);
+  const given = serving && asked.length > 0 ? await givenUp(serving, asked) : [];
+  for (const [event, calls] of byEvent([...interrupted, ...given])) {
+    const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
+    const answer = createEvent({ invocationId, author, content: interruption(calls) });
+    if (branch !== undefined) answer.branch = branch;
+    if (isolationScope !== undefined) answer.isolationScope = isolationScope;
+    await sessionService?.appendEvent({ session, event: answer });
+  }
+}
+
+/** Notes who waits; the calls that no task waits for any more, and of which a model would not hear anything. */
+async function givenUp(
+  serving: Serving,
+  asked: readonly (OpenCall & { isBare: boolean })[],
+): Promise<OpenCall[]> {
+  const { run } = serving;
+  const tasks = await run.waiting();
+  if (tasks.length > 0) serving.waiting = tasks.map(({ id }) => id);
+  const waiting = new Set(tasks.flatMap(({ status }) => idsIn(status.message)));
+  return asked.filter(({ call, isBare }) => isBare && !waiting.has(call.id ?? ""));
+}
+
+function idsIn(question: Message | undefined): string[] {
+  return question?.parts.flatMap((part) => longRunningCall(part)?.id ?? []) ?? [];
+}
+
+function byEvent(open: readonly OpenCall[]): Map<AdkEvent, AdkFunctionCall[]> {
+  const events = new Map<AdkEvent, AdkFunctionCall[]>();
+  for (const { event, call } of open) events.set(event, [...(events.get(event) ?? []), call]);
+  return events;
+}
