@@ -18,3 +18,20 @@ export { type Document, documentsContext, documentsOf } from "./documents.ts";
 export * from "./models/index.ts";
 export * from "./planner/index.ts";
 export * from "./solver/index.ts";
+export type { Answer, Asked, Delegated, Desk, QueryAnswer, Role } from "./role.ts";
+export {
+  type AnyProtocol,
+  type LinkOptions,
+  type OfficeOptions,
+  roleAgent,
+  type RoleOptions,
+  type Where,
+} from "./a2a/index.ts";
+export {
+  type Controller,
+  type ControllerOptions,
+  createController,
+  type Problem,
+  type Solution,
+} from "./controller.ts";
+export { type ServedRole, type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve.ts";

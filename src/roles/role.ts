@@ -3,6 +3,7 @@ import type {
   ControlCard,
   CoreErrorType,
   ErrorCard,
+  QueryCard,
   ResultCard,
   ResultStatus,
   TaskCard,
@@ -21,6 +22,17 @@ export interface Role {
    * `partial`, within the grace period.
    */
   work(desk: Desk): Promise<Answer>;
+  /**
+   * Answers a question: of a role that it has given a task, or of one that sends it nothing else. Undefined, and without
+   * this: there is no answer, and whoever asked goes on without one.
+   */
+  answer?(query: QueryCard, desk: Pick<Desk, "think" | "signal">): Promise<QueryAnswer | undefined>;
+}
+
+/** The answer to a question; `selected`: which of its options. */
+export interface QueryAnswer {
+  readonly result: string;
+  readonly selected?: string | readonly string[];
 }
 
 /** The one reply that a task gets. */
@@ -47,8 +59,11 @@ export interface Desk {
    * ErrorCard; a query of the other is answered by the role's own `answer`, or refused. Rejects only with the signal's reason.
    */
   delegate(task: Delegated): Promise<ResultCard | ErrorCard>;
-  /** Asks whoever gave the task (INPUT_REQUIRED), and waits for the answer. */
-  query(query: Asked): Promise<ResultCard>;
+  /**
+   * Asks whoever gave the task (INPUT_REQUIRED), or another role, and waits for the answer; its status is `error` where
+   * there is none. What goes wrong on the way comes back as an ErrorCard. One question at a time goes to the giver.
+   */
+  query(query: Asked): Promise<ResultCard | ErrorCard>;
   /** Says that something went wrong without ending the task: an ErrorCard that replies to nothing. */
   notice(error: Extract<Answer, { error: string }>): void;
   /** The control cards other than `stop` that came since the last call, for example `budget`. */
@@ -72,6 +87,8 @@ export interface Delegated {
 
 export interface Asked {
   readonly query: string;
+  /** Default: who gave the task. */
+  readonly to?: string;
   readonly options?: readonly string[];
   readonly multiple?: boolean;
 }

@@ -62,6 +62,8 @@ export interface CardCarrier {
   readonly task_id?: string;
   readonly context_id?: string;
   readonly message_id?: string;
+  /** The place in a distributed trace where it was sent (W3C Trace Context). */
+  readonly traceparent?: string;
 }
 
 /** One call of a model. */

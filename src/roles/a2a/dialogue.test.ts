@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { A2ACardProtocol, generateFlowDiagram } from "../../cards/index.ts";
+import { createController, serveRoles } from "../index.ts";
+import { type Dialogue, FLOW, INCEPTION, JANET, Memo, plannerOf, solverOf } from "./dialogue.fixture.ts";
+
+async function play(
+  dialogue: Dialogue,
+  servers: "apart" | "together" = "apart",
+): Promise<{
+  memo: Memo;
+  solution: Awaited<ReturnType<ReturnType<typeof createController>["solve"]>>;
+}> {
+  const memo = new Memo();
+  const served = await serveRoles({
+    roles: { planner: plannerOf(dialogue), solver: solverOf(dialogue) },
+    servers,
+    recorder: memo,
+  });
+  try {
+    const controller = createController({ links: served.urls, recorder: memo });
+    const { task, dataset } = dialogue;
+    const solution = await controller.solve({ task, dataset, runId: "run", sampleId: "one", relay: "full" });
+    return { memo, solution };
+  } finally {
+    await served.close();
+  }
+}
+
+describe.each([
+  ["Janet's ducks", JANET],
+  ["the director of Inception", INCEPTION],
+])("%s, between a controller, a planner and a solver on servers of their own", (_name, dialogue) => {
+  it("is six cards in the order of the specification", async () => {
+    const { solution } = await play(dialogue);
+    expect(generateFlowDiagram(solution.cards)).toBe(FLOW);
+    const [first, second] = dialogue.steps;
+    expect(solution.cards.map(({ content }) => content)).toEqual([
+      dialogue.task,
+      first?.subtask,
+      first?.answer,
+      second?.subtask,
+      second?.answer,
+      dialogue.answer,
+    ]);
+    expect(solution.reply.metadata).toMatchObject({ status: "completed" });
+  });
+
+  it("shows the caller every card that any of them has on record", async () => {
+    const { memo, solution } = await play(dialogue);
+    const byId = (cards: readonly object[]): string[] => cards.map((card) => JSON.stringify(card)).toSorted();
+    expect(byId(memo.union)).toEqual(byId(solution.cards));
+    expect(memo.lines.toSorted()).toEqual(
+      [
+        "controller out task",
+        "planner in task",
+        ...Array.from({ length: 2 }, () => [
+          "planner out task",
+          "solver in task",
+          "solver out result",
+          "planner in result",
+        ]).flat(),
+        ...Array.from({ length: 2 }, () => ["controller relayed task", "controller relayed result"]).flat(),
+        "planner out result",
+        "controller in result",
+      ].toSorted(),
+    );
+  });
+
+  it("replies to every task once, and says on every card what it belongs to", async () => {
+    const { solution } = await play(dialogue, "together");
+    const tasks = solution.cards.filter(({ message_type }) => message_type === "task");
+    for (const { metadata } of tasks) {
+      const replies = solution.cards.filter(
+        (card) => card.metadata.in_reply_to === metadata.card_id && card.message_type === "result",
+      );
+      expect(replies).toHaveLength(1);
+    }
+    for (const { metadata } of solution.cards) {
+      expect(metadata).toMatchObject({ run_id: "run", sample_id: "one", dataset: dialogue.dataset });
+    }
+    expect(solution.cards.map(({ metadata }) => metadata.turn)).toEqual([undefined, 1, 1, 2, 2, undefined]);
+    expect(solution.cards.every((card) => A2ACardProtocol.validate(card).length === 0)).toBe(true);
+  });
+});

@@ -1,0 +1,147 @@
+import {
+  A2AError,
+  isTerminal,
+  type JsonValue,
+  type Message,
+  type Part,
+  type SendMessageResponse,
+  stateName,
+  type Task,
+  textOf,
+} from "../../protocol/index.ts";
+import {
+  type Card,
+  type ErrorCard,
+  fromCardParts,
+  PLANNER,
+  type QueryCard,
+  type ResultCard,
+} from "../../cards/index.ts";
+import type { Correspondence } from "./correspondence.ts";
+import { defined } from "./small.ts";
+import { NOTHING } from "./spending.ts";
+
+/** What became of a card that was sent: a question, or the end of it. */
+export type Reply = ResultCard | ErrorCard | QueryCard;
+
+/**
+ * The reply to `sent` in what its agent answered, as a card: its own, or one in its name for what it said in words, as
+ * agents do that know nothing of cards. Cards that are not to be taken are a `protocol_violation`.
+ */
+export function replyIn(answer: SendMessageResponse, sent: Card, cards: Correspondence): Reply {
+  try {
+    const card = cardIn(answer);
+    if (card) return accepted(card, sent, cards);
+  } catch (error) {
+    if (!(error instanceof A2AError)) throw error;
+    return refused(error.message, sent, cards);
+  }
+  return "task" in answer ? spokenIn(answer.task, sent, cards) : spoken(answer.message.parts, sent, cards);
+}
+
+/** An error in the name of whom `sent` went to. */
+export function errorFor(
+  sent: Card,
+  cards: Correspondence,
+  error_type: string,
+  content: string,
+  retryable = false,
+): ErrorCard {
+  const about = { ...replying(sent), error_type, ...(retryable ? { retryable } : {}) };
+  return cards.inNameOf(sent.recipient, "error", content, about);
+}
+
+/** The cards that an agent told of on the way, in order: in what it has said of a task before the last. */
+export function toldIn({ history = [] }: Task): Card[] {
+  return history.flatMap((message) => toldBy(message) ?? []);
+}
+
+/** The card that a message of an agent tells of; what is none is nobody's concern here. */
+export function toldBy({ role, parts }: Message): Card | undefined {
+  if (role !== "ROLE_AGENT") return undefined;
+  try {
+    return fromCardParts(parts);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The card with which a task ended or waits: in its status, or the newest among its artifacts. */
+function cardIn(answer: SendMessageResponse): Card | undefined {
+  if ("message" in answer) return fromCardParts(answer.message.parts);
+  const { task } = answer;
+  const { state, message: said } = task.status;
+  const inStatus = said && fromCardParts(said.parts);
+  if (inStatus || !isTerminal(state)) return inStatus;
+  for (const { parts } of task.artifacts?.toReversed() ?? []) {
+    const card = fromCardParts(parts);
+    if (card) return card;
+  }
+  return undefined;
+}
+
+/** The card, when it is one that may come as a reply. */
+function accepted(card: Card, sent: Card, cards: Correspondence): Reply {
+  const { sender, recipient, message_type: type, metadata } = card;
+  if (type !== "error") cards.office.protocol.parse(card);
+  if (sender !== sent.recipient || recipient !== sent.sender) {
+    return refused(`it came from ${sender} for ${recipient}`, sent, cards);
+  }
+  if (type !== "result" && type !== "error" && type !== "query") {
+    return refused(`a ${type} card is no reply`, sent, cards);
+  }
+  const { in_reply_to = sent.metadata.card_id } = metadata;
+  if (type !== "query" && in_reply_to !== sent.metadata.card_id) {
+    return refused(`it replies to another card, ${in_reply_to}`, sent, cards);
+  }
+  return (in_reply_to === undefined ? card : { ...card, metadata: { ...metadata, in_reply_to } }) as Reply;
+}
+
+function refused(why: string, sent: Card, cards: Correspondence): ErrorCard {
+  return errorFor(sent, cards, "protocol_violation", `The card of ${sent.recipient} was refused: ${why}`);
+}
+
+/** What a task says in words. */
+function spokenIn(task: Task, sent: Card, cards: Correspondence): Reply {
+  const { state, message } = task.status;
+  const words = wordsOf(message?.parts ?? []);
+  switch (state) {
+    case "TASK_STATE_COMPLETED": {
+      const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
+      return spoken(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards);
+    }
+    case "TASK_STATE_INPUT_REQUIRED":
+      return cards.inNameOf(sent.recipient, "query", words, replying(sent));
+    case "TASK_STATE_CANCELED":
+      return errorFor(sent, cards, "cancelled", words || `${sent.recipient} has cancelled the task`);
+    case "TASK_STATE_FAILED":
+    case "TASK_STATE_REJECTED":
+      return errorFor(sent, cards, "solver_failed", words || `${sent.recipient} did not do the task`);
+    case "TASK_STATE_AUTH_REQUIRED": {
+      const text = `${sent.recipient} wants to be authorized first${words ? `: ${words}` : ""}`;
+      return errorFor(sent, cards, "auth_required", text);
+    }
+    default: {
+      const text = `${sent.recipient} stopped talking while its task was ${stateName(state)}`;
+      return errorFor(sent, cards, "transport_error", text, true);
+    }
+  }
+}
+
+function spoken(parts: readonly Part[], sent: Card, cards: Correspondence): ResultCard {
+  const status = sent.recipient === PLANNER ? "completed" : "success";
+  const about = { ...replying(sent), tokens: 0, usage: NOTHING, status };
+  return cards.inNameOf(sent.recipient, "result", wordsOf(parts), about);
+}
+
+function replying({ metadata: { card_id, turn } }: Card): { in_reply_to?: string; turn?: number } {
+  return defined({ in_reply_to: card_id, turn });
+}
+
+/** All text; where there is none, data as JSON. */
+function wordsOf(parts: readonly Part[]): string {
+  const text = textOf(parts as Part[]);
+  if (text !== "") return text;
+  const data = parts.flatMap((part): JsonValue[] => ("data" in part ? [part.data] : []));
+  return data.length === 0 ? "" : JSON.stringify(data.length === 1 ? data[0] : data);
+}

@@ -1,0 +1,67 @@
+import type { Agent } from "../engine/index.ts";
+import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
+import type { Where } from "./a2a/links.ts";
+import { roleAgent, type RoleOptions } from "./a2a/role-agent.ts";
+import type { Role } from "./role.ts";
+
+/** A role and what is its own: a model, say. */
+export interface ServedRole extends Omit<RoleOptions, "links"> {
+  readonly role: Role;
+}
+
+export interface ServeRolesOptions extends Omit<RoleOptions, "model" | "about"> {
+  /** The roles, under the names by which the others know them. */
+  readonly roles: Readonly<Record<string, Role | ServedRole>>;
+  /** `together`: one server for all. Default `apart`: each has its own, on a port of its own. */
+  readonly servers?: "apart" | "together";
+  /** Where they listen. Default: any free port of 127.0.0.1; a `port` is that of the first, and the next ones follow. */
+  readonly listen?: Omit<ListenOptions, "grpc">;
+  /** How they are served. Default: tasks in memory. */
+  readonly server?: ServerOptions;
+}
+
+/** Roles that are served. */
+export interface ServedRoles {
+  /** Where each is; what `createController` takes as `links`. */
+  readonly urls: Readonly<Record<string, string>>;
+  /** Stops the roles, which have `graceMs` (default 2,000) to end by themselves, and the servers. */
+  close(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Puts roles on the network, where they find each other. Roles that are elsewhere are given in `links`.
+ *
+ * ```ts
+ * const { urls, close } = await serveRoles({ roles: { planner, solver } });
+ * const { reply } = await createController({ links: urls }).solve({ task: "What is 25 * 17?" });
+ * ```
+ */
+export async function serveRoles(options: ServeRolesOptions): Promise<ServedRoles> {
+  const { roles, servers = "apart", listen = {}, server = {}, links = {}, ...shared } = options;
+  const urls: Record<string, string> = {};
+  // Known only when all of them listen, and not asked for before.
+  const places: Record<string, Where> = { ...links };
+  for (const name of Object.keys(roles)) places[name] ??= () => urls[name] ?? "";
+  const agents = Object.entries(roles).map(([name, given]): [string, Agent] => {
+    const { role, ...own } = "role" in given ? given : { role: given };
+    return [name, roleAgent(role, { ...shared, ...own, links: places })];
+  });
+  const groups = servers === "together" ? [agents] : agents.map((agent) => [agent]);
+  const open: Server[] = [];
+  const close: ServedRoles["close"] = async (how) => {
+    await Promise.all(open.map((one) => one.close(how)));
+  };
+  try {
+    for (const [at, group] of groups.entries()) {
+      const one = createServer(Object.fromEntries(group), { store: "memory", push: false, ...server });
+      open.push(one);
+      const port = listen.port ? listen.port + at : 0;
+      const { agents: listening } = await one.listen({ ...listen, port });
+      for (const { id, url } of listening) urls[id] = url;
+    }
+  } catch (error) {
+    await close({ graceMs: 0 });
+    throw error;
+  }
+  return { urls, close };
+}
