@@ -13,7 +13,6 @@ export type {
   RoleModel,
   SolveStep,
 } from "./model.ts";
-export type { Answer, Asked, Delegated, Desk, Role } from "./role.ts";
 export { type Document, documentsContext, documentsOf } from "./documents.ts";
 export * from "./models/index.ts";
 export * from "./planner/index.ts";
