@@ -1,0 +1,58 @@
+import type { Card, CardUsage } from "../card/index.ts";
+
+/** Tokens, added up. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+  /** Of the input, from a cache. */
+  readonly cached: number;
+  /** Of the output, thought and not said. */
+  readonly reasoning: number;
+}
+
+export const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0, reasoning: 0 };
+
+export function tokensOfUsage(usage: CardUsage | undefined): Tokens {
+  if (!usage || usage.source === "none") return NO_TOKENS;
+  return {
+    input: usage.input_tokens,
+    output: usage.output_tokens,
+    cached: usage.cached_input_tokens ?? 0,
+    reasoning: usage.reasoning_output_tokens ?? 0,
+  };
+}
+
+export function addTokens(a: Tokens, b: Tokens): Tokens {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cached: a.cached + b.cached,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
+
+export function sumTokens(usages: Iterable<CardUsage | undefined>): Tokens {
+  let sum = NO_TOKENS;
+  for (const usage of usages) sum = addTokens(sum, tokensOfUsage(usage));
+  return sum;
+}
+
+/** Input and output of a card; of cards that only have `tokens`, those. `undefined` where it tells neither. */
+export function totalOfCard({ metadata: { usage, tokens } }: Card): number | undefined {
+  if (usage === undefined) return tokens;
+  return usage.source === "none" ? undefined : usage.input_tokens + usage.output_tokens;
+}
+
+/** Prices for a million tokens. */
+export interface Tariff {
+  readonly input: number;
+  readonly output: number;
+  /** Of input from a cache; that of other input unless told. */
+  readonly cached?: number;
+}
+
+/** What tokens cost, in the tariff's currency. */
+export function priceOf({ input, output, cached }: Tokens, tariff: Tariff): number {
+  const fresh = (input - cached) * tariff.input + cached * (tariff.cached ?? tariff.input);
+  return (fresh + output * tariff.output) / 1_000_000;
+}
