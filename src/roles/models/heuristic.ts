@@ -1,0 +1,49 @@
+import { type Paragraph, ParagraphRouter, wordsOf } from "../../cards/index.ts";
+import { documentsOf } from "../documents.ts";
+import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
+import { scripted } from "./scripted.ts";
+
+export interface HeuristicOptions {
+  /** Choose the second paragraph knowing the first. Without it both are chosen by the question alone. Default `true`. */
+  readonly secondHop?: boolean;
+}
+
+/**
+ * HotpotQA without a model and without gold: the planner routes to two paragraphs by BM25, one after the other, the solver
+ * takes the sentence that has most of the question's words. It shows what chaining is worth for finding paragraphs; its
+ * answers are sentences, and poor ones.
+ */
+export function heuristicHotpot({ secondHop = true }: HeuristicOptions = {}): RoleModel {
+  const reply = ({ step }: ModelRequest): string => {
+    if (step.kind === "plan") return JSON.stringify(plan(step, secondHop));
+    return extract(step.task.content, documentsOf(step.task.metadata.context));
+  };
+  return scripted(reply, { id: "heuristic:bm25", evidence: "heuristic" });
+}
+
+function plan({ task, findings, turn, turns, callsLeft = Infinity }: PlanStep, secondHop: boolean): object {
+  const paragraphs = documentsOf(task.metadata.context);
+  const router = new ParagraphRouter(paragraphs);
+  const [first, alone] = router.byQuestion(task.content);
+  const read = findings.at(-1)?.documents?.[0];
+  const mayCall = turn < turns && callsLeft > 0;
+  if (mayCall && findings.length === 0)
+    return { action: "call_solver", subtask: task.content, ...(first && { documents: [first.title] }) };
+  const known = paragraphs.find(({ title }) => title === read);
+  const second = secondHop && known ? router.after(task.content, known)[0] : alone;
+  if (mayCall && findings.length === 1 && second)
+    return { action: "call_solver", subtask: task.content, documents: [second.title] };
+  const found = findings.findLast(({ status }) => status === "success") ?? findings.at(-1);
+  return { action: "final_answer", answer: found?.answer ?? "Not found" };
+}
+
+/** The sentence with most words of the question; of equals the earlier. */
+function extract(question: string, paragraphs: readonly Paragraph[]): string {
+  const asked = new Set(wordsOf(question));
+  let best = { shared: 0, sentence: "Not found" };
+  for (const sentence of paragraphs.flatMap(({ sentences }) => sentences)) {
+    const shared = new Set(wordsOf(sentence).filter((word) => asked.has(word))).size;
+    if (shared > best.shared) best = { shared, sentence: sentence.trim() };
+  }
+  return best.sentence;
+}
