@@ -40,7 +40,10 @@ export function cassette(store: CassetteStore, options: CassetteOptions): RoleMo
   const { inner, mode = "auto" } = options;
   const id = options.id ?? inner?.id;
   if (id === undefined)
-    throw new A2AError("INVALID_PARAMS", "A cassette without a model needs the id of the one that was recorded.");
+    throw new A2AError(
+      "INVALID_PARAMS",
+      "A cassette without a model needs the id of the one that was recorded.",
+    );
   if (!inner && mode !== "replay")
     throw new A2AError("INVALID_PARAMS", `A cassette in mode ${mode} needs a model to ask: inner.`);
 
@@ -81,7 +84,9 @@ function toldOf(model: string, request: ModelRequest): JsonObject {
     sample: step.kind === "answer" && step.sample > 1 ? step.sample : undefined,
   };
   return Object.fromEntries(
-    Object.entries(told).filter((entry): entry is [string, Exclude<(typeof entry)[1], undefined>] => entry[1] !== undefined),
+    Object.entries(told).filter(
+      (entry): entry is [string, Exclude<(typeof entry)[1], undefined>] => entry[1] !== undefined,
+    ),
   );
 }
 

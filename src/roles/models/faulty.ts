@@ -43,7 +43,8 @@ export function faulty(inner: RoleModel, faults: Faults): RoleModel {
       if (step.kind === "plan") {
         const asked = step.repair === undefined ? 1 : 2;
         const refuses = refuseFirst === "always" || (refuseFirst === "once" && asked === 1);
-        if (refuses && step.findings.length === 0) return actionReply({ action: "final_answer", answer: "0" });
+        if (refuses && step.findings.length === 0)
+          return actionReply({ action: "final_answer", answer: "0" });
         const [first] = step.findings;
         if (loop && first) return actionReply({ action: "call_solver", subtask: first.subtask });
       }

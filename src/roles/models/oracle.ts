@@ -108,14 +108,14 @@ function refer(expression: string, batches: readonly Batch[]): string {
 const NUMBER = /\d+\.?\d*|\.\d+/g;
 
 /**
- * The last that was found. Where what was found differs from what was expected and no later subtask speaks of it, the
+ * The last that was found. Where what was found differs from what was expected and no later answer hangs on it, the
  * difference is added: in a chain every link counts, though the human may have written a number down once more.
  */
 function carry(findings: readonly Finding[], batches: readonly Batch[]): string {
   const last = findings.at(-1)?.answer ?? "";
   const off = findings.slice(0, -1).reduce((sum, { answer }, index) => {
     const { expected = answer } = batches[index] ?? {};
-    const isUsed = batches.some(({ task }) => task.includes(`{s${index + 1}}`));
+    const isUsed = batches.some(({ task }) => deciding(task).includes(`{s${index + 1}}`));
     return isUsed || answer === expected
       ? sum
       : sum + Number(lastNumber(answer)) - Number(lastNumber(expected));
@@ -127,13 +127,16 @@ function carry(findings: readonly Finding[], batches: readonly Batch[]): string 
 
 /** What the last line of a subtask says: the value of its last expression, or what is known. */
 function calculate(task: string): string {
-  const line = task.split("\n").at(-1) ?? "";
-  const [, known] = / Known: (.*)$/.exec(line) ?? [];
+  const [, known] = / Known: (.*)$/.exec(task) ?? [];
   if (known !== undefined) return known;
-  const expression = / Calculate ([^A-Za-z]*)$/.exec(line)?.[1]?.split(", ").at(-1);
   try {
-    return expression === undefined ? "Not found" : writeNumber(evaluate(expression));
+    return writeNumber(evaluate(deciding(task)));
   } catch {
     return "Not found";
   }
+}
+
+/** The last expression of a subtask; those before it are what the human wrote down on the way. */
+function deciding(task: string): string {
+  return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";
 }

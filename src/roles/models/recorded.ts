@@ -11,12 +11,17 @@ import { scripted } from "./scripted.ts";
  * @throws INVALID_PARAMS, when it is asked for a problem that it was not given, by `sample_id` or by its text.
  */
 export function recorded(samples: readonly RecordedSample[], model: RecordedModel): RoleModel {
-  const known = new Map(samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]));
+  const known = new Map(
+    samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
+  );
   const solutionOf = ({ content, metadata }: TaskCard): string => {
     const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
     if (sample) return sample.answers[model].text;
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
-    throw new A2AError("INVALID_PARAMS", `${model} recorded no answer to ${name}; give it the samples of the run.`);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${model} recorded no answer to ${name}; give it the samples of the run.`,
+    );
   };
   const reply = ({ step }: ModelRequest): string => {
     const solution = solutionOf(step.task);
@@ -36,7 +41,11 @@ function parts(solution: string): { steps: string[]; answer: string } {
   return { steps: lines.slice(0, -1), answer: last.replace(/^\s*A:\s*/, "") || "none" };
 }
 
-function plan({ findings, turn, turns, callsLeft = Infinity }: PlanStep, steps: number, answer: string): object {
+function plan(
+  { findings, turn, turns, callsLeft = Infinity }: PlanStep,
+  steps: number,
+  answer: string,
+): object {
   const done = findings.reduce((sum, { status, subtask }) => {
     const [, from, to = from] = LINES.exec(subtask) ?? [];
     return status === "error" || from === undefined ? sum : sum + Number(to) - Number(from) + 1;

@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../protocol/index.ts";
+import { runRole } from "../desk.fixture.ts";
+import { documentsContext, documentsOf } from "../documents.ts";
+import { createPlanner } from "../planner/index.ts";
+import { createSolver } from "../solver/index.ts";
+import { heuristicHotpot } from "./index.ts";
+
+const paragraphs = [
+  { title: "Birthplace", sentences: ["A birthplace is a place.", " It is on a document."] },
+  {
+    title: "Christopher Nolan",
+    sentences: ["Films are his work.", " Christopher Nolan was born in Westminster."],
+  },
+  { title: "Inception (film)", sentences: ["Inception is a film directed by Christopher Nolan."] },
+];
+
+async function ask(secondHop: boolean, context: JsonObject = documentsContext(paragraphs)) {
+  const model = heuristicHotpot({ secondHop });
+  const { reply, run } = await runRole(createPlanner(), {
+    task: "Who directed the film Inception, and when was he born?",
+    dataset: "hotpotqa",
+    context,
+    model,
+    colleagues: { solver: { role: createSolver(), model } },
+  });
+  const titles = run
+    .tasksTo("solver")
+    .flatMap(({ metadata }) => documentsOf(metadata.context).map(({ title }) => title));
+  return { reply, titles };
+}
+
+describe("the heuristic", () => {
+  it("goes from the paragraph that the question names to the one that this names", async () => {
+    const { reply, titles } = await ask(true);
+    expect(titles).toEqual(["Inception (film)", "Christopher Nolan"]);
+    expect(reply).toMatchObject({
+      content: "Christopher Nolan was born in Westminster.",
+      metadata: { status: "completed" },
+    });
+  });
+
+  it("has nothing to say without documents", async () => {
+    const { reply, titles } = await ask(true, {});
+    expect([reply.content, titles]).toEqual(["Not found", []]);
+  });
+
+  it("says what it is", () => {
+    expect(heuristicHotpot()).toMatchObject({ id: "heuristic:bm25", evidence: "heuristic" });
+  });
+});
