@@ -1,9 +1,9 @@
 import type { Card } from "../card/index.ts";
-import { oneLine } from "./text-width.ts";
+import { cut, oneLine } from "./text-width.ts";
 
 const FRAME = "=".repeat(80);
-/** Of a content, in characters; a list is for seeing who said what to whom, not for reading it. */
-const SHOWN = 100;
+/** Of a content, in columns; a list is for seeing who said what to whom, not for reading it. */
+const SHOWN = 103;
 
 /** The cards as a plain list, `[Card 1]` and so on, with nothing in it that a log or a mail could not show. */
 export function classicOf(cards: readonly Card[]): string {
@@ -29,7 +29,7 @@ function entryOf(card: Card, number: number): string[] {
     `  To:   ${oneLine(recipient).toUpperCase()}`,
     `  Type: ${oneLine(message_type).toUpperCase()}`,
     ...(isResult ? [`  Status: ${oneLine(status)}`] : []),
-    `  ${LABELS.get(message_type) ?? "Content"}: ${shortened(oneLine(content))}`,
+    `  ${LABELS.get(message_type) ?? "Content"}: ${cut(oneLine(content), SHOWN, "...")}`,
     ...(Object.keys(metadata).length > 0 ? [`  Metadata: ${oneLine(JSON.stringify(metadata))}`] : []),
     `  ${"-".repeat(76)}`,
   ];
@@ -40,8 +40,3 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ["result", "Result"],
   ["control", "Action"],
 ]);
-
-function shortened(content: string): string {
-  const characters = [...content];
-  return characters.length > SHOWN ? `${characters.slice(0, SHOWN).join("")}...` : content;
-}

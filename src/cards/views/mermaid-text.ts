@@ -1,14 +1,11 @@
-import { printable } from "./text-width.ts";
+import { cut, printable } from "./text-width.ts";
 
-/** Of a label, in characters; Mermaid refuses a diagram of more than 50,000. */
+/** Of a label, in columns; Mermaid refuses a diagram of more than 50,000. */
 const LONGEST = 160;
 
 /** As Mermaid's entities, what would end the line, begin a comment, a directive or a formula, or be taken for HTML. */
 export function escapedForMermaid(text: string): string {
-  const characters = [...printable(text).trim()];
-  const shown = characters.length > LONGEST ? [...characters.slice(0, LONGEST - 1), "…"] : characters;
-  return shown
-    .join("")
+  return cut(printable(text).trim(), LONGEST)
     .replaceAll(/[#;<>&%:"{}`]/g, (character) => `#${character.charCodeAt(0)};`)
     .replaceAll("$$", () => "#36;#36;")
     .replaceAll("\n", "<br/>");

@@ -15,18 +15,24 @@ export function widthOf(text: string): number {
 
 /** The text in exactly so many columns: filled up with spaces, or cut between characters and ended with `…`. */
 export function fit(text: string, columns: number): string {
-  const width = widthOf(text);
-  if (width <= columns) return text + " ".repeat(columns - width);
-  if (columns < 1) return "";
+  const kept = cut(text, columns);
+  return kept + " ".repeat(Math.max(0, columns - widthOf(kept)));
+}
+
+/** The text in at most so many columns: cut between characters and ended with `end`, when it is longer. */
+export function cut(text: string, columns: number, end = "…"): string {
+  // A text of that length does not fit, and measuring a whole book to show its first line takes too long.
+  if (text.length <= columns * 20 && widthOf(text) <= columns) return text;
+  if (columns < end.length) return "";
   let kept = "";
   let used = 0;
   for (const { segment } of graphemes.segment(text)) {
     const next = used + widthOfGrapheme(segment);
-    if (next > columns - 1) break;
+    if (next > columns - end.length) break;
     kept += segment;
     used = next;
   }
-  return `${kept}…${" ".repeat(columns - 1 - used)}`;
+  return kept + end;
 }
 
 /** The text in lines of at most so many columns, broken at spaces where there are any. */

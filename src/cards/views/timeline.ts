@@ -1,0 +1,51 @@
+import type { Span } from "./delegations.ts";
+import { type Shown, spansOf } from "./exchanges.ts";
+import { cut, fit, oneLine, widthOf } from "./text-width.ts";
+
+export interface TimelineOptions {
+  /** Columns of the drawing. Default 100, at least 60. */
+  readonly width?: number;
+}
+
+const LONGEST_NAME = 16;
+
+/**
+ * Who worked when: a bar for each span of work, in the order in which they began, and behind it how long it took and
+ * what it spent. Where there is no bar, a role waited. `~` marks times that nobody measured.
+ */
+export function timelineOf(shown: Shown, { width = 100 }: TimelineOptions = {}): string {
+  const all = spansOf(shown);
+  // Several cards may come of one call: those that cost nothing more are not work.
+  const some = all.filter(({ start, end, card }) => end > start || card.metadata.tokens !== undefined);
+  const spans = some.length > 0 ? some : all;
+  if (spans.length === 0) return "No card says that anybody worked.";
+  const names = spans.map(({ role }) => cut(oneLine(role), LONGEST_NAME));
+  const notes = spans.map(noteOf);
+  const widest = Math.max(...names.map(widthOf));
+  const room = Math.max(60, width) - widest - Math.max(...notes.map(widthOf)) - 4;
+  const start = Math.min(...spans.map((span) => span.start));
+  const end = Math.max(...spans.map((span) => span.end));
+  const scale = end > start ? room / (end - start) : 0;
+  return spans
+    .map((span, at) => {
+      // What took no time at all is still seen.
+      const from = Math.min(room - 1, Math.floor((span.start - start) * scale));
+      const to = Math.min(room, Math.max(from + 1, Math.round((span.end - start) * scale)));
+      // Work that came to nothing is drawn lighter.
+      const bar = (span.card.message_type === "error" ? "░" : "█").repeat(to - from);
+      return `${fit(names[at] ?? "", widest)} │${(" ".repeat(from) + bar).padEnd(room)}│ ${notes[at]}`;
+    })
+    .join("\n");
+}
+
+function noteOf({ start, end, measured, card }: Span): string {
+  const { tokens, error_type } = card.metadata;
+  const notes = [
+    `${measured ? "" : "~"}${Math.round(end - start)} ms`,
+    ...(tokens === undefined ? [] : [`${tokens} tok`]),
+    ...(card.message_type === "error" && typeof error_type === "string"
+      ? [cut(oneLine(error_type), 20)]
+      : []),
+  ];
+  return notes.join("  ");
+}
