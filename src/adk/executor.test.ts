@@ -398,6 +398,31 @@ describe("an ADK agent with hooks", () => {
     expect(new Set(authors)).toEqual(new Set(["a"]));
   });
 
+  it("opens its sessions once, and makes one again when others were first with the rows of its app or user", async () => {
+    let opened = 0;
+    let refusals = 2;
+    class Busy extends InMemorySessionService {
+      async init(): Promise<void> {
+        opened++;
+      }
+      override async createSession(
+        ...args: Parameters<InMemorySessionService["createSession"]>
+      ): ReturnType<InMemorySessionService["createSession"]> {
+        if (refusals-- > 0) throw new Error("duplicate key");
+        return super.createSession(...args);
+      }
+    }
+    const agent = adkAgent(clerk(), { sessionService: new Busy() });
+    const turns = await Promise.all(
+      ["A", "B"].map((contextId) => new OneTask(agent, { contextId }).send("hi")),
+    );
+    expect(turns.map(({ states }) => states.at(-1))).toEqual([
+      "TASK_STATE_COMPLETED",
+      "TASK_STATE_COMPLETED",
+    ]);
+    expect(opened).toBe(1);
+  });
+
   it("may say how a run ended that could not begin [V46]", async () => {
     class Broken extends InMemorySessionService {
       override createSession(): never {

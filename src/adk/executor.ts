@@ -153,11 +153,15 @@ function sessionOpener(): (runner: AdkRunner, place: SessionPlace) => Promise<vo
 async function openSession({ sessionService }: AdkRunner, place: SessionPlace): Promise<void> {
   const find = (): Promise<unknown> =>
     sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
-  if (await find()) return;
-  try {
-    await sessionService.createSession({ ...place });
-  } catch (error) {
-    // Another server of the same sessions may have been first.
-    if (!(await find())) throw error;
+  for (let tries = 1; !(await find()); tries++) {
+    try {
+      await sessionService.createSession({ ...place });
+      return;
+    } catch (error) {
+      // Others may have been first: with the session, or, in a database, with the rows of its app and of its user.
+      if (tries === MOST_TRIES) throw error;
+    }
   }
 }
+
+const MOST_TRIES = 4;

@@ -56,6 +56,8 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   const adk = await importAdk();
   const { InMemorySessionService, Runner } = adk;
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
+  // ADK's database opens itself anew for each who asks until it is open, and cannot make its tables twice at once.
+  if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
   // Resumable, so that an answer reaches the sub-agent that asked.
   const what = isApp(root)
     ? { app: root }

@@ -73,9 +73,10 @@ describe.each(SESSIONS)("an ADK agent served with $name", (sessions) => {
   let opened: Opened;
   let stop = async (): Promise<void> => {};
 
-  beforeEach(() => {
+  beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), "colloquy-served-"));
     opened = new Opened(sessions);
+    await opened.prepare();
   });
   afterEach(async () => {
     await stop();

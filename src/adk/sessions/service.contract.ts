@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   type BaseSessionService,
   createEvent,
@@ -9,6 +9,7 @@ import {
   InMemorySessionService,
 } from "@google/adk";
 import { LibSqlDriver } from "@mikro-orm/libsql";
+import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { SqliteSessionService } from "./sqlite.ts";
 
 /** Where a session service is not like the others. Whoever chooses one may want to know. */
@@ -31,6 +32,8 @@ interface Traits {
   readonly keepsTemporary: boolean;
   /** An event for a session that is gone, or never was, is an error. */
   readonly refusesWhenGone: boolean;
+  /** The first sessions of an app, and of a user, can be made at once. */
+  readonly beginsAtOnce: boolean;
   /** An id that is taken is an error; else the session that had it is gone. */
   readonly refusesTakenId: boolean;
 }
@@ -41,6 +44,65 @@ export interface SessionsCase {
   /** A service on `path`, if it is durable; another on the same path finds what this one has kept. */
   readonly open: (path: string) => BaseSessionService;
   readonly close: (service: BaseSessionService) => Promise<void>;
+  /** Before the first service is opened on a path, and after the last one is closed. */
+  readonly prepare?: (path: string) => Promise<void>;
+  readonly remove?: (path: string) => Promise<void>;
+}
+
+const DATABASE: Traits = {
+  durable: true,
+  keepsOrderWithinMillisecond: false,
+  sinceIsIncluded: false,
+  listsState: true,
+  sharesFirstState: true,
+  refreshes: true,
+  keepsOrderOfWrites: false,
+  keepsTemporary: false,
+  refusesWhenGone: true,
+  refusesTakenId: true,
+  beginsAtOnce: true,
+};
+
+/** It has no end of its own. */
+async function closeDatabase(service: BaseSessionService): Promise<void> {
+  await (service as unknown as { orm?: { close(): Promise<void> } }).orm?.close();
+}
+
+/** A PostgreSQL in which the tests may make databases, such as `postgres://me@127.0.0.1:5432`; without one it is not tried. */
+const POSTGRES = process.env["COLLOQUY_POSTGRES"];
+
+function inPostgres(clientUrl: string): SessionsCase {
+  const settingsFor = (
+    path: string,
+  ): { driver: typeof PostgreSqlDriver; clientUrl: string; dbName: string } => ({
+    driver: PostgreSqlDriver,
+    clientUrl,
+    dbName: databaseOf(path),
+  });
+  return {
+    name: "ADK's DatabaseSessionService in PostgreSQL",
+    // The rows of the app and of the user are there already for all but one of those who make them.
+    traits: { ...DATABASE, beginsAtOnce: false },
+    open: (path) => new DatabaseSessionService(settingsFor(path)),
+    close: closeDatabase,
+    // It cannot make its database and its tables when several ask for them at once.
+    prepare: async (path) => {
+      const service = new DatabaseSessionService(settingsFor(path));
+      await service.init();
+      await closeDatabase(service);
+    },
+    remove: async (path) => {
+      const discovery = { warnWhenNoEntities: false };
+      const orm = await MikroORM.init({ ...settingsFor(path), dbName: "postgres", discovery });
+      await orm.em.getConnection().execute(`DROP DATABASE ${databaseOf(path)} WITH (FORCE)`);
+      await orm.close();
+    },
+  };
+}
+
+/** A database for each folder that a test has made. */
+function databaseOf(path: string): string {
+  return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
 
 export const SESSIONS: readonly SessionsCase[] = [
@@ -57,6 +119,7 @@ export const SESSIONS: readonly SessionsCase[] = [
       keepsTemporary: true,
       refusesWhenGone: true,
       refusesTakenId: true,
+      beginsAtOnce: true,
     },
     open: (path) => new SqliteSessionService(path),
     close: async (service) => (service as SqliteSessionService).close(),
@@ -74,28 +137,18 @@ export const SESSIONS: readonly SessionsCase[] = [
       keepsTemporary: true,
       refusesWhenGone: false,
       refusesTakenId: false,
+      beginsAtOnce: true,
     },
     open: () => new InMemorySessionService(),
     close: async () => {},
   },
   {
-    name: "ADK's DatabaseSessionService",
-    traits: {
-      durable: true,
-      keepsOrderWithinMillisecond: false,
-      sinceIsIncluded: false,
-      listsState: true,
-      sharesFirstState: true,
-      refreshes: true,
-      keepsOrderOfWrites: false,
-      keepsTemporary: false,
-      refusesWhenGone: true,
-      refusesTakenId: true,
-    },
+    name: "ADK's DatabaseSessionService in libSQL",
+    traits: DATABASE,
     open: (path) => new DatabaseSessionService({ driver: LibSqlDriver, dbName: path }),
-    // It has no end of its own.
-    close: async (service) => (service as unknown as { orm?: { close(): Promise<void> } }).orm?.close(),
+    close: closeDatabase,
   },
+  ...(POSTGRES ? [inPostgres(POSTGRES)] : []),
 ];
 
 /** Opens services on one path of its own, until it is cleared. */
@@ -108,8 +161,16 @@ export class Opened {
     this.#case = sessions;
   }
 
+  get #path(): string {
+    return join(this.#folder, "sessions.db");
+  }
+
+  async prepare(): Promise<void> {
+    await this.#case.prepare?.(this.#path);
+  }
+
   open(): BaseSessionService {
-    const service = this.#case.open(join(this.#folder, "sessions.db"));
+    const service = this.#case.open(this.#path);
     this.#services.push(service);
     return service;
   }
@@ -120,6 +181,7 @@ export class Opened {
 
   async clear(): Promise<void> {
     await this.close();
+    await this.#case.remove?.(this.#path);
     rmSync(this.#folder, { recursive: true });
   }
 }

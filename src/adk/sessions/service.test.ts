@@ -23,8 +23,9 @@ describe.each(SESSIONS)("$name", (sessions) => {
   let opened: Opened;
   let service: BaseSessionService;
 
-  beforeEach(() => {
+  beforeEach(async () => {
     opened = new Opened(sessions);
+    await opened.prepare();
     service = opened.open();
   });
   afterEach(() => opened.clear());
@@ -191,7 +192,8 @@ describe.each(SESSIONS)("$name", (sessions) => {
       userId: `u${n % 4}`,
       sessionId: `s${n}`,
     }));
-    await Promise.all(places.map((place) => service.createSession(place)));
+    if (traits.beginsAtOnce) await Promise.all(places.map((place) => service.createSession(place)));
+    else for (const place of places) await service.createSession(place);
     await Promise.all(
       places.map((place) =>
         append(service, place, ...[1, 2, 3].map((n) => said(`${place.sessionId}.${n}`, n, { n }))),
