@@ -27,7 +27,7 @@ export class AiSdkLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     this.maybeAppendUserContent(request);
     try {
-      const { generateText, jsonSchema, Output, streamText } = await importAi();
+      const { generateText, jsonSchema, NoObjectGeneratedError, Output, streamText } = await importAi();
       const { config = {} } = request;
       const schema = responseSchema(config);
       const call = {
@@ -55,14 +55,25 @@ export class AiSdkLlm extends BaseLlm {
           else if (part.type === "error") throw part.error;
         }
       } else {
-        const result = await generateText(call);
-        for (const part of result.content) {
+        const said = await generateText(call).catch((error: unknown) => {
+          // Whoever asked sees for themselves that an answer is not the JSON asked for, as with Google's models.
+          if (!NoObjectGeneratedError.isInstance(error) || !error.usage) throw error;
+          const { text = "", finishReason = "other", usage, response } = error;
+          return {
+            content: [{ type: "text" as const, text, providerMetadata: undefined }],
+            finishReason,
+            usage,
+            response,
+          };
+        });
+        for (const part of said.content) {
           if (part.type === "text" || part.type === "reasoning") {
             answer.addText(part.text, part.type === "reasoning", part.providerMetadata);
             answer.endText(part.providerMetadata);
           } else if (part.type === "tool-call") answer.addCall(part);
         }
-        yield answer.end(result.finishReason, result.usage);
+        const modelVersion = said.response?.modelId;
+        yield { ...answer.end(said.finishReason, said.usage), ...(modelVersion && { modelVersion }) };
       }
     } catch (error) {
       if (!abortSignal?.aborted) throw readable(error);

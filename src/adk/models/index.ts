@@ -3,3 +3,11 @@ export { type AiSdkSource, AiSdkLlm } from "./ai-sdk.ts";
 export { type ModelOptions, model } from "./model.ts";
 export type { Script, ScriptedAsk, ScriptedOptions, ScriptedReply, ScriptedStep } from "./scripted.ts";
 export { ScriptedLlm } from "./scripted.ts";
+export {
+  type LlmRoleModel,
+  roleModel,
+  type RoleCall,
+  type RoleModelOptions,
+  type RoleReply,
+  type RoleUsage,
+} from "./role-model.ts";

@@ -1,0 +1,289 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { MockLanguageModelV4 } from "ai/test";
+import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import { createPlanner, type RoleModel, understand } from "../../roles/index.ts";
+import { runRole } from "../../roles/desk.fixture.ts";
+import { AiSdkLlm, model, roleModel, type RoleCall, ScriptedLlm } from "./index.ts";
+
+type GenerateResult = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
+
+const usage: GenerateResult["usage"] = {
+  inputTokens: { total: 7, noCache: 5, cacheRead: 2, cacheWrite: 0 },
+  outputTokens: { total: 9, text: 6, reasoning: 3 },
+};
+
+const result = (
+  text: string,
+  unified: GenerateResult["finishReason"]["unified"] = "stop",
+): GenerateResult => ({
+  content: [
+    { type: "reasoning", text: "Hm." },
+    { type: "text", text },
+  ],
+  finishReason: { unified, raw: unified },
+  usage,
+  warnings: [],
+  response: { modelId: "m-2026-11" },
+});
+
+const mocked = (...results: GenerateResult[]): MockLanguageModelV4 => {
+  let call = 0;
+  return new MockLanguageModelV4({
+    modelId: "m",
+    doGenerate: () => Promise.resolve(results[Math.min(call++, results.length - 1)] ?? result("")),
+  });
+};
+
+const ask = (more: Partial<RoleCall> = {}): RoleCall => ({
+  messages: [
+    { role: "system", text: "Be brief." },
+    { role: "user", text: "1 + 1?" },
+    { role: "assistant", text: "two" },
+    { role: "user", text: "As a number." },
+  ],
+  signal: new AbortController().signal,
+  ...more,
+});
+
+/** Answers with what it is given, and keeps what it was asked. */
+class FixedLlm extends BaseLlm {
+  readonly requests: LlmRequest[] = [];
+  readonly responses: readonly LlmResponse[];
+
+  constructor(...responses: LlmResponse[]) {
+    super({ model: "gemini-x" });
+    this.responses = responses;
+  }
+
+  // oxlint-disable-next-line require-await
+  override async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse, void> {
+    this.requests.push(request);
+    yield* this.responses;
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    throw new Error("no");
+  }
+}
+
+describe("a model of ADK for roles", () => {
+  it("is one, by its type", () => {
+    expectTypeOf(roleModel).returns.toExtend<RoleModel>();
+    expect(roleModel(model("scripted:echo"), { evidence: "simulated" })).toMatchObject({
+      id: "scripted:echo",
+      evidence: "simulated",
+    });
+    expect(roleModel(model("ollama:qwen3"))).toMatchObject({ id: "ollama:qwen3", evidence: "live-model" });
+    expect(roleModel(model("ollama:qwen3"), { id: "q" }).id).toBe("q");
+  });
+
+  it("is told instructions, history, schema and settings", async () => {
+    const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] } });
+    const schema = { type: "object", properties: { n: { type: ["number", "null"] } } };
+    const reply = await roleModel(llm).complete(ask({ schema, maxTokens: 9, temperature: 0.5, seed: 3 }));
+    expect(reply).toEqual({ text: "2", finish: "stop" });
+    expect(llm.requests[0]).toMatchObject({
+      contents: [
+        { role: "user", parts: [{ text: "1 + 1?" }] },
+        { role: "model", parts: [{ text: "two" }] },
+        { role: "user", parts: [{ text: "As a number." }] },
+      ],
+      config: {
+        systemInstruction: "Be brief.",
+        responseMimeType: "application/json",
+        responseJsonSchema: schema,
+        maxOutputTokens: 9,
+        temperature: 0.5,
+        seed: 3,
+        httpOptions: { retryOptions: { attempts: 3 } },
+      },
+    });
+  });
+
+  it("counts thoughts as output, as Google reports them", async () => {
+    const llm = new FixedLlm({
+      content: { role: "model", parts: [{ text: "Hm.", thought: true }, { text: "2" }] },
+      finishReason: "STOP" as never,
+      modelVersion: "gemini-x-001",
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: 4,
+        thoughtsTokenCount: 6,
+        cachedContentTokenCount: 8,
+        totalTokenCount: 20,
+      },
+    });
+    expect(await roleModel(llm).complete(ask())).toEqual({
+      text: "2",
+      finish: "stop",
+      model: "gemini-x-001",
+      usage: {
+        input_tokens: 10,
+        output_tokens: 10,
+        cached_input_tokens: 8,
+        reasoning_output_tokens: 6,
+        source: "reported",
+      },
+    });
+  });
+
+  it.each([
+    [
+      { promptTokenCount: 1, candidatesTokenCount: 2 },
+      { input_tokens: 1, output_tokens: 2, source: "reported" },
+    ],
+    [{ promptTokenCount: 1 }, undefined],
+    [{ totalTokenCount: 3 }, undefined],
+    [{}, undefined],
+  ])("of %j knows as much as is said", async (usageMetadata, expected) => {
+    const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] }, usageMetadata });
+    expect((await roleModel(llm).complete(ask())).usage).toEqual(expected);
+  });
+
+  it.each([
+    ["MAX_TOKENS", "length"],
+    ["SAFETY", "filter"],
+    ["RECITATION", "filter"],
+  ])("that says nothing for %s has an empty answer, and what it cost", async (reason, finish) => {
+    const llm = new FixedLlm({
+      errorCode: reason,
+      finishReason: reason as never,
+      usageMetadata: { promptTokenCount: 1, totalTokenCount: 5 },
+    });
+    expect(await roleModel(llm).complete(ask())).toMatchObject({
+      text: "",
+      finish,
+      usage: { output_tokens: 4 },
+    });
+  });
+
+  it("fails with what the provider says", async () => {
+    const llm = new ScriptedLlm([{ error: "no such model" }]);
+    await expect(roleModel(llm).complete(ask())).rejects.toThrow("no such model");
+    await expect(roleModel(new FixedLlm({ errorCode: "X" })).complete(ask())).rejects.toThrow(
+      "The model failed: X.",
+    );
+    await expect(roleModel(new FixedLlm()).complete(ask())).rejects.toThrow(
+      "gemini-x ended without an answer",
+    );
+  });
+
+  it("plans as a scripted model of ADK", async () => {
+    const llm = new ScriptedLlm([
+      '{"action":"call_solver","subtask":"1 + 1"}',
+      '{"action":"final_answer","answer":"2"}',
+    ]);
+    const { reply } = await runRole(createPlanner(), {
+      task: "1 + 1?",
+      model: roleModel(llm, { evidence: "simulated" }),
+      colleagues: { solver: () => ({ result: "2", status: "success" }) },
+    });
+    expect(reply).toMatchObject({
+      content: "2",
+      metadata: { tokens: expect.any(Number), usage: { source: "reported" } },
+    });
+  });
+});
+
+describe("a model of the AI SDK for roles", () => {
+  it("answers with its usage, and says which model it is", async () => {
+    const llm = new AiSdkLlm(mocked(result("2")), "openai:m");
+    expect(await roleModel(llm).complete(ask())).toEqual({
+      text: "2",
+      finish: "stop",
+      model: "m-2026-11",
+      usage: {
+        input_tokens: 7,
+        output_tokens: 9,
+        cached_input_tokens: 2,
+        reasoning_output_tokens: 3,
+        source: "reported",
+      },
+    });
+  });
+
+  it("is asked for JSON by the schema, and may answer otherwise", async () => {
+    const mock = mocked(result("I will not."), result('{"action":"final_answer","answer":"2"}'));
+    const json = roleModel(new AiSdkLlm(mock));
+    const schema = { type: "object", properties: { action: { type: "string" } }, required: ["action"] };
+    expect(await json.complete(ask({ schema, seed: 5 }))).toMatchObject({
+      text: "I will not.",
+      usage: { output_tokens: 9 },
+    });
+    expect(understand((await json.complete(ask({ schema }))).text)).toMatchObject({
+      action: { answer: "2" },
+    });
+    expect(mock.doGenerateCalls[0]).toMatchObject({ responseFormat: { type: "json", schema }, seed: 5 });
+  });
+
+  it("says that its answer was cut", async () => {
+    expect(await roleModel(new AiSdkLlm(mocked(result("So", "length")))).complete(ask())).toMatchObject({
+      text: "So",
+      finish: "length",
+    });
+  });
+
+  it("ends with the signal's reason when it is aborted", async () => {
+    const abort = new AbortController();
+    const reason = new Error("stop");
+    const mock = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_, reject) => {
+          abortSignal?.addEventListener("abort", () => reject(abortSignal.reason as Error));
+          abort.abort(reason);
+        }),
+    });
+    await expect(roleModel(new AiSdkLlm(mock)).complete(ask({ signal: abort.signal }))).rejects.toBe(reason);
+    await expect(roleModel(new AiSdkLlm(mock)).complete(ask({ signal: abort.signal }))).rejects.toBe(reason);
+    expect(mock.doGenerateCalls).toHaveLength(1);
+  });
+});
+
+describe("a provider that is busy", () => {
+  const answers: { status: number; retryAfter?: string }[] = [];
+  let requests = 0;
+  let server: Server;
+  let baseURL: string;
+
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      request.resume();
+      requests += 1;
+      const { status, retryAfter } = answers.shift() ?? { status: 200 };
+      response.writeHead(status, {
+        "content-type": "application/json",
+        ...(retryAfter !== undefined && { "retry-after-ms": retryAfter }),
+      });
+      const choices = [{ index: 0, message: { role: "assistant", content: "2" }, finish_reason: "stop" }];
+      response.end(
+        JSON.stringify(
+          status === 200
+            ? { id: "c", created: 1, model: "m", choices }
+            : { error: { message: "busy", type: "x" } },
+        ),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  });
+  afterAll(() => server.close());
+
+  const busy = (): Promise<{ text: string }> =>
+    roleModel(new AiSdkLlm(createOpenAICompatible({ name: "local", baseURL })("m"))).complete(ask());
+
+  it("is asked again by the AI SDK, twice, when it says how long to wait", async () => {
+    answers.push({ status: 429, retryAfter: "1" }, { status: 503, retryAfter: "1" });
+    expect((await busy()).text).toBe("2");
+    expect(requests).toBe(3);
+  });
+
+  it("is given up on then, with what it said last", async () => {
+    requests = 0;
+    answers.push(...Array.from({ length: 3 }, () => ({ status: 429, retryAfter: "1" })));
+    await expect(busy()).rejects.toThrow(/429.*busy/);
+    expect(requests).toBe(3);
+  });
+});
