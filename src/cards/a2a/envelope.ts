@@ -47,7 +47,7 @@ export function envelopeOf(...metadata: readonly (JsonObject | undefined)[]): En
 
 /** A card in the metadata of a CancelTask request, which has no parts. */
 export function toCardMetadata(card: Card): JsonObject {
-  return { [CARD]: toDict(card) as unknown as JsonObject };
+  return { [CARD]: toDict(card) };
 }
 
 /** The card in the metadata of a CancelTask request; none for what is missing, or no card. */

@@ -5,12 +5,13 @@ import {
   type Message,
   type Part,
   type SendMessageResponse,
-  stateName,
   type Task,
+  type TaskState,
   textOf,
 } from "../../protocol/index.ts";
 import {
   type Card,
+  type CoreErrorType,
   type ErrorCard,
   fromCardParts,
   PLANNER,
@@ -105,28 +106,30 @@ function refused(why: string, sent: Card, cards: Correspondence): ErrorCard {
 function spokenIn(task: Task, sent: Card, cards: Correspondence): Reply {
   const { state, message } = task.status;
   const words = wordsOf(message?.parts ?? []);
-  switch (state) {
-    case "TASK_STATE_COMPLETED": {
-      const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
-      return spoken(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards);
-    }
-    case "TASK_STATE_INPUT_REQUIRED":
-      return cards.inNameOf(sent.recipient, "query", words, replying(sent));
-    case "TASK_STATE_CANCELED":
-      return errorFor(sent, cards, "cancelled", words || `${sent.recipient} has cancelled the task`);
-    case "TASK_STATE_FAILED":
-    case "TASK_STATE_REJECTED":
-      return errorFor(sent, cards, "solver_failed", words || `${sent.recipient} did not do the task`);
-    case "TASK_STATE_AUTH_REQUIRED": {
-      const text = `${sent.recipient} wants to be authorized first${words ? `: ${words}` : ""}`;
-      return errorFor(sent, cards, "auth_required", text);
-    }
-    default: {
-      const text = `${sent.recipient} stopped talking while its task was ${stateName(state)}`;
-      return errorFor(sent, cards, "transport_error", text, true);
-    }
+  if (state === "TASK_STATE_COMPLETED") {
+    const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
+    return spoken(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards);
   }
+  if (state === "TASK_STATE_INPUT_REQUIRED") {
+    return cards.inNameOf(sent.recipient, "query", words, replying(sent));
+  }
+  const [error_type, what, retryable] = ERRORS[state];
+  return errorFor(sent, cards, error_type, words || `${sent.recipient} ${what}`, retryable);
 }
+
+type Unanswered = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
+
+const QUIET = ["transport_error", "stopped talking before its task had ended", true] as const;
+
+/** What it means that a task ended, or its stream did, in a state that is no answer. */
+const ERRORS: Readonly<Record<Unanswered, readonly [CoreErrorType | "auth_required", string, boolean]>> = {
+  TASK_STATE_SUBMITTED: QUIET,
+  TASK_STATE_WORKING: QUIET,
+  TASK_STATE_AUTH_REQUIRED: ["auth_required", "wants to be authorized first", false],
+  TASK_STATE_CANCELED: ["cancelled", "has cancelled the task", false],
+  TASK_STATE_FAILED: ["solver_failed", "did not do the task", false],
+  TASK_STATE_REJECTED: ["solver_failed", "refused the task", false],
+};
 
 function spoken(parts: readonly Part[], sent: Card, cards: Correspondence): ResultCard {
   const status = sent.recipient === PLANNER ? "completed" : "success";
@@ -140,7 +143,7 @@ function replying({ metadata: { card_id, turn } }: Card): { in_reply_to?: string
 
 /** All text; where there is none, data as JSON. */
 function wordsOf(parts: readonly Part[]): string {
-  const text = textOf(parts as Part[]);
+  const text = textOf(parts);
   if (text !== "") return text;
   const data = parts.flatMap((part): JsonValue[] => ("data" in part ? [part.data] : []));
   return data.length === 0 ? "" : JSON.stringify(data.length === 1 ? data[0] : data);

@@ -1,0 +1,230 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentCard } from "@a2a-js/sdk";
+import {
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { agent, failed, inputRequired, reply, type Work } from "../../adapters/index.ts";
+import { publish } from "../../client/a2a-js.fixture.ts";
+import { CARD_EXTENSION, CARD_MEDIA_TYPE, PLANNER, SOLVER } from "../../cards/index.ts";
+import { settle } from "../../engine/engine.fixture.ts";
+import { data, type Task } from "../../protocol/index.ts";
+import { createServer } from "../../server/index.ts";
+import { JANET, plannerOf, solverOf } from "./dialogue.fixture.ts";
+import { handing, type House, house, role } from "./house.fixture.ts";
+
+/** A house whose solver is somebody else's agent. */
+async function withSolver(work: Work, planner = handing): Promise<House> {
+  const server = createServer(
+    agent({ name: "Stranger", description: "Knows nothing of cards." }, work, { opensWith: "either" }),
+    {
+      store: "memory",
+    },
+  );
+  const { url } = await server.listen();
+  onTestFinished(() => server.close({ graceMs: 100 }));
+  return await house({ planner }, { links: { solver: url } });
+}
+
+describe("somebody who knows nothing of cards", () => {
+  it("asks in words and is answered in words", async () => {
+    const { remote, memo } = await house({ planner: plannerOf(JANET), solver: solverOf(JANET) });
+    const planner = await remote(PLANNER);
+    const answer = await planner.send("Janet's ducks lay 16 eggs per day...");
+    expect(answer).toMatchObject({
+      task: {
+        status: { state: "TASK_STATE_COMPLETED" },
+        artifacts: [{ name: "result", parts: [{ text: "18" }] }],
+      },
+    });
+    expect(JSON.stringify(answer)).not.toContain(CARD_EXTENSION);
+    // To the roles it was a task from the controller all the same.
+    expect(memo.cards[0]).toMatchObject({ dir: "in", card: { sender: "controller", recipient: PLANNER } });
+  });
+
+  it("hears in words what went wrong", async () => {
+    const { remote } = await house({ solver: solverOf(JANET) });
+    const answer = await (await remote(SOLVER)).send("1 + 1");
+    expect(answer).toMatchObject({
+      task: {
+        status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Not in the dialogue: 1 + 1" }] } },
+      },
+    });
+  });
+
+  it("may ask for the extension, and is answered in cards [J-04, J-05]", async () => {
+    const { urls } = await house({ solver: solverOf(JANET) });
+    const { connect } = await import("../../client/index.ts");
+    const solver = await connect(urls[SOLVER] ?? "", { extensions: [CARD_EXTENSION] });
+    const answer = await solver.send(JANET.steps[0]?.subtask ?? "");
+    expect(answer).toMatchObject({
+      task: {
+        artifacts: [
+          {
+            name: "result-card",
+            extensions: [CARD_EXTENSION],
+            parts: [{ mediaType: CARD_MEDIA_TYPE }, { text: "9" }],
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe("a role's task for an agent that knows nothing of cards", () => {
+  it("is its content, with the context, and the answer is a card in the agent's name", async () => {
+    const heard: string[] = [];
+    const planner = role(PLANNER, async (desk) => {
+      const { content, metadata } = await desk.delegate({
+        to: SOLVER,
+        task: "2 + 2",
+        context: { unit: "eggs" },
+      });
+      return { result: content, status: "completed", metadata: { heard: metadata["written_by"] ?? "" } };
+    });
+    const { controller, memo } = await withSolver(async function* ({ text }) {
+      heard.push(text);
+      yield "It is ";
+      yield "4.";
+    }, planner);
+    const { reply: answer } = await controller.solve({ task: "2 + 2", runId: "r" });
+    expect(heard).toEqual(['2 + 2\n\nContext: {"unit":"eggs"}']);
+    expect(answer).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
+    const wrapped = memo.union.find(({ sender }) => sender === SOLVER);
+    expect(wrapped).toMatchObject({
+      recipient: PLANNER,
+      message_type: "result",
+      metadata: { status: "success", written_by: PLANNER, run_id: "r", tokens: 0, usage: { source: "none" } },
+    });
+  });
+
+  it.each<[string, Work, object]>([
+    [
+      "a message without a task",
+      async function* () {
+        yield reply("4");
+      },
+      { content: "4" },
+    ],
+    [
+      "data",
+      async function* () {
+        yield data({ sum: 4 });
+      },
+      { content: '{"sum":4}' },
+    ],
+    ["nothing at all", async function* () {}, { content: "" }],
+    [
+      "a failure",
+      async function* () {
+        yield failed("no idea");
+      },
+      { content: "no idea", metadata: { error_type: "solver_failed" } },
+    ],
+  ])("may be answered by %s", async (_what, work, expected) => {
+    const { controller } = await withSolver(work);
+    expect((await controller.solve({ task: "2 + 2" })).reply).toMatchObject(expected);
+  });
+
+  it("may be asked back, in words", async () => {
+    const planner = { ...handing, answer: async () => ({ result: "red" }) };
+    const { controller } = await withSolver(async function* ({ text, history }) {
+      if (history.length === 1) yield inputRequired("Which colour?");
+      else yield `so ${text}`;
+    }, planner);
+    expect((await controller.solve({ task: "Paint." })).reply.content).toBe("so red");
+  });
+
+  it("does not put it into a conversation with what it was asked before", async () => {
+    const contexts = new Set<string>();
+    const planner = role(PLANNER, async (desk) => {
+      for (const task of ["one", "two"]) await desk.delegate({ to: SOLVER, task });
+      return { result: "", status: "completed" };
+    });
+    const { controller } = await withSolver(async function* ({ contextId }) {
+      contexts.add(contextId);
+      yield "ok";
+    }, planner);
+    await controller.solve({ task: "2 + 2" });
+    expect(contexts.size).toBe(2);
+  });
+});
+
+describe("an agent of the official SDK", () => {
+  /** Answers `4`, or waits until it is cancelled when it is told to. */
+  async function sdk(): Promise<{ url: string; states: () => string[] }> {
+    const states: string[] = [];
+    const begun = new Map<string, string>();
+    const cancelled = Promise.withResolvers<void>();
+    const executor = {
+      async execute(
+        { taskId, contextId, userMessage }: RequestContext,
+        bus: ExecutionEventBus,
+      ): Promise<void> {
+        const content = userMessage.parts[0]?.content;
+        const task: Task = { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } };
+        publish(bus, { task });
+        begun.set(taskId, contextId);
+        states.push("working");
+        if (content?.$case === "text" && content.value === "wait") return await cancelled.promise;
+        publish(bus, {
+          artifactUpdate: { taskId, contextId, artifact: { artifactId: "a", parts: [{ text: "4" }] } },
+        });
+        publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_COMPLETED" } } });
+        states.push("completed");
+        bus.finished();
+      },
+      async cancelTask(taskId: string, bus: ExecutionEventBus): Promise<void> {
+        const contextId = begun.get(taskId) ?? "";
+        publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+        states.push("canceled");
+        cancelled.resolve();
+        bus.finished();
+      },
+    };
+    const app = express();
+    const http = createHttpServer(app).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const card = AgentCard.fromJSON({
+      name: "Official",
+      description: "Knows nothing of cards.",
+      version: "1",
+      supportedInterfaces: [{ url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      capabilities: { streaming: true },
+      defaultInputModes: ["text/plain"],
+      defaultOutputModes: ["text/plain"],
+      skills: [],
+    });
+    const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+    app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: handler }));
+    app.use(
+      "/jsonrpc",
+      jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }),
+    );
+    return { url, states: () => states };
+  }
+
+  it("solves for a planner, and is stopped with it", async () => {
+    const { url, states } = await sdk();
+    const { controller, clock } = await house({ planner: handing }, { links: { solver: url } });
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
+
+    const waiting = controller.solve({ task: "wait", deadlineMs: 1000 });
+    while (states().at(-1) !== "working") await settle(1);
+    clock.advance(1000);
+    expect((await waiting).reply).toMatchObject({ metadata: { error_type: "timeout" } });
+    expect(states()).toEqual(["working", "completed", "working", "canceled"]);
+  });
+});

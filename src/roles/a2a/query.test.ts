@@ -1,0 +1,267 @@
+import { describe, expect, it } from "vitest";
+import {
+  createCardProtocol,
+  fromCardParts,
+  PLANNER,
+  type QueryCard,
+  SOLVER,
+  toCardParts,
+} from "../../cards/index.ts";
+import { settle } from "../../engine/engine.fixture.ts";
+import { createServer } from "../../server/index.ts";
+import { MemoryStore } from "../../stores/index.ts";
+import { connect } from "../../client/index.ts";
+import type { Message } from "../../protocol/index.ts";
+import type { Desk, Role } from "../role.ts";
+import { handing, house, role, told } from "./house.fixture.ts";
+import { roleAgent } from "./index.ts";
+
+/** Asks how, and does it so. */
+const asking: Role = role(SOLVER, async (desk) => {
+  const answer = await desk.query({ query: "Which method?", options: ["A", "B"] });
+  const { status, selected } = answer.metadata as { status?: string; selected?: string };
+  return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
+});
+
+const answering = (answer: Role["answer"]): Role => ({ ...handing, ...(answer ? { answer } : {}) });
+
+describe("a question of the solver's", () => {
+  it("goes up, is answered by the planner, and the work goes on where it was", async () => {
+    const asked: QueryCard[] = [];
+    const planner = answering(async (query) => {
+      asked.push(query);
+      return { result: "B is shorter", selected: "B" };
+    });
+    const { controller, tasks } = await house({ planner, solver: asking });
+    const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
+    expect(reply.content).toBe("success B: B is shorter");
+    expect(cards.map(told)).toEqual([
+      "controller → planner task: 2 + 2",
+      "planner → solver task: 2 + 2",
+      "solver → planner query: Which method?",
+      "planner → solver result: B is shorter",
+      "solver → planner result: success B: B is shorter",
+      "planner → controller result: success B: B is shorter",
+    ]);
+    expect(asked[0]?.metadata).toMatchObject({
+      options: ["A", "B"],
+      in_reply_to: cards[1]?.metadata.card_id,
+    });
+    expect(cards[3]?.metadata).toMatchObject({ in_reply_to: asked[0]?.metadata.card_id, selected: "B" });
+    // One task, which waited and went on.
+    expect(await tasks(SOLVER)).toHaveLength(1);
+  });
+
+  it("without anybody to answer it is told so, and the solver decides what to do", async () => {
+    for (const answer of [
+      undefined,
+      async () => undefined,
+      async () => Promise.reject(new Error("no idea")),
+    ]) {
+      const { controller } = await house({ planner: answering(answer), solver: asking });
+      const { reply } = await controller.solve({ task: "2 + 2" });
+      expect(reply.content).toBe("error -: planner has no answer to that; go on without one");
+    }
+  });
+
+  it("may come again and again, but not for ever", async () => {
+    const curious = role(SOLVER, async (desk): Promise<never> => {
+      for (;;) await desk.query({ query: "And now?" });
+    });
+    const planner = answering(async () => ({ result: "Go on." }));
+    const { controller, tasks } = await house({ planner, solver: curious });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    expect(reply.content).toContain("asked more than 16 times");
+    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await settle(1);
+  });
+
+  it("waits its turn behind another of the same task", async () => {
+    const twice = role(SOLVER, async (desk) => {
+      const answers = await Promise.all([desk.query({ query: "one?" }), desk.query({ query: "two?" })]);
+      return { result: answers.map(({ content }) => content).join(), status: "success" };
+    });
+    const planner = answering(async ({ content }) => ({ result: content.toUpperCase() }));
+    const { controller } = await house({ planner, solver: twice });
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("ONE?,TWO?");
+  });
+});
+
+it("a question of the planner's is answered by the controller", async () => {
+  const planner = role(PLANNER, async (desk) => {
+    const { content } = await desk.query({ query: "In which unit?" });
+    return { result: `4 ${content}`, status: "completed" };
+  });
+  const { controller } = await house(
+    { planner },
+    { controller: { answer: (query) => ({ result: query.content === "In which unit?" ? "eggs" : "?" }) } },
+  );
+  expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4 eggs");
+});
+
+describe("a question down the line", () => {
+  const planner = role(PLANNER, async (desk) => {
+    const reply = await desk.query({ query: "Which way?", options: ["left", "right"], to: SOLVER });
+    return { result: `${reply.message_type} ${reply.content}`, status: "completed" };
+  });
+
+  it("is a message of its own, and a result is its answer", async () => {
+    const solver = role(SOLVER, async () => ({ result: "", status: "success" }), {
+      answer: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
+    });
+    const { controller, memo } = await house({ planner, solver });
+    expect((await controller.solve({ task: "Go." })).reply.content).toBe("result that one");
+    const answer = memo.union.find(({ content }) => content === "that one");
+    expect(answer?.metadata).toMatchObject({ selected: "right", status: "success" });
+  });
+
+  it("to a role that answers none has an error for an answer", async () => {
+    const solver = role(SOLVER, async () => ({ result: "", status: "success" }));
+    const { controller } = await house({ planner, solver });
+    const { reply } = await controller.solve({ task: "Go." });
+    expect(reply.content).toBe("result The solver has no answer to that");
+  });
+});
+
+describe("a question to somebody who knows nothing of cards", () => {
+  it("is asked in words and answered in words; one of the options is a choice", async () => {
+    const { remote } = await house({ solver: asking });
+    const solver = await remote(SOLVER);
+    for (const [said, heard] of [
+      [" b ", "success B:  b "],
+      ["neither", "success -: neither"],
+    ] as const) {
+      const first = await solver.send("2 + 2");
+      const { id = "", status } = "task" in first ? first.task : {};
+      expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
+      expect(status?.message?.parts).toEqual([{ text: "Which method? (A | B)" }]);
+      const last = await solver.send(said, { taskId: id });
+      expect(last).toMatchObject({
+        task: { status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: heard }] }] },
+      });
+    }
+  });
+});
+
+describe("a task that waits for an answer", () => {
+  const protocol = createCardProtocol();
+  const task = protocol.createTaskCard({ from: PLANNER, to: SOLVER, task: "2 + 2" });
+  const say = (
+    card: Parameters<typeof toCardParts>[0],
+    taskId?: string,
+  ): Pick<Message, "parts"> & Partial<Message> => ({
+    parts: toCardParts(card),
+    messageId: card.metadata.card_id ?? "",
+    ...(taskId === undefined ? {} : { taskId }),
+  });
+
+  it("goes on waiting when what comes is no answer to it", async () => {
+    const { remote, errors } = await house({ solver: asking });
+    const solver = await remote(SOLVER);
+    const first = await solver.send(say(task));
+    const { id = "", status } = "task" in first ? first.task : {};
+    const query = fromCardParts(status?.message?.parts ?? []);
+    const wrong = [
+      protocol.createResultCard({
+        from: PLANNER,
+        to: SOLVER,
+        result: "B",
+        metadata: { in_reply_to: "other" },
+      }),
+      protocol.createTaskCard({ from: PLANNER, to: SOLVER, task: "another" }),
+    ];
+    for (const card of wrong) {
+      const again = await solver.send(say(card, id));
+      expect(again).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
+    }
+    expect(errors.map(String)).toEqual([
+      expect.stringContaining("is no result that replies to"),
+      expect.stringContaining("is no result that replies to"),
+    ]);
+    const right = protocol.createResultCard({
+      from: PLANNER,
+      to: SOLVER,
+      result: "B",
+      metadata: { in_reply_to: query?.metadata.card_id ?? "", selected: "B" },
+    });
+    expect(await solver.send(say(right, id))).toMatchObject({
+      task: { status: { state: "TASK_STATE_COMPLETED" } },
+    });
+  });
+
+  it("is let go when it is cancelled: its work stops, and nothing of it is kept", async () => {
+    const desks: Desk[] = [];
+    const agent = roleAgent(
+      role(SOLVER, async (desk) => {
+        desks.push(desk);
+        await desk.query({ query: "Which?" });
+        return { result: "", status: "success" };
+      }),
+      { maxWaiting: 1 },
+    );
+    const server = createServer(agent, { store: "memory" });
+    const { url } = await server.listen();
+    const solver = await connect(url);
+    const ask = async (): Promise<string> => {
+      const answer = await solver.send("2 + 2");
+      return "task" in answer ? `${answer.task.status.state} ${answer.task.id}` : "";
+    };
+    const [state, id = ""] = (await ask()).split(" ");
+    expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
+    // There is one place, and it is taken.
+    expect(await ask()).toMatch(/^TASK_STATE_FAILED/);
+    await solver.task.cancel(id);
+    expect(desks[0]?.signal.aborted).toBe(true);
+    expect(await ask()).toMatch(/^TASK_STATE_INPUT_REQUIRED/);
+    await server.close();
+  });
+
+  it("does not wait for ever", async () => {
+    const { remote, clock } = await house({ solver: asking }, { waitMs: 1000 });
+    const solver = await remote(SOLVER);
+    const first = await solver.send(say({ ...task, metadata: { card_id: "patient" } }));
+    const id = "task" in first ? first.task.id : "";
+    clock.advance(1000);
+    const late = await solver.send("B", { taskId: id });
+    expect(late).toMatchObject({ task: { status: { state: "TASK_STATE_FAILED" } } });
+  });
+
+  it("says after a restart that it has forgotten what it asked, and that it may be asked again", async () => {
+    const store = new MemoryStore();
+    const before = createServer(roleAgent(asking), { store });
+    const solver = await connect((await before.listen()).url);
+    const first = await solver.send(say({ ...task, metadata: { card_id: "before" } }));
+    const id = "task" in first ? first.task.id : "";
+    await before.close();
+
+    const after = createServer(roleAgent(asking), { store });
+    const again = await connect((await after.listen()).url);
+    const answer = await again.send("B", { taskId: id });
+    const { status } = "task" in answer ? answer.task : {};
+    expect(status?.state).toBe("TASK_STATE_FAILED");
+    expect(fromCardParts(status?.message?.parts ?? [])).toMatchObject({
+      sender: SOLVER,
+      recipient: PLANNER,
+      metadata: { in_reply_to: "before", error_type: "transport_error", retryable: true },
+    });
+    await after.close();
+  });
+
+  it("is not disturbed by a control card, and stopped by one that says so", async () => {
+    const { remote, memo } = await house({ solver: asking });
+    const solver = await remote(SOLVER);
+    const first = await solver.send(say({ ...task, metadata: { card_id: "controlled" } }));
+    const id = "task" in first ? first.task.id : "";
+    const budget = protocol.createControlCard({ from: PLANNER, to: SOLVER, action: "budget" });
+    expect(await solver.send(say(budget, id))).toMatchObject({
+      task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
+    });
+    const stop = protocol.createControlCard({ from: PLANNER, to: SOLVER, action: "stop" });
+    expect(await solver.send(say(stop, id))).toMatchObject({
+      task: { status: { state: "TASK_STATE_CANCELED" } },
+    });
+    expect(memo.lines.filter((line) => line.includes("control"))).toEqual([
+      "solver in control",
+      "solver in control",
+    ]);
+  });
+});

@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { connect } from "../../client/index.ts";
+import {
+  CARD_EXTENSION,
+  CARD_MEDIA_TYPE,
+  createCardProtocol,
+  defineCardType,
+  fromCardParts,
+  PLANNER,
+  SOLVER,
+  toCardParts,
+} from "../../cards/index.ts";
+import { A2AError, type Part, type SendMessageResponse } from "../../protocol/index.ts";
+import { createController } from "../controller.ts";
+import { scripted } from "../models/index.ts";
+import { handing, house, role } from "./house.fixture.ts";
+import { roleAgent } from "./index.ts";
+
+const protocol = createCardProtocol();
+const fine = role(SOLVER, async () => ({ result: "4", status: "success" }));
+
+function cardOf(answer: SendMessageResponse): unknown {
+  return "task" in answer ? fromCardParts(answer.task.status.message?.parts ?? []) : undefined;
+}
+
+describe("a role refuses, with an error card that says why", () => {
+  const task = protocol.createTaskCard({
+    from: PLANNER,
+    to: SOLVER,
+    task: "2 + 2",
+    metadata: { card_id: "c" },
+  });
+  const cases: readonly (readonly [string, readonly Part[], string])[] = [
+    [
+      "a card for another role",
+      toCardParts({ ...task, sender: "controller", recipient: PLANNER }),
+      "this is the solver",
+    ],
+    [
+      "a card that may not come that way",
+      toCardParts({ ...task, sender: "controller" }),
+      "no task goes from controller to solver",
+    ],
+    ["a role that nobody knows", toCardParts({ ...task, sender: "boss" }), "boss is no role"],
+    [
+      "a reply to nothing",
+      toCardParts(protocol.createResultCard({ from: PLANNER, to: SOLVER, result: "4" })),
+      "result begins nothing",
+    ],
+    [
+      "what is no card",
+      [{ data: { sender: "planner" }, mediaType: CARD_MEDIA_TYPE }],
+      "recipient: is required",
+    ],
+    ["two cards at once", [...toCardParts(task), ...toCardParts(task)], "more than one card"],
+  ];
+
+  it.each(cases)("%s", async (_what, parts, why) => {
+    const { urls, memo } = await house({ solver: fine });
+    const solver = await connect(urls[SOLVER] ?? "", { extensions: [CARD_EXTENSION] });
+    const answer = await solver.send(parts);
+    expect(answer).toMatchObject({ task: { status: { state: "TASK_STATE_REJECTED" } } });
+    expect(cardOf(answer)).toMatchObject({
+      sender: SOLVER,
+      message_type: "error",
+      content: expect.stringContaining(why) as string,
+      metadata: { error_type: "protocol_violation" },
+    });
+    expect(memo.lines).toEqual(["solver out error"]);
+  });
+
+  it("a problem that has been handed on too often", async () => {
+    const looping = createCardProtocol({
+      roles: ["left", "right"],
+      routes: [
+        { from: "controller", to: "left", types: ["task"] },
+        { from: "left", to: "right", types: ["task", "result", "error"] },
+        { from: "right", to: "left", types: ["task", "result", "error"] },
+        { from: "left", to: "controller", types: ["result", "error"] },
+      ],
+    });
+    const pass = (name: string, to: string): ReturnType<typeof role> =>
+      role(name, async (desk) => {
+        const reply = await desk.delegate({ to, task: desk.task.content });
+        return reply.message_type === "error"
+          ? { error: reply.content, errorType: reply.metadata.error_type }
+          : { result: reply.content, status: "success" };
+      });
+    const { controller, memo } = await house(
+      { left: pass("left", "right"), right: pass("right", "left") },
+      { protocol: looping },
+    );
+    const { reply } = await controller.solve({ task: "round and round", to: "left" });
+    expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
+    expect(reply.content).toContain("handed on 9 times, which looks like a loop; 8 are allowed");
+    expect(memo.union.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
+  });
+});
+
+describe("what a role says wrongly", () => {
+  it("is refused by who asked it", async () => {
+    const other = createCardProtocol({
+      routes: [
+        { from: "controller", to: SOLVER, types: ["task"] },
+        { from: SOLVER, to: "controller", types: ["result"] },
+      ],
+    });
+    // The solver takes tasks of the controller; the controller knows no such way back.
+    const { urls } = await house({ solver: fine }, { protocol: other });
+    const narrow = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["task"] }] });
+    const controller = createController({ links: urls, protocol: narrow });
+    const { reply } = await controller.solve({ task: "2 + 2", to: SOLVER });
+    expect(reply).toMatchObject({
+      sender: SOLVER,
+      metadata: { error_type: "protocol_violation", written_by: "controller" },
+    });
+  });
+
+  it("is its own error when it cannot be a card", async () => {
+    const wordy = role(SOLVER, async () => ({ result: "x".repeat(300_000), status: "success" }));
+    const { controller } = await house({ planner: handing, solver: wordy });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
+    expect(reply.content).toContain("The answer is no card");
+  });
+});
+
+describe("what goes wrong inside of a role", () => {
+  it.each([
+    [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
+    [new Error("password: 1234"), "The solver failed; its log has the cause"],
+  ])("is told as far as others may know it", async (thrown, text) => {
+    const broken = role(SOLVER, () => Promise.reject(thrown));
+    const { controller, errors } = await house({ planner: handing, solver: broken });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    expect(reply).toMatchObject({
+      message_type: "error",
+      content: text,
+      metadata: { error_type: "role_failed" },
+    });
+    expect(errors).toEqual([thrown]);
+  });
+
+  it("is a model error when it was the model, which may pass", async () => {
+    const thinking = role(SOLVER, async (desk) => {
+      const step = { kind: "solve", task: desk.task } as const;
+      await desk.think({ step, messages: [] });
+      return { result: "", status: "success" };
+    });
+    const solver = { role: thinking, model: scripted([new Error("429 slow down")]) };
+    const { controller, memo } = await house({ planner: handing, solver });
+    const { reply } = await controller.solve({ task: "2 + 2", sampleId: "s" });
+    expect(reply).toMatchObject({
+      content: "The model failed: 429 slow down",
+      metadata: { error_type: "model_error" },
+    });
+    expect(memo.calls).toMatchObject([
+      {
+        role: SOLVER,
+        sample_id: "s",
+        turn: 1,
+        finish: "error",
+        error: "429 slow down",
+        usage: { source: "none" },
+      },
+    ]);
+    const failed = memo.union.find(({ sender }) => sender === SOLVER);
+    expect(memo.calls[0]?.card_id).toBe(failed?.metadata.card_id);
+    expect(failed?.metadata).toMatchObject({ retryable: true });
+    expect(failed?.metadata).not.toHaveProperty("usage");
+  });
+});
+
+describe("the card of a role's agent", () => {
+  it("says which role it is, and what it takes and says [A-12]", () => {
+    const { capabilities } = roleAgent(fine).describe() as { capabilities: { extensions: unknown[] } };
+    expect(capabilities.extensions).toEqual([
+      {
+        uri: CARD_EXTENSION,
+        description: "Speaks in task, result, query, control and error cards",
+        params: {
+          role: SOLVER,
+          accepts: ["task", "query", "control", "result"],
+          emits: ["result", "query", "error"],
+          relay: ["none", "full"],
+          media_type: CARD_MEDIA_TYPE,
+        },
+      },
+    ]);
+  });
+
+  it("may require the extension: then words are not enough [H-04]", async () => {
+    const { urls, controller } = await house({ planner: { role: handing, required: true }, solver: fine });
+    await expect(connect(urls[PLANNER] ?? "")).rejects.toMatchObject({
+      reason: "EXTENSION_SUPPORT_REQUIRED",
+    });
+    const bare = await fetch(urls[PLANNER] ?? "", {
+      method: "POST",
+      headers: { "a2a-version": "1.0", "content-type": "application/json" },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "SendMessage",
+        params: { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "2 + 2" }] } },
+      }),
+    });
+    expect(JSON.stringify(await bare.json())).toContain("EXTENSION_SUPPORT_REQUIRED");
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
+  });
+
+  it("is of a role that the protocol knows", () => {
+    expect(() => roleAgent({ ...fine, name: "validator" })).toThrow(
+      'createCardProtocol({ roles: ["validator"] })',
+    );
+  });
+});
+
+it("roles and types of your own go the same way", async () => {
+  const verdict = defineCardType("verdict", { metadata: {}, terminal: true });
+  const own = createCardProtocol({
+    types: [verdict],
+    roles: ["validator"],
+    routes: [
+      { from: PLANNER, to: "validator", types: ["task"] },
+      { from: "validator", to: PLANNER, types: ["result"] },
+    ],
+  });
+  const planner = role(PLANNER, async (desk) => {
+    const reply = await desk.delegate({ to: "validator", task: "Is 4 right?" });
+    return { result: reply.content, status: "completed" };
+  });
+  const validator = role("validator", async () => ({ result: "yes", status: "success" }));
+  const { controller } = await house({ planner, validator }, { protocol: own });
+  expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("yes");
+});

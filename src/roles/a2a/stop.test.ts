@@ -1,0 +1,249 @@
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { collect } from "../../client/index.ts";
+import { PLANNER, SOLVER, type ControlCard } from "../../cards/index.ts";
+import { settle } from "../../engine/engine.fixture.ts";
+import { createServer } from "../../server/index.ts";
+import { createController } from "../controller.ts";
+import { Memo } from "./dialogue.fixture.ts";
+import { roleAgent } from "./index.ts";
+import { handing, house, role, sleeping } from "./house.fixture.ts";
+
+const DEADLINE = 60_000;
+const stops = (memo: Memo): string[] =>
+  memo.cards
+    .filter(({ card }) => card.message_type === "control")
+    .map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.sender} → ${card.recipient} ${card.content}`);
+
+describe("a deadline that passes", () => {
+  it("stops every role down the line with a card, and leaves no task behind", async () => {
+    const solver = sleeping(SOLVER);
+    const { controller, clock, memo, tasks } = await house({ planner: handing, solver: solver.role });
+    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE, relay: "full" });
+    const desk = await solver.begun;
+    clock.advance(DEADLINE);
+    const { reply, cards } = await solved;
+
+    expect(reply).toMatchObject({
+      sender: PLANNER,
+      message_type: "error",
+      metadata: { error_type: "timeout", retryable: true },
+    });
+    expect(reply.metadata).not.toHaveProperty("written_by");
+    const reason = desk.signal.reason as ControlCard;
+    expect(reason).toMatchObject({ sender: PLANNER, metadata: { parameters: { reason: "timeout" } } });
+    expect(stops(memo)).toEqual([
+      "controller out controller → planner stop",
+      "planner in controller → planner stop",
+      "planner out planner → solver stop",
+      "solver in planner → solver stop",
+      ...(cards.length > 0 ? ["controller relayed planner → solver stop"] : []),
+    ]);
+    for (const name of [PLANNER, SOLVER]) {
+      expect((await tasks(name)).map(({ status }) => status.state)).toEqual(["TASK_STATE_CANCELED"]);
+    }
+    // Every task has its reply, and what the caller was told is all that there is.
+    expect(cards.map(({ sender, message_type }) => `${sender} ${message_type}`)).toEqual([
+      "controller task",
+      "planner task",
+      "controller control",
+      "planner control",
+      "solver error",
+      "planner error",
+    ]);
+    expect(cards.map(({ metadata }) => metadata.card_id)).toEqual(
+      memo.union.map(({ metadata }) => metadata.card_id),
+    );
+  });
+
+  it("of one subtask alone is an error card for the planner, which goes on", async () => {
+    const solver = sleeping(SOLVER);
+    const planner = role(PLANNER, async (desk) => {
+      const reply = await desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
+      const { error_type: result = "none" } = reply.metadata as { error_type?: string };
+      return { result, status: "completed" };
+    });
+    const { controller, clock, tasks } = await house({ planner, solver: solver.role });
+    const solved = controller.solve({ task: "2 + 2" });
+    await solver.begun;
+    clock.advance(500);
+    const { reply } = await solved;
+    expect(reply).toMatchObject({ message_type: "result", content: "timeout" });
+    expect((await tasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
+    expect((await tasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
+  });
+});
+
+describe("a role that is stopped", () => {
+  const partial = sleeping(SOLVER, async () => ({ result: "about 4", status: "partial" }));
+
+  it("says what it has in an artifact, and its task is canceled [F-40, E8]", async () => {
+    const { remote, tasks } = await house({ solver: partial.role });
+    const solver = await remote(SOLVER);
+    const answer = collect(solver.stream("2 + 2"));
+    await partial.begun;
+    const [running] = await tasks(SOLVER);
+    const canceled = await solver.task.cancel(running?.id ?? "");
+    expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
+    expect(canceled.artifacts?.map(({ parts }) => parts)).toEqual([[{ text: "about 4" }]]);
+    expect(await answer).toMatchObject({ task: { artifacts: canceled.artifacts } });
+  });
+
+  it("hands what it has up the line", async () => {
+    const solver = sleeping(SOLVER, async () => ({ result: "about 4", status: "partial" }));
+    const planner = role(PLANNER, async (desk) => {
+      try {
+        await desk.delegate({ to: SOLVER, task: "2 + 2" });
+        return { error: "was not stopped", errorType: "test" };
+      } catch {
+        return { result: "perhaps 4", status: "partial" };
+      }
+    });
+    const { controller, memo, tasks } = await house({ planner, solver: solver.role });
+    const stop = new AbortController();
+    const solved = controller.solve({ task: "2 + 2", signal: stop.signal });
+    await solver.begun;
+    stop.abort(new Error("the user has left"));
+    const { reply } = await solved;
+    expect(reply).toMatchObject({ content: "perhaps 4", metadata: { status: "partial" } });
+    const [task] = await tasks(PLANNER);
+    expect(task?.status.state).toBe("TASK_STATE_CANCELED");
+    expect(task?.artifacts?.[0]).toMatchObject({
+      artifactId: reply.metadata.card_id,
+      name: "result-card",
+    });
+    // The planner has the solver's partial result on record, although it did not wait to be told.
+    expect(memo.lines).toContain("planner in result");
+  });
+
+  it("may have finished just then: that is no cancellation", async () => {
+    const solver = sleeping(SOLVER, async () => ({ result: "4", status: "success" }));
+    const { controller, tasks } = await house({ planner: handing, solver: solver.role });
+    const stop = new AbortController();
+    const solved = controller.solve({ task: "2 + 2", signal: stop.signal });
+    await solver.begun;
+    stop.abort();
+    await solved;
+    expect((await tasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("is given up when it takes no notice, before whoever stopped it gives up", async () => {
+    const begun = Promise.withResolvers<void>();
+    const deaf = role(SOLVER, () => {
+      begun.resolve();
+      return new Promise(() => {});
+    });
+    const { controller, clock, tasks } = await house({ planner: handing, solver: deaf }, { graceMs: 1000 });
+    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE });
+    await begun.promise;
+    clock.advance(DEADLINE);
+    // The solver has 0.8 of the half that the planner gives it of its second.
+    while (clock.pending < 6) await settle(1);
+    clock.advance(400);
+    const { reply } = await solved;
+    expect(reply).toMatchObject({ sender: PLANNER, metadata: { error_type: "timeout" } });
+    for (const name of [PLANNER, SOLVER]) {
+      expect((await tasks(name))[0]?.status).toMatchObject({ state: "TASK_STATE_CANCELED" });
+    }
+  });
+
+  it("has everything that it set to work stopped, also when it does not wait for it", async () => {
+    const solver = sleeping(SOLVER);
+    const careless = role(PLANNER, async (desk) => {
+      void desk.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
+      await solver.begun;
+      return { result: "done", status: "completed" };
+    });
+    const { controller, tasks } = await house({ planner: careless, solver: solver.role });
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("done");
+    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await settle(1);
+  });
+});
+
+describe("an agent that does not answer", () => {
+  it("is an error card of the controller's own once the grace period is over", async () => {
+    const silent = createHttpServer((request, response) => {
+      if (request.method === "POST") {
+        void text(request).then((body) => {
+          if (!body.includes("SendStreamingMessage")) return;
+          // A stream that begins and says nothing more.
+          response.writeHead(200, { "content-type": "text/event-stream" });
+          const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+          response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result: { task } })}\n\n`);
+        });
+        return;
+      }
+      const { port } = silent.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/`;
+      const card = {
+        name: "silent",
+        description: "Says nothing.",
+        version: "1",
+        supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+        capabilities: { streaming: true },
+        defaultInputModes: ["text/plain"],
+        defaultOutputModes: ["text/plain"],
+        skills: [],
+      };
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(card));
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const { port } = silent.address() as AddressInfo;
+    const { clock, memo, controller } = await house(
+      { solver: handing },
+      { controller: { links: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
+    );
+    const asked = Promise.withResolvers<string>();
+    const onTask = (taskId: string): void => asked.resolve(taskId);
+    const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE, onTask });
+    expect(await asked.promise).toBe("t");
+    clock.advance(DEADLINE);
+    while (memo.lines.length < 2) await settle(1);
+    clock.advance(1000);
+    const { reply } = await solved;
+    expect(memo.lines).toEqual(["controller out task", "controller out control", "controller in error"]);
+    expect(reply).toMatchObject({
+      sender: PLANNER,
+      recipient: "controller",
+      metadata: {
+        error_type: "timeout",
+        written_by: "controller",
+        in_reply_to: memo.union[0]?.metadata.card_id,
+      },
+    });
+  });
+
+  it("is a transport error that may pass, when nobody is there", async () => {
+    const memo = new Memo();
+    const controller = createController({ links: { planner: "http://127.0.0.1:9" }, recorder: memo });
+    const { reply, taskId } = await controller.solve({ task: "hello?" });
+    expect(reply).toMatchObject({ metadata: { error_type: "transport_error", retryable: true } });
+    expect(taskId).toBeUndefined();
+    expect(memo.lines).toEqual(["controller out task", "controller in error"]);
+  });
+
+  it("is a transport error that stays, when nobody knows where it is", async () => {
+    const { reply } = await createController({}).solve({ task: "hello?" });
+    expect(reply.content).toContain('Nobody has said where planner is (known: none); give it in "links"');
+    expect(reply.metadata).not.toHaveProperty("retryable");
+  });
+});
+
+it("a server that closes fails what its roles were doing, and says that it may be tried again", async () => {
+  const planner = sleeping(PLANNER);
+  const server = createServer(roleAgent(planner.role), { store: "memory" });
+  const { url } = await server.listen();
+  const solved = createController({ links: { planner: url } }).solve({ task: "2 + 2" });
+  await planner.begun;
+  await server.close();
+  expect((await solved).reply).toMatchObject({
+    sender: PLANNER,
+    metadata: { error_type: "cancelled", retryable: true },
+  });
+});
