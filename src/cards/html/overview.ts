@@ -1,0 +1,125 @@
+import type { Card } from "../card/index.ts";
+import { type Estimate, type Spending, spendingOf, wilson } from "../statistics/index.ts";
+import type { RunModel } from "./run-model.ts";
+import { endOf, tokensOf } from "./summary.ts";
+
+/** What the page says of the whole run. */
+export interface Overview {
+  readonly problems: number;
+  readonly done: number;
+  readonly correct: number;
+  /** Of the problems that are done; `undefined` before the first. */
+  readonly accuracy: Estimate | undefined;
+  /** Means of the dataset's other measures, of the problems that have them. */
+  readonly measures: Readonly<Record<string, number>>;
+  readonly cards: number;
+  readonly errors: number;
+  /** Problems whose last result is `partial`. */
+  readonly partial: number;
+  readonly tokens: number;
+  /** Of the tokens, those that were estimated. */
+  readonly estimated: number;
+  readonly ledger: Ledger;
+  /** Milliseconds of a problem, the median. */
+  readonly medianMs: number | undefined;
+  readonly edges: readonly Edge[];
+  readonly spending: readonly Spending[];
+}
+
+/** Whether the tokens on the cards are those of the model calls. */
+export type Ledger =
+  | { readonly state: "none" }
+  | { readonly state: "balanced" | "off"; readonly cards: number; readonly calls: number };
+
+/** Cards from one role to another. */
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly cards: number;
+  /** `task`: 1,319 … */
+  readonly types: Readonly<Record<string, number>>;
+  readonly tokens: number;
+  /** What their senders spent on each; `undefined` where none of them says. */
+  readonly averageMs: number | undefined;
+}
+
+export function overviewOf(model: RunModel): Overview {
+  const named = model.samples.filter(({ id }) => id !== "");
+  const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
+  const scores = named.flatMap(({ score }) => score ?? []);
+  const correct = scores.filter((score) => score.correct).length;
+  const times = named
+    .filter(({ score, cards }) => score && cards.length > 0)
+    .map(({ cards: [first, ...rest] }) => (first ? endOf([first, ...rest]) - first.sent : 0))
+    .toSorted((a, b) => a - b);
+  return {
+    problems: named.length,
+    done: scores.length,
+    correct,
+    accuracy: scores.length > 0 ? wilson(correct, scores.length) : undefined,
+    measures: meansOf(scores.map(({ measures }) => measures ?? {})),
+    cards: cards.length,
+    errors: cards.filter((card) => card.message_type === "error").length,
+    partial: named.filter(
+      ({ cards }) =>
+        cards.findLast(({ card }) => card.message_type === "result")?.card.metadata["status"] === "partial",
+    ).length,
+    tokens: cards.reduce((sum, card) => sum + tokensOf(card), 0),
+    estimated: cards.reduce(
+      (sum, card) => sum + (card.metadata.usage?.source === "estimated" ? tokensOf(card) : 0),
+      0,
+    ),
+    ledger: ledgerOf(model, cards),
+    medianMs: times[Math.floor(times.length / 2)],
+    edges: edgesOf(cards),
+    spending: spendingOf(cards),
+  };
+}
+
+function ledgerOf(model: RunModel, cards: readonly Card[]): Ledger {
+  const calls = model.samples.flatMap((sample) => sample.calls);
+  if (calls.length === 0) return { state: "none" };
+  const ofCalls = calls.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0);
+  const ofCards = cards.reduce((sum, card) => sum + (card.metadata.usage ? tokensOf(card) : 0), 0);
+  return { state: ofCalls === ofCards ? "balanced" : "off", cards: ofCards, calls: ofCalls };
+}
+
+function edgesOf(cards: readonly Card[]): Edge[] {
+  return [
+    ...Map.groupBy(cards, ({ sender, recipient }) => JSON.stringify([sender, recipient])).values(),
+  ].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const told = group.flatMap(({ metadata }) => metadata.duration_ms ?? []);
+    const types = Object.create(null) as Record<string, number>;
+    for (const { message_type } of group) types[message_type] = (types[message_type] ?? 0) + 1;
+    return {
+      from: first.sender,
+      to: first.recipient,
+      cards: group.length,
+      types,
+      tokens: group.reduce((sum, card) => sum + tokensOf(card), 0),
+      averageMs: told.length > 0 ? told.reduce((sum, ms) => sum + ms, 0) / told.length : undefined,
+    };
+  });
+}
+
+function meansOf(measures: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const values = Object.create(null) as Record<string, number[]>;
+  for (const one of measures)
+    for (const [name, value] of Object.entries(one)) (values[name] ??= []).push(value);
+  return Object.fromEntries(
+    Object.entries(values).map(([name, all]) => [
+      name,
+      all.reduce((sum, value) => sum + value, 0) / all.length,
+    ]),
+  );
+}
+
+/** The roles of cards: the core's in the order in which work passes, then the others as they come. */
+export function rolesOf(cards: Iterable<Pick<Card, "sender" | "recipient">>): string[] {
+  const roles = new Set<string>();
+  for (const { sender, recipient } of cards) roles.add(sender).add(recipient);
+  const first = ["controller", "planner", "solver"].filter((role) => roles.has(role));
+  return [...new Set([...first, ...roles])];
+}

@@ -1,0 +1,81 @@
+import type { CardLine, CallLine, EndLine, Recording, RunLine, ScoreLine } from "../record/index.ts";
+import { pack, type Packed, unpack } from "./pack.ts";
+
+/** What stands in the page, between `<script type="application/json">` and its end. */
+export interface PageData {
+  readonly title: string;
+  readonly run?: RunLine;
+  /** Each card once, by the line that tells most of it. */
+  readonly cards: Packed;
+  /** When each of them arrived, by the recording's clock; null where nobody saw it. */
+  readonly arrived: readonly (number | null)[];
+  readonly calls: Packed;
+  readonly scores: Packed;
+  readonly ends: readonly EndLine[];
+  /** Cards of attempts that were interrupted and begun again. */
+  readonly abandoned: number;
+  /** Lines that could not be read. */
+  readonly torn: number;
+  /** Where further lines come from, when the run is watched: an address on the same server. */
+  readonly live?: string;
+}
+
+/** Who has sent a card knows best when; who was told of it knows least. */
+const RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
+
+export function pageDataOf(recording: Recording, title: string): PageData {
+  const best = new Map<unknown, CardLine>();
+  const arrivals = new Map<unknown, number>();
+  for (const line of recording.cards) {
+    const key = cardKey(line);
+    const other = best.get(key);
+    if (!other || RANK[line.dir] < RANK[other.dir]) best.set(key, line);
+    if (line.dir === "in" && !arrivals.has(key)) arrivals.set(key, line.mono_ms);
+  }
+  const cards = [...best.values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
+  return {
+    title,
+    ...(recording.run && { run: recording.run }),
+    cards: pack(cards),
+    arrived: cards.map((line) => arrivals.get(cardKey(line)) ?? null),
+    calls: pack(recording.calls),
+    scores: pack(recording.scores),
+    ends: recording.ends,
+    abandoned: recording.abandoned.cards.length,
+    torn: recording.torn.length,
+  };
+}
+
+/** A page that waits for lines from `live`. */
+export function emptyPageData(title: string, live: string): PageData {
+  const none = pack([]);
+  return {
+    title,
+    cards: none,
+    arrived: [],
+    calls: none,
+    scores: none,
+    ends: [],
+    abandoned: 0,
+    torn: 0,
+    live,
+  };
+}
+
+/** The lines of the page again; `arrived` of each card beside it. */
+export function linesOf(data: PageData): {
+  cards: { line: CardLine; arrived: number | undefined }[];
+  calls: CallLine[];
+  scores: ScoreLine[];
+} {
+  return {
+    cards: unpack<CardLine>(data.cards).map((line, at) => ({ line, arrived: data.arrived[at] ?? undefined })),
+    calls: unpack<CallLine>(data.calls),
+    scores: unpack<ScoreLine>(data.scores),
+  };
+}
+
+/** The same for all lines of one card. */
+export function cardKey({ card }: Pick<CardLine, "card">): string {
+  return card.metadata.card_id ?? JSON.stringify(card);
+}

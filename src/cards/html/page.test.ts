@@ -1,0 +1,211 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Script, JANET, recorded, SCRIPTS } from "../record/record.fixture.ts";
+import {
+  findChromium,
+  NO_CHROMIUM,
+  onDisk,
+  openBrowser,
+  type OpenPage,
+  openPage,
+} from "./browser.fixture.ts";
+import { htmlOf } from "./index.ts";
+import { wholeRun } from "./whole-run.fixture.ts";
+
+const isHere = findChromium() !== undefined;
+if (!isHere) console.warn(`The page is not tested in a browser: ${NO_CHROMIUM}.`);
+
+/** All that an agent could say to whoever reads along. */
+const HOSTILE = [
+  `</script><script>document.title = "taken"; alert(1)</script>`,
+  `<img src=x onerror="document.title = 'taken'">`,
+  `<!-- <script> ]]> \u2028 \u2029`,
+  `\u202egnihtyna\u202c \u2066 \u001b[2J\u001b[31mred\u0007`,
+  `javascript:alert(1)`,
+];
+
+const hostile: Script = {
+  ...JANET,
+  id: "hostile",
+  predicted: HOSTILE.join(" "),
+  steps: JANET.steps.map((step, at) => ({
+    ...step,
+    content: HOSTILE.join(" "),
+    metadata: { ...step.metadata, [HOSTILE[at % HOSTILE.length] ?? ""]: HOSTILE },
+  })),
+};
+
+describe.skipIf(!isHere)("the page in a browser", () => {
+  let browser: Browser;
+  let small: string;
+  let whole: string;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+    small = await onDisk(htmlOf(recorded()));
+    whole = await onDisk(htmlOf(wholeRun()));
+  });
+  afterAll(() => browser?.close());
+
+  const texts = (open: OpenPage, selector: string): Promise<string[]> =>
+    open.page.locator(selector).allTextContents();
+  const chosen = (open: OpenPage): Promise<string> =>
+    open.page.locator("#samples [aria-selected=true] .id").innerText();
+
+  it("opens from a disk, asks for nothing else and has nothing to complain of", async () => {
+    const open = await openPage(browser, small, { offline: true });
+    expect(open.requests).toEqual([small]);
+    for (const key of ["j", "2", "3", "4", "l", "t"]) await open.page.keyboard.press(key);
+    expect(open.requests).toEqual([small]);
+    expect(open.complaints).toEqual([]);
+    await open.page.close();
+  });
+
+  it("says what the run is, how sure its accuracy is and what stands behind it", async () => {
+    const open = await openPage(browser, whole);
+    const header = await open.page.locator("#run").innerText();
+    expect(header).toContain("gsm8k-whole");
+    expect(header).toContain("1,309 of 1,319, 95 % interval 98.6 % to 99.6 %");
+    expect(header).toContain("evidence: oracle — says nothing of a model");
+    expect(header).toContain("balanced");
+    await open.page.close();
+  });
+
+  it("draws of 1,319 problems only what is in sight, and every one of them when it is chosen", async () => {
+    const open = await openPage(browser, `${whole}#gsm8k_0`);
+    const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
+    expect(await elements()).toBeLessThan(800);
+    expect(await open.page.locator("#matches").innerText()).toBe("1,319 problems");
+    await open.page.locator("#samples").press("End");
+    expect(await chosen(open)).toBe("gsm8k_1318");
+    expect(await open.page.locator(".sequence .card").count()).toBe(6);
+    await open.page.keyboard.press("o");
+    await open.page.getByRole("tab", { name: "Table" }).click();
+    expect(await open.page.getByRole("table").getAttribute("aria-rowcount")).toBe("7915");
+    expect(await elements()).toBeLessThan(1_500);
+    await open.page.close();
+  });
+
+  it("begins at the problem and the card of the address", async () => {
+    const open = await openPage(browser, `${small}#sample=${SCRIPTS[1]?.id}&card=2&view=timeline`);
+    expect(await chosen(open)).toBe(SCRIPTS[1]?.id);
+    expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
+    await open.page.evaluate(`location.hash = "#gsm8k_0"`);
+    await open.page.waitForFunction(`document.querySelector("#sample-title").textContent === "gsm8k_0"`);
+    await open.page.close();
+  });
+
+  it("is walked through by keys: problems up and down, cards left and right", async () => {
+    const open = await openPage(browser, small);
+    const { keyboard } = open.page;
+    await keyboard.press("j");
+    expect(await chosen(open)).toBe(SCRIPTS[0]?.id);
+    await keyboard.press("ArrowDown");
+    expect(await chosen(open)).toBe(SCRIPTS[1]?.id);
+    await keyboard.press("k");
+    expect(await chosen(open)).toBe(SCRIPTS[0]?.id);
+    await keyboard.press("ArrowRight");
+    await keyboard.press("ArrowRight");
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
+    expect(await open.page.locator("#card .content").innerText()).toBe(
+      "Calculate 16 eggs - 3 eaten - 4 muffins",
+    );
+    expect(await open.page.locator("#says").innerText()).toContain("Card 2, task from planner to solver");
+    expect(new URL(open.page.url()).hash).toBe("#sample=gsm8k_0&card=2");
+    await keyboard.press("Escape");
+    await keyboard.press("Escape");
+    expect(await open.page.locator("#samples [aria-selected=true]").count()).toBe(0);
+    await open.page.close();
+  });
+
+  it("can be used with Tab and Enter alone", async () => {
+    const open = await openPage(browser, `${small}#gsm8k_0`);
+    await open.page.getByRole("tab", { name: "Sequence" }).focus();
+    await open.page.keyboard.press("Tab");
+    await open.page.keyboard.press("Enter");
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 1");
+    await open.page.getByRole("tab", { name: "Sequence" }).focus();
+    await open.page.keyboard.press("ArrowRight");
+    expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
+    await open.page.close();
+  });
+
+  it("shows what is looked for: by text, outcome and type", async () => {
+    const open = await openPage(browser, whole);
+    const matches = open.page.locator("#matches");
+    await open.page.keyboard.press("/");
+    await open.page.keyboard.type("사과");
+    expect(await matches.innerText()).toBe("330 of 1,319 problems");
+    await open.page.getByLabel("Filter by outcome").selectOption("wrong");
+    expect(await matches.innerText()).toBe("0 of 1,319 problems");
+    await open.page.locator("#search").press("Escape");
+    expect(await matches.innerText()).toBe("1,319 problems");
+    await open.page.getByLabel("Filter by outcome").selectOption("wrong");
+    expect(await matches.innerText()).toBe("10 of 1,319 problems");
+    await open.page.getByLabel("Filter by type").selectOption("result");
+    await open.page.getByRole("tab", { name: "Table" }).click();
+    expect(await open.page.getByRole("table").getAttribute("aria-rowcount")).toBe("31");
+    await open.page.close();
+  });
+
+  it("shows a card as it is: its content, its metadata and its six members", async () => {
+    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    const raw = JSON.parse((await open.page.locator(".raw code").textContent()) ?? "") as object;
+    expect(raw).toEqual(recorded().cards.find(({ card }) => card.metadata.card_id === "gsm8k_0.s1")?.card);
+    expect(await texts(open, "#card .metadata dt")).toContain("duration_ms");
+    await open.page
+      .getByRole("button", { name: "replies to" })
+      .or(open.page.getByRole("button", { name: "comes of" }))
+      .click();
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 1");
+    await open.page.close();
+  });
+
+  it("lets nothing that agents say do anything", async () => {
+    const open = await openPage(
+      browser,
+      `${await onDisk(htmlOf(recorded([hostile], { dataset: HOSTILE[0] ?? "", method: HOSTILE[1] ?? "" })))}#hostile`,
+    );
+    const { page } = open;
+    const before = await page.title();
+    for (const key of ["l", "2", "3", "4", "1", "l"]) await page.keyboard.press(key);
+    expect(await page.title()).toBe(before);
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.locator("script").count()).toBe(2);
+    expect(open.complaints).toEqual([]);
+    expect(open.requests).toHaveLength(1);
+    const shown = await page.locator("body").innerText();
+    expect(shown).toContain(`<img src=x onerror="document.title = 'taken'">`);
+    // Nothing that turns the order of what is seen, or speaks to a terminal that it is copied to.
+    expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u001b\u0007]/);
+    // What somebody makes the page's own script do is refused by its policy.
+    await expect(page.evaluate(`document.body.innerHTML = "<img src=x onerror=alert(1)>"`)).rejects.toThrow(
+      "TrustedHTML",
+    );
+    await page.close();
+  });
+
+  it("is dark where the system is, and the other way round on demand", async () => {
+    const paper = (open: OpenPage): Promise<string> =>
+      open.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
+    const light = await openPage(browser, small, { colorScheme: "light" });
+    const dark = await openPage(browser, small, { colorScheme: "dark" });
+    const [day, night] = [await paper(light), await paper(dark)];
+    expect(day).not.toBe(night);
+    await light.page.getByRole("button", { name: "Light / dark" }).click();
+    await dark.page.keyboard.press("t");
+    expect([await paper(light), await paper(dark)]).toEqual([night, day]);
+    await light.page.close();
+    await dark.page.close();
+  });
+
+  it("prints the picture and the card without what is only for the screen", async () => {
+    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    await open.page.emulateMedia({ media: "print" });
+    expect(await open.page.locator("#list").isVisible()).toBe(false);
+    expect(await open.page.locator(".sequence").isVisible()).toBe(true);
+    expect(await open.page.locator(".raw code").isVisible()).toBe(true);
+    await open.page.close();
+  });
+});

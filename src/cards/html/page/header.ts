@@ -1,0 +1,121 @@
+import type { Overview } from "../overview.ts";
+import type { RunModel } from "../run-model.ts";
+import { html, said } from "./dom.ts";
+import { count, duration, EVIDENCE, percent, some } from "./words.ts";
+
+/** What the run is, and how it stands. */
+export function headerOf(model: RunModel, overview: Overview, title: string, isLive: boolean): HTMLElement[] {
+  const { run } = model;
+  return [
+    html(
+      "div",
+      { class: "title" },
+      html("h1", {}, said(run?.run_id ?? title)),
+      html("span", { class: `state ${stateOf(model, isLive).kind}` }, stateOf(model, isLive).words),
+    ),
+    ...(run
+      ? [
+          html(
+            "p",
+            { class: "facts" },
+            ...factsOf(run).flatMap(([name, value]) => [
+              html("span", { class: "fact" }, html("span", { class: "name" }, name), said(value)),
+            ]),
+          ),
+          evidenceOf(run.evidence),
+        ]
+      : []),
+    html("dl", { class: "figures" }, ...figuresOf(overview)),
+  ];
+}
+
+function factsOf(run: NonNullable<RunModel["run"]>): [string, string][] {
+  return [
+    ["dataset", [run.dataset, run.split].filter(Boolean).join(" ")],
+    ["method", [run.method, run.mode, run.context && `context ${run.context}`].filter(Boolean).join(" · ")],
+    ...groupedModels(run.model),
+    ["scored by", run.rule],
+    ["colloquy", run.code],
+  ];
+}
+
+/** Roles of the same model together: `planner, solver: oracle`. */
+function groupedModels(models: Readonly<Record<string, string>>): [string, string][] {
+  return [...Map.groupBy(Object.entries(models), ([, model]) => model)].map(([model, roles]) => [
+    roles.map(([role]) => role).join(", "),
+    model,
+  ]);
+}
+
+function evidenceOf(evidence: string): HTMLElement {
+  const isModel = evidence === "live-model" || evidence === "recorded-model";
+  return html(
+    "p",
+    { class: isModel ? "evidence" : "evidence caution", id: "evidence" },
+    html("strong", {}, "evidence: ", said(evidence)),
+    EVIDENCE[evidence] === undefined ? "" : ` — ${EVIDENCE[evidence]}`,
+  );
+}
+
+function figuresOf(overview: Overview): HTMLElement[] {
+  const { accuracy, done, problems, correct, measures, ledger } = overview;
+  const perProblem = done > 0 ? overview.tokens / Math.max(1, done) : undefined;
+  return [
+    ...(accuracy
+      ? [
+          figure(
+            "accuracy",
+            percent(accuracy.value),
+            `${count(correct)} of ${count(done)}, 95 % interval ${percent(accuracy.low)} to ${percent(accuracy.high)}`,
+          ),
+        ]
+      : []),
+    ...Object.entries(measures).map(([name, mean]) => figure(name, mean.toFixed(3), "mean")),
+    figure("problems", count(problems), done === problems ? "all done" : `${count(done)} done`),
+    figure(
+      "cards",
+      count(overview.cards),
+      overview.errors + overview.partial === 0
+        ? "no errors"
+        : `${some(overview.errors, "error")}, ${count(overview.partial)} partial`,
+    ),
+    figure(
+      "tokens",
+      count(overview.tokens),
+      [
+        perProblem === undefined ? "" : `${count(Math.round(perProblem))} a problem`,
+        overview.estimated > 0 ? `${count(overview.estimated)} estimated` : "",
+      ]
+        .filter(Boolean)
+        .join(", "),
+    ),
+    ...(overview.medianMs === undefined
+      ? []
+      : [figure("time", duration(overview.medianMs), "a problem, median")]),
+    ledger.state === "none"
+      ? figure("ledger", "–", "no model call on record")
+      : ledger.state === "balanced"
+        ? figure("ledger", "balanced", "cards tell what calls spent", "good")
+        : figure("ledger", "off", `${count(ledger.cards)} on cards, ${count(ledger.calls)} of calls`, "bad"),
+  ];
+}
+
+function figure(name: string, value: string, note: string, kind = ""): HTMLElement {
+  return html(
+    "div",
+    { class: `figure ${kind}` },
+    html("dt", {}, said(name)),
+    html("dd", {}, html("span", { class: "value" }, value), html("span", { class: "note" }, note)),
+  );
+}
+
+function stateOf(model: RunModel, isLive: boolean): { kind: string; words: string } {
+  if (!model.run && model.cards === 0)
+    return { kind: "running", words: isLive ? "waiting for the run to begin" : "empty" };
+  const torn = model.torn > 0 ? `, ${some(model.torn, "line")} unreadable` : "";
+  const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
+  if (model.ended) return { kind: model.ended, words: `${model.ended}${degraded}${torn}` };
+  if (isLive) return { kind: "running", words: `running${torn}` };
+  if (!model.run) return { kind: "", words: `cards without a run${torn}` };
+  return { kind: "interrupted", words: `no end on record: killed, or still running${torn}` };
+}

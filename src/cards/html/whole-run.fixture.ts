@@ -1,0 +1,30 @@
+import { JANET, recorded, type Script } from "../record/record.fixture.ts";
+import type { Recording } from "../record/index.ts";
+
+/** A run as long as GSM8K's test: 1,319 problems of six cards each, of which 11 are answered wrong. */
+export function wholeRun(problems = 1_319): Recording {
+  return recorded(
+    Array.from({ length: problems }, (_, at): Script => {
+      const isWrong = at % 120 === 119;
+      return {
+        ...JANET,
+        id: `gsm8k_${at}`,
+        ...(isWrong && { predicted: "17" }),
+        steps: JANET.steps.map((step, place) => ({
+          ...step,
+          // Not one like the other, as in a true run.
+          content: place === 0 ? `Problem ${at}: ${QUESTIONS[at % QUESTIONS.length]}` : step.content,
+          ...(step.works !== undefined && { works: step.works + ((at * 37 + place * 101) % 400) }),
+        })),
+      };
+    }),
+    { run_id: "gsm8k-whole", evidence: "oracle", model: { planner: "oracle", solver: "oracle" } },
+  );
+}
+
+const QUESTIONS = [
+  "Janet’s ducks lay 16 eggs per day. She eats three for breakfast and bakes muffins with four. She sells the rest for $2 each. How much does she make every day?",
+  "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?",
+  "민수는 사과 12개를 가지고 있고 친구 3명에게 똑같이 나누어 줍니다. 한 명이 받는 사과는 몇 개입니까?",
+  "Josh buys a house for $80,000 and puts in $50,000 of repairs; its value rises by 150 %. What is his profit?",
+];
