@@ -9,7 +9,7 @@ import {
   type Session,
   StreamingMode,
 } from "@google/adk";
-import type { ConnectOptions, Remote, SendOptions } from "../../client/index.ts";
+import { type ConnectOptions, findCard, type Remote, type SendOptions } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PeerAction } from "../metadata.ts";
 import { servingOf } from "../serving.ts";
@@ -19,6 +19,7 @@ import { Aggregation } from "./aggregation.ts";
 import type { StandIn } from "./cancel-waiting.ts";
 import { Connections } from "./connections.ts";
 import { cancel, exchange } from "./exchange.ts";
+import { descriptionIn, nameIn } from "./introduction.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
 import {
@@ -80,7 +81,19 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
 
   constructor(options: RemoteAgentOptions) {
     super(options);
-    this.#connections = new Connections(options.connect ?? {}, options.cardMaxAgeMs ?? 300_000);
+    const { agent, connect = {}, cardMaxAgeMs = 300_000 } = options;
+    this.#connections = new Connections(connect, cardMaxAgeMs);
+    if (typeof agent === "object") this.#introduce(agent);
+  }
+
+  /** An agent with the name and the description that its card gives it, unless the options give others. */
+  static async connect(
+    url: string,
+    options: Partial<Omit<RemoteAgentOptions, "agent">> = {},
+  ): Promise<RemoteAgent> {
+    const { card } = await findCard(url, options.connect);
+    const introduced = { name: nameIn(card), description: descriptionIn(card) };
+    return new RemoteAgent({ ...introduced, ...options, agent: url });
   }
 
   protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
@@ -200,8 +213,14 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     const where = typeof agent === "function" ? await agent(context) : agent;
     if (typeof where !== "string") return where;
     const remote = await this.#connections.to(where);
+    if (typeof agent === "string") this.#introduce(remote);
     if (headers) checkHost(remote);
     return remote;
+  }
+
+  /** The card has the word where the owner has said nothing. ADK reads it when it hands over to the agent. */
+  #introduce({ card }: Pick<Remote, "card">): void {
+    if (!this.config.description) Object.assign(this, { description: descriptionIn(card) });
   }
 
   #event({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {

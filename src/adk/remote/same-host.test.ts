@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Conversation, remote } from "./conversation.fixture.ts";
 import { checkHost } from "./same-host.ts";
 
 const at = (cardUrl: string, url: string): Parameters<typeof checkHost>[0] => ({
@@ -26,5 +27,50 @@ describe("the credentials of users are for", () => {
     ["https://a.example/card.json", "https://a.example@b.example/"],
   ])("nobody else: %s, %s", (cardUrl, url) => {
     expect(() => checkHost(at(cardUrl, url))).toThrow(/"headers" are for a\.example only/);
+  });
+});
+
+describe("the credentials of users, whatever a card says", () => {
+  /** What every address of a network was sent, in which one has a card that names an interface. */
+  async function sentTo(url: string): Promise<{ error: string | undefined; heard: (string | null)[] }> {
+    const heard: (string | null)[] = [];
+    const card = {
+      name: "far",
+      description: "far",
+      version: "1",
+      supportedInterfaces: [{ url, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      capabilities: {},
+      defaultInputModes: [],
+      defaultOutputModes: [],
+      skills: [],
+    };
+    const answer = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] } };
+    const agent = remote("https://a.example", {
+      headers: () => ({ authorization: "Bearer ada" }),
+      connect: {
+        fetch: async (input, init) => {
+          if (JSON.stringify(input).includes(".json")) return Response.json(card);
+          heard.push(new Headers(init?.headers).get("authorization"));
+          return Response.json({ jsonrpc: "2.0", id: 1, result: answer });
+        },
+      },
+    });
+    const events = await new Conversation(agent).say("hello");
+    return { error: events.at(-1)?.errorMessage, heard };
+  }
+
+  it("go to its host over TLS", async () => {
+    expect(await sentTo("https://a.example/rpc")).toEqual({ error: undefined, heard: ["Bearer ada"] });
+  });
+
+  it.each([
+    ["in clear text to the same host", "http://a.example/rpc", "in clear text"],
+    ["to another host", "https://b.example/rpc", "are for a.example only"],
+    ["to a link-local address", "http://169.254.169.254/latest", "are for a.example only"],
+    ["to this machine", "http://127.0.0.1:1/rpc", "are for a.example only"],
+  ])("do not go %s [M-07]", async (_, url, why) => {
+    const { error, heard } = await sentTo(url);
+    expect(error).toContain(why);
+    expect(heard).toEqual([]);
   });
 });
