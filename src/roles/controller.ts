@@ -66,7 +66,7 @@ export interface Controller {
   /** Hands a problem to its role and waits for the reply. Never rejects: what goes wrong is an error card. */
   solve(problem: Problem): Promise<Solution>;
   /**
-   * Sends a control card to a problem that is being solved, for example `budget` with `{ tokens: 5000 }`; rejects when it
+   * Sends a control card to a problem that is being solved, for example `budget` with `{ token_budget: 5000 }`; rejects when it
    * is not taken. For `stop` abort the problem's signal.
    */
   control(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;

@@ -51,6 +51,12 @@ describe("an action in a text", () => {
     expect(understand(text)).toMatchObject({ problem: expect.stringContaining(problem) });
   });
 
+  it("has only whole characters", () => {
+    expect(understand('{"action":"final_answer","answer":"\\ud83d!"}')).toEqual({
+      action: { action: "final_answer", answer: "\ufffd!" },
+    });
+  });
+
   it("takes a number for an answer, and numbers subtasks without an id", () => {
     expect(understand('{"action":"final_answer","answer":18}')).toEqual({
       action: { action: "final_answer", answer: "18" },

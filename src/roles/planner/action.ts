@@ -33,7 +33,7 @@ function readAction(value: { action: unknown } & Partial<Record<string, unknown>
   switch (action) {
     case "call_solver":
       if (!isText(subtask)) return { problem: 'call_solver needs "subtask", a text' };
-      return { action: { action, subtask, ...withDocuments(documents) } };
+      return { action: { action, subtask: whole(subtask), ...withDocuments(documents) } };
     case "call_solvers": {
       if (!Array.isArray(subtasks) || subtasks.length === 0)
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
@@ -48,7 +48,7 @@ function readAction(value: { action: unknown } & Partial<Record<string, unknown>
       if (typeof answer === "number" || typeof answer === "boolean")
         return { action: { action, answer: String(answer) } };
       if (!isText(answer)) return { problem: 'final_answer needs "answer", a text' };
-      return { action: { action, answer: answer.trim() } };
+      return { action: { action, answer: whole(answer).trim() } };
     default:
       return {
         problem: `${JSON.stringify(action)?.slice(0, 60)} is no action; there are ${NAMES.join(", ")}`,
@@ -60,13 +60,18 @@ function readSubtask(value: unknown, index: number): Subtask | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const { id = `s${index + 1}`, task, documents } = value as Partial<Record<string, unknown>>;
   if (typeof id !== "string" || !/^[A-Za-z][\w-]{0,31}$/.test(id) || !isText(task)) return undefined;
-  return { id, task, ...withDocuments(documents) };
+  return { id, task: whole(task), ...withDocuments(documents) };
 }
 
 /** Structured output cannot leave a member out; null says that there is nothing. */
 function withDocuments(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isText) : [];
   return titles.length > 0 ? { documents: titles } : {};
+}
+
+/** JSON can write half a character, a card cannot have one. */
+function whole(text: string): string {
+  return text.toWellFormed();
 }
 
 function isText(value: unknown): value is string {

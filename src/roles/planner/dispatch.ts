@@ -40,9 +40,8 @@ export async function dispatch(
       return { id: subtask.id, subtask: subtask.task, status: "error", answer };
     }
     const answers = [...earlier, ...needed.map(({ id = "", answer }) => [id, answer] as const)];
-    // A subtask with long answers in it would be too large for a card.
     const short = new Map(answers.map(([id, answer]) => [id, cut(answer.trim(), MOST_OF_AN_ANSWER)]));
-    const task = fillIn(subtask.task, short);
+    const task = cut(fillIn(subtask.task, short), MOST_OF_A_SUBTASK);
     const { context, titles } = contextFor(state.settings.context, { ...subtask, task }, state.task);
     const reply = await tryAgain(desk, state.settings, (spent) => (tokens += spent), {
       to: state.settings.solver,
@@ -95,3 +94,6 @@ async function tryAgain(
     if (attempt > (retries[errorType] ?? (retryable ? 1 : 0))) return reply;
   }
 }
+
+/** In characters. A card takes 256 KiB, and one of these at most three bytes. */
+const MOST_OF_A_SUBTASK = 64_000;

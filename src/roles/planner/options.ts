@@ -50,7 +50,7 @@ export type Settings = Required<
 > &
   Pick<PlannerOptions, "maxTurns" | "maxSolverCalls" | "tokenBudget" | "maxTokens" | "temperature" | "seed">;
 
-/** What a task may cost. A `budget` card changes it. */
+/** What a task may cost. A `budget` card changes it: `max_turns`, `max_solver_calls`, `token_budget`. */
 export interface Limits {
   readonly turns: number;
   readonly calls: number;

@@ -60,7 +60,7 @@ async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
       ...(seed !== undefined && { seed: seed + sample - 1 }),
     });
   const replies = await Promise.all(Array.from({ length: samples }, (_, index) => ask(index + 1)));
-  const texts = replies.map(({ text }) => text.trim()).filter(Boolean);
+  const texts = replies.map(({ text }) => text.toWellFormed().trim()).filter(Boolean);
   const [only] = texts;
   if (only === undefined) {
     const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");

@@ -41,7 +41,7 @@ async function solve(desk: Desk, options: SolverOptions): Promise<Answer> {
       ...(temperature !== undefined && { temperature }),
       ...(seed !== undefined && { seed }),
     });
-    const text = reply.text.trim();
+    const text = reply.text.toWellFormed().trim();
     if (text === "") return nothingSaid(reply.finish, maxAnswerTokens);
     const { result, problem } = calculator ? calculate(text) : { result: text };
     if (problem === undefined)

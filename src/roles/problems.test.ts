@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createCardProtocol, gsm8kSlice, scoreGsm8k } from "../cards/index.ts";
+import {
+  ANSWERER_ROUTES,
+  createAnswerer,
+  createController,
+  createPlanner,
+  createSolver,
+  oracle,
+  type ServedRoles,
+  serveRoles,
+} from "./index.ts";
+
+const samples = gsm8kSlice();
+const model = oracle(samples);
+
+describe("planner and solver on servers of their own", () => {
+  let served: ServedRoles;
+  beforeAll(async () => {
+    const planner = { role: createPlanner(), model };
+    served = await serveRoles({ roles: { planner, solver: { role: createSolver(), model } } });
+  });
+  afterAll(() => served.close());
+
+  it("solve the shipped problems, all at the same time", async () => {
+    const controller = createController({ links: served.urls });
+    const solved = await Promise.all(
+      samples.map(async ({ id, question, gold }) => {
+        const { reply } = await controller.solve({ task: question, dataset: "gsm8k", sampleId: id });
+        expect(reply.metadata).toMatchObject({ status: "completed", model: "oracle" });
+        return scoreGsm8k(reply.content, gold, "flexible").correct;
+      }),
+    );
+    expect(solved).toEqual(samples.map(() => true));
+  });
+
+  it("end at the limit with the notice beside the result", async () => {
+    const limited = await serveRoles({
+      roles: { planner: { role: createPlanner({ maxTurns: 2 }), model: oracle(samples, { batch: false }) } },
+      links: served.urls,
+    });
+    const { reply, cards } = await createController({ links: limited.urls }).solve({
+      task: samples[0]?.question ?? "",
+      relay: "full",
+    });
+    await limited.close();
+    expect(reply).toMatchObject({ content: "9", metadata: { status: "partial", error_type: "turn_limit" } });
+    expect(cards.map(({ message_type, sender }) => `${sender} ${message_type}`)).toEqual([
+      "controller task",
+      "planner task",
+      "solver result",
+      "planner error",
+      "planner result",
+    ]);
+  });
+});
+
+describe("an answerer on a server", () => {
+  it("has problems from the controller itself", async () => {
+    const protocol = createCardProtocol({ routes: ANSWERER_ROUTES });
+    const solver = { role: createAnswerer({ style: "direct" }), model };
+    const served = await serveRoles({ roles: { solver }, protocol });
+    const controller = createController({ links: served.urls, protocol });
+    const { reply } = await controller.solve({ task: samples[0]?.question ?? "", to: "solver" });
+    await served.close();
+    expect(reply).toMatchObject({ content: "Answer: 18", metadata: { status: "completed" } });
+  });
+});
