@@ -5,6 +5,7 @@ import type { Context } from "./context.ts";
 import { Output, type Format, type Streams } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
 import { readSettings } from "./settings.ts";
+import { Verdict } from "./verdict.ts";
 import { packageVersion } from "./version.ts";
 
 /** Runs the command line; answers the exit code. */
@@ -16,6 +17,7 @@ export async function run(argv: readonly string[], context: Context): Promise<nu
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     if (context.interrupted.aborted) return 130;
+    if (error instanceof Verdict) return error.exitCode;
     const problem = error instanceof CommanderError ? usage(error) : toProblem(error);
     const lines = argv.includes("--stream");
     new Output(context.streams, formatOf(argv, context), { lines }).problem(problem);

@@ -18,6 +18,11 @@ export function decodeLine(text: string, where: string): LineRead {
   } catch (cause) {
     return { torn: cause instanceof Error ? cause.message : String(cause) };
   }
+  return readLine(json, where);
+}
+
+/** `decodeLine` of JSON that has been read. Whoever writes a line asks this first: one that is refused would spoil the file. */
+export function readLine(json: unknown, where: string): RecordLine | "foreign" {
   if (!isObject(json)) return "foreign";
   const members = MEMBERS.get(json["kind"]);
   if (json["v"] !== 1 || !members) return "foreign";

@@ -481,7 +481,7 @@ function perform(script: Script, starts: number, run_id: string): { happenings: 
     const { from, to, type = "task", works = 0, travels = 1, tokens, content } = step;
     const name = step.name ?? String(index + 1);
     const ready = step.after?.map((other) => arrivals.get(other) ?? starts) ?? [before];
-    const sent = Math.max(...ready) + works;
+    const sent = Math.max(starts, ...ready) + works;
     const card_id = `${script.id}.${name}`;
     const usage: CardUsage | undefined = tokens && {
       input_tokens: tokens[0],
@@ -500,7 +500,8 @@ function perform(script: Script, starts: number, run_id: string): { happenings: 
         sample_id: script.id,
         ...(step.re !== undefined && { in_reply_to: `${script.id}.${step.re}` }),
         ...step.metadata,
-        ...(works > 0 && { duration_ms: works }),
+        // Who stops others has waited, and worked on nothing.
+        ...(works > 0 && type !== "control" && { duration_ms: works }),
         ...(usage && { tokens: usage.input_tokens + usage.output_tokens, usage, model: "scripted" }),
       },
       timestamp: new Date(START + sent).toISOString(),

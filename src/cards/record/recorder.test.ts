@@ -62,6 +62,19 @@ describe("a recorder", () => {
     expect(ends).toMatchObject([{ cards: 6, recorder: "degraded" }]);
   });
 
+  it("leaves out a line that nobody could read again, and tells", () => {
+    const told: unknown[] = [];
+    const sink = memorySink();
+    const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
+    recorder.run(RUN);
+    recorder.score({ ...SCORE, sample_id: "the first" });
+    recorder.score(SCORE);
+    expect(told).toMatchObject([
+      { message: expect.stringContaining("kind score: sample_id must be 1 to 128") },
+    ]);
+    expect(decodeRecording(sink.text(), "memory").scores).toMatchObject([{ sample_id: "gsm8k_0" }]);
+  });
+
   it("writes only what `redact` leaves of a card, and nothing when that fails", () => {
     const sink = memorySink();
     const recorder = createRecorder(sink, {

@@ -1,4 +1,5 @@
 import type { Card } from "../card/index.ts";
+import { readLine } from "./decode-line.ts";
 import { encodeLine } from "./encode-line.ts";
 import type { CallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./lines.ts";
 
@@ -76,6 +77,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
   };
   const write = (line: RecordLine, shorter?: () => RecordLine): void => {
     try {
+      readLine(line, `a line of kind ${line.kind}`);
       let text = encodeLine(line);
       if (text.length > maxLine && shorter) text = encodeLine(shorter());
       if (line.kind === "card" || line.kind === "call") {

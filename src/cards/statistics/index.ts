@@ -6,6 +6,14 @@ export { pairedBootstrap } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
 export { compareRuns, requireComparable } from "./compare.ts";
 export type { Comparison, Evidence, ScoredRun, ScoredSample } from "./compare.ts";
+export { comparisonOf, scoredRunOf } from "./comparison.ts";
+export type {
+  Against,
+  ComparisonOptions,
+  ComparisonReport,
+  ComparisonRow,
+  EqualBudget,
+} from "./comparison.ts";
 export { bottlenecksOf, criticalPathOf } from "./critical-path.ts";
 export type { Bottleneck, Stretch } from "./critical-path.ts";
 export { figuresOf } from "./figures.ts";

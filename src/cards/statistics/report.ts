@@ -181,7 +181,7 @@ function brokenOf(
   const broken = Object.entries(FINDINGS).flatMap(([kind, { broken, about }]) => {
     const all = findings.filter((finding) => finding.kind === kind);
     return broken && all.length > 0
-      ? `${all.length} ${about}, the first in ${nameOf(all[0]?.sample_id)}`
+      ? `${all.length} × ${about}, the first in ${nameOf(all[0]?.sample_id)}`
       : [];
   });
   if (ledger && !ledger.ok) {

@@ -12,4 +12,5 @@ export { lanesOf, type LanesOptions } from "./lanes.ts";
 export { mermaidOf } from "./mermaid.ts";
 export { type SvgOptions, svgOf } from "./svg.ts";
 export { timelineOf, type TimelineOptions } from "./timeline.ts";
+export { fit, widthOf } from "./text-width.ts";
 export { visualizeCards, type VisualizeOptions } from "./visualize-cards.ts";

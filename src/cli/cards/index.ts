@@ -6,4 +6,12 @@ export const CARDS: Commands = {
     about: "Say what a run says: turns, tokens, time, and what went wrong.",
     load: async () => (await import("./stats.ts")).cardsStatsCommand,
   },
+  compare: {
+    about: "Put runs of the same problems beside each other: accuracy, tokens, and whether they differ.",
+    load: async () => (await import("./compare.ts")).cardsCompareCommand,
+  },
+  validate: {
+    about: "Check records and lists of cards: their form, and the promises of the protocol.",
+    load: async () => (await import("./validate.ts")).cardsValidateCommand,
+  },
 };

@@ -1,4 +1,5 @@
-import { Option, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { Tariff } from "../../cards/index.ts";
 import { outputOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
@@ -17,6 +18,32 @@ export function addCardsOptions(command: Command): Command {
       "records (.cards.jsonl); several of one run are joined; or lists of cards (.json)",
     )
     .addOption(new Option("--run <id>", "the run, where a file has several"))
-    .addOption(outputOption())
+    .addOption(outputOption().env("A2ACLI_OUTPUT"))
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
+}
+
+export interface TariffOptions {
+  tariff?: Tariff;
+}
+
+export function tariffOption(): Option {
+  return new Option(
+    "--tariff <prices>",
+    "what a million tokens cost, as in input=3,cached=0.3,output=15",
+  ).argParser(tariffOf);
+}
+
+function tariffOf(text: string): Tariff {
+  const prices = new Map(
+    text.split(",").map((part) => {
+      const [name = "", price = ""] = part.split("=");
+      if (!["input", "cached", "output"].includes(name.trim()) || !/^\d+(\.\d+)?$/.test(price.trim()))
+        throw new InvalidArgumentError("Write it as in input=3,cached=0.3,output=15.");
+      return [name.trim(), Number(price)];
+    }),
+  );
+  const [input, output, cached] = [prices.get("input"), prices.get("output"), prices.get("cached")];
+  if (input === undefined || output === undefined)
+    throw new InvalidArgumentError("Give a price for input and one for output.");
+  return { input, output, ...(cached !== undefined && { cached }) };
 }

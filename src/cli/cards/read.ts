@@ -40,7 +40,7 @@ export async function readRun(files: readonly string[], runId?: string): Promise
 export async function readRuns(files: readonly string[], runId?: string): Promise<ReadRun[]> {
   const texts = await Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })));
   const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
-    if (text.trimStart().startsWith("["))
+    if (isList(text))
       return { file, name: basename(file), recording: recordingOfCards(decodeCards(text, file)) };
     const recording = decodeRecording(text, file, runId === undefined ? {} : { runId });
     return { file, name: nameOf(recording) ?? basename(file), recording };
@@ -55,7 +55,13 @@ function nameOf({ run, cards, calls }: Recording): string | undefined {
   return (run ?? cards[0] ?? calls[0])?.run_id;
 }
 
-async function textOf(file: string): Promise<string> {
+/** The specification's form: one list of cards. */
+export function isList(text: string): boolean {
+  return /^\uFEFF?\s*\[/.test(text);
+}
+
+/** The text of a file; INVALID_PARAMS, with the file, when it cannot be read. */
+export async function textOf(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (cause) {

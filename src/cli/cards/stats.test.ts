@@ -1,6 +1,169 @@
 import { describe, expect, it } from "vitest";
-import { recordedText, SCRIPTS } from "../../cards/record/record.fixture.ts";
-import { directoryWith, inProcess } from "../process.contract.ts";
+import { exportSeed, type Report } from "../../cards/index.ts";
+import {
+  JANET,
+  manyScripts,
+  PARALLEL,
+  recorded,
+  recordedText,
+  SCRIPTS,
+} from "../../cards/record/record.fixture.ts";
+import { directoryWith, type Ended, inProcess } from "../process.contract.ts";
+
+const cards = (...words: string[]): Promise<Ended> => inProcess(["cards", ...words]);
+
+/** One call that is on no card. */
+const UNBALANCED = recordedText([JANET]).replace(
+  /("kind":"call".*?"input_tokens":)182/,
+  (_, before: string) => `${before}282`,
+);
+const UNANSWERED = recordedText([{ ...JANET, steps: JANET.steps.filter(({ name }) => name !== "r1") }]);
+
+describe("cards stats", () => {
+  it("says what a run says, in text without colour", async () => {
+    const cwd = await directoryWith({ "run.cards.jsonl": recordedText() });
+    const { code, out, err } = await cards(
+      "stats",
+      `${cwd}/run.cards.jsonl`,
+      "--tariff",
+      "input=3,output=15",
+    );
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).not.toContain("\u001b");
+    for (const line of [
+      "accuracy          50.0 % (15.0–85.0)  2 of 4 by gsm8k/strict",
+      "seed formulas                         turns 2.50, solver success 63.6 %, completion 50.0 %",
+      "57.3 %  solver, turn 1",
+      "1  problems that ran out of turns (MAST FM-1.5)                     gsm8k_2",
+      "price 0.0108 by the tariff",
+      "ledger: ok, the tokens on the cards are those of the calls (12 sums)",
+    ])
+      expect(out).toContain(line);
+  });
+
+  it("ends with 1 when a promise is broken, and says which; in JSON, too", async () => {
+    const cwd = await directoryWith({ "ledger.jsonl": UNBALANCED, "reply.jsonl": UNANSWERED });
+    const ledger = await cards("stats", `${cwd}/ledger.jsonl`);
+    expect(ledger.code).toBe(1);
+    expect(ledger.out).toContain("gsm8k_0 planner: cards 682+76, calls 782+76 (gsm8k_0.s1)");
+    expect(ledger.out).toContain("broken: the ledger: 1 of 3 sums differ");
+    const reply = await cards("stats", `${cwd}/reply.jsonl`, "--json");
+    expect(reply.code).toBe(1);
+    const report = JSON.parse(reply.out) as Report;
+    expect(report.broken).toEqual(["1 × tasks without a result or an error, the first in gsm8k_0"]);
+    expect(report.found).toMatchObject({ unanswered: 1 });
+  });
+
+  it("takes a list of cards as the specification has it, and says what it cannot know", async () => {
+    const list = exportSeed(recorded([JANET])).map((card) => ({ ...card, metadata: null }));
+    const cwd = await directoryWith({ "cards.json": JSON.stringify(list) });
+    const { code, out } = await cards("stats", `${cwd}/cards.json`);
+    expect(code).toBe(0);
+    expect(out).toContain("not known: which problems there were");
+    expect(out).toContain("not known: what replies to what");
+  });
+
+  it("makes harmless what models and agents wrote", async () => {
+    const evil = recordedText([JANET], { model: { planner: "\u001b[2Jevil", solver: "b" } });
+    const cwd = await directoryWith({ "run.cards.jsonl": evil });
+    expect((await cards("stats", `${cwd}/run.cards.jsonl`)).out).toContain("planner ␛[2Jevil");
+  });
+
+  it("says that a run was killed, and what was spent in vain", async () => {
+    const killed = recordedText([JANET, PARALLEL], { killedAfter: 30 });
+    const again = recordedText([PARALLEL], { sample_ids: ["gsm8k_0", "gsm8k_1"] });
+    const cwd = await directoryWith({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
+    const first = await cards("stats", `${cwd}/a.jsonl`);
+    expect(first.out).toMatch(/problems +1 of 2 done, 1 begun; no end: killed, or still at it/);
+    expect(first.out).toContain(`torn line: ${cwd}/a.jsonl:31`);
+    expect(first.code).toBe(0);
+    const second = await cards("stats", `${cwd}/b.jsonl`);
+    expect(second.out).toContain(
+      "not counted: 5 cards and 2 calls (324 tokens) of attempts that were interrupted",
+    );
+    expect(second.code).toBe(0);
+  });
+});
+
+describe("cards compare", () => {
+  it("puts runs beside each other", async () => {
+    const cwd = await directoryWith({
+      "a.jsonl": recordedText(manyScripts(20), { run_id: "a" }),
+      "b.jsonl": recordedText(manyScripts(20), { run_id: "b", mode: "parallel" }),
+      "oracle.jsonl": recordedText(manyScripts(20), { run_id: "c", evidence: "oracle" }),
+    });
+    const { code, out } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
+    expect(code).toBe(0);
+    expect(out).toContain("gsm8k, 20 problems, evidence simulated, scored by gsm8k/strict");
+    expect(out).toMatch(
+      /a2a parallel +90\.0 % \(69\.9–97\.2\) +864\/93 +1\.00 +3\.0 +0\.94 +0\.0 points \(0\.0 to 0\.0\) +1\.000/,
+    );
+    const mixed = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/oracle.jsonl`);
+    expect(mixed).toMatchObject({ code: 1, out: "" });
+    expect(mixed.err).toContain(
+      "their evidence differs: simulated and oracle. To do: compare runs of one evidence.",
+    );
+    expect((await cards("compare", `${cwd}/a.jsonl`)).err).toContain("Name the files of two runs or more.");
+  });
+
+  it("refuses a tariff that it does not understand", async () => {
+    const { code, err } = await cards("compare", "a", "b", "--tariff", "input=3");
+    expect(code).toBe(2);
+    expect(err).toContain("Give a price for input and one for output.");
+  });
+});
+
+describe("cards validate", () => {
+  it("says of each file whether it is right", async () => {
+    const list = JSON.stringify(exportSeed(recorded([JANET])), null, 2);
+    const cwd = await directoryWith({ "run.cards.jsonl": recordedText(), "cards.json": list });
+    const { code, out } = await cards("validate", `${cwd}/run.cards.jsonl`, `${cwd}/cards.json`);
+    expect(code).toBe(0);
+    expect(out).toContain(`${cwd}/run.cards.jsonl: valid, 29 cards, 4 problems`);
+    expect(out).toContain(`${cwd}/cards.json: valid, 6 cards, 1 problem`);
+  });
+
+  it("names every line that is not as it should be, and every promise that is broken", async () => {
+    const lines = recordedText([JANET]).split("\n");
+    const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
+    const cwd = await directoryWith({
+      "lines.jsonl": wrong.join("\n"),
+      "ledger.jsonl": UNBALANCED,
+      "reply.jsonl": UNANSWERED,
+      "cards.json": `[{"sender":"planner","priority":1}]`,
+      "app.log": "hello\n",
+    });
+    const files = ["lines.jsonl", "ledger.jsonl", "reply.jsonl", "cards.json", "app.log"];
+    const { code, out } = await cards("validate", ...files.map((file) => `${cwd}/${file}`), "--json");
+    expect(code).toBe(1);
+    const { valid, files: found } = JSON.parse(out) as { valid: boolean; files: { errors: string[] }[] };
+    expect(valid).toBe(false);
+    expect(found.map(({ errors }) => errors)).toEqual([
+      [
+        expect.stringContaining("lines.jsonl:4: seq must be"),
+        expect.stringContaining("lines.jsonl:6: seq must be"),
+      ],
+      [expect.stringContaining("the ledger: 1 of 3"), "gsm8k_0: ledger: planner: gsm8k_0.s1"],
+      [
+        expect.stringContaining("1 × tasks without"),
+        "gsm8k_0: unanswered: planner → solver: “Calculate 16 eggs - 3 eaten - 4 muffins” has no reply",
+      ],
+      expect.arrayContaining([
+        expect.stringContaining("card 1"),
+        expect.stringContaining("priority"),
+      ]) as string[],
+      [expect.stringContaining("app.log: there is no line of a card record")],
+    ]);
+  });
+
+  it("allows roles of one's own, and mentions them", async () => {
+    const text = recordedText([JANET]).replaceAll(`"solver"`, `"calculator"`);
+    const cwd = await directoryWith({ "run.jsonl": text });
+    const { code, out } = await cards("validate", `${cwd}/run.jsonl`);
+    expect(code).toBe(0);
+    expect(out).toContain("not in the core protocol (2 cards): recipient calculator is no role");
+  });
+});
 
 describe("the files of a run", () => {
   it("may be several, of its processes, and are one run then", async () => {
@@ -12,8 +175,12 @@ describe("the files of a run", () => {
       "solver.cards.jsonl": of("solver"),
     });
     const files = ["controller", "planner", "solver"].map((role) => `${cwd}/${role}.cards.jsonl`);
-    const { out } = await inProcess(["cards", "stats", ...files, "--json"]);
-    expect(out).toBe((await inProcess(["cards", "stats", `${cwd}/all.cards.jsonl`, "--json"])).out);
+    const joined = JSON.parse((await cards("stats", ...files, "--json")).out) as Report;
+    const whole = JSON.parse((await cards("stats", `${cwd}/all.cards.jsonl`, "--json")).out) as Report;
+    const { clocks, ends, ...rest } = joined;
+    expect(clocks).toMatchObject([{ moved_ms: 0 }, { moved_ms: 0 }]);
+    expect(ends).toHaveLength(3);
+    expect(rest).toEqual({ ...rest, ...whole, clocks: undefined, ends: undefined });
   });
 
   it("are refused by name when they are missing, are none of ours, or are of several runs", async () => {
@@ -22,13 +189,11 @@ describe("the files of a run", () => {
       "b.cards.jsonl": recordedText(SCRIPTS, { run_id: "b" }),
       "app.log": "hello\n",
     });
-    const { code, err } = await inProcess(["cards", "stats", `${cwd}/none`]);
+    const { code, err } = await cards("stats", `${cwd}/none`);
     expect(code).toBe(1);
     expect(err).toContain(`${cwd}/none: there is no such file. To do: name a record`);
-    expect((await inProcess(["cards", "stats", `${cwd}/app.log`])).err).toContain(
-      "app.log: there is no line",
-    );
-    const two = await inProcess(["cards", "stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`]);
+    expect((await cards("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
+    const two = await cards("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });
   });
 });

@@ -1,14 +1,20 @@
 import { Command } from "commander";
-import { cardsOf, figuresOf, samplesOf } from "../../cards/index.ts";
+import { reportOf } from "../../cards/index.ts";
 import type { Context } from "../context.ts";
 import { Output } from "../output.ts";
-import { addCardsOptions, type CardsOptions } from "./options.ts";
+import { Verdict } from "../verdict.ts";
+import { addCardsOptions, type CardsOptions, tariffOption, type TariffOptions } from "./options.ts";
 import { readRun } from "./read.ts";
+import { statsText } from "./stats-text.ts";
 
 export function cardsStatsCommand(context: Context): Command {
-  return addCardsOptions(new Command("stats")).action(async (files: string[], options: CardsOptions) => {
-    const { recording } = await readRun(files, options.run);
-    const ids = samplesOf(recording).flatMap(({ id }) => id ?? []);
-    new Output(context.streams, options.output).document(figuresOf(cardsOf(recording), ids));
-  });
+  return addCardsOptions(new Command("stats"))
+    .addOption(tariffOption())
+    .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
+      const { name, recording } = await readRun(files, run);
+      const report = reportOf(recording, tariff ? { tariff } : {});
+      if (output === "json") new Output(context.streams, output).document(report);
+      else context.streams.out(statsText(report, name));
+      if (report.broken.length > 0) throw new Verdict(1);
+    });
 }

@@ -81,6 +81,17 @@ describe("the file of a run", () => {
     expect(again.read().scores.map(({ sample_id }) => sample_id)).toEqual(["gsm8k_0", "gsm8k_1"]);
   });
 
+  it("is not begun for a run that nobody could read again, or under a name with a path in it", () => {
+    const out = folder();
+    expect(() => openRunFile({ ...RUN, run_id: "cot-sc@5" }, { out })).toThrow(
+      "the run: run_id must be 1 to 128",
+    );
+    expect(() => openRunFile({ ...RUN, run_id: "../x" }, { out })).toThrow(
+      "the run: run_id must be 1 to 128",
+    );
+    expect(readdirSync(out)).toEqual([]);
+  });
+
   it("keeps a torn line by itself", () => {
     const out = folder();
     const first = openRunFile(RUN, { out });

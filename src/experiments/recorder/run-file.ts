@@ -4,6 +4,7 @@ import {
   createRecorder,
   decodeRecording,
   doneSamples,
+  readLine,
   type Recording,
   type RecorderOptions,
   type RunLine,
@@ -38,6 +39,8 @@ export interface RunFile extends Omit<RunRecorder, "run"> {
  */
 export function openRunFile(run: RunSeen, options: RunFileOptions = {}): RunFile {
   const { out = "results", resume = false } = options;
+  // Also because the id becomes a name of a file.
+  readLine({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(out, `${run.run_id}.cards.jsonl`);
   const sink = fileSink(file, options);
   try {
