@@ -4,6 +4,7 @@
 export * from "./a2a/index.ts";
 export * from "./card/index.ts";
 export * from "./data/index.ts";
+export * from "./exports/index.ts";
 export * from "./html/index.ts";
 export * from "./oracle/index.ts";
 export * from "./record/index.ts";

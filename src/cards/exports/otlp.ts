@@ -1,0 +1,49 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { recordingOf, type Shown } from "../views/exchanges.ts";
+import { type TraceOptions, type TraceSpan, traceSpansOf } from "./trace-spans.ts";
+
+/** The numbers of the kinds in OTLP. */
+const KINDS: Readonly<Record<TraceSpan["kind"], number>> = { internal: 1, server: 2, client: 3 };
+const FAILED = 2;
+
+/**
+ * The spans of a run as a request of OTLP/HTTP in JSON, as a collector takes it at `/v1/traces`: ids in hex, kinds as
+ * numbers, times in nanoseconds as strings. Each role is a service of its own.
+ */
+export function otlpOf(shown: Shown, options: TraceOptions = {}): JsonObject {
+  const spans = traceSpansOf(shown, options);
+  const version = recordingOf(shown).run?.code;
+  const scope = { name: "colloquy", ...(version !== undefined && { version }) };
+  return {
+    resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, own]) => ({
+      resource: { attributes: [attribute("service.name", service)] },
+      scopeSpans: [{ scope, spans: own.map(spanOf) }],
+    })),
+  };
+}
+
+function spanOf(span: TraceSpan): JsonObject {
+  const { traceId, spanId, parentSpanId, name, kind, start, end, attributes, error } = span;
+  return {
+    traceId,
+    spanId,
+    ...(parentSpanId !== undefined && { parentSpanId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanos(start),
+    endTimeUnixNano: nanos(Math.max(start, end)),
+    attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
+    ...(error !== undefined && { status: { code: FAILED, ...(error !== "" && { message: error }) } }),
+  };
+}
+
+function attribute(key: string, value: string | number | boolean): JsonObject {
+  if (typeof value === "string") return { key, value: { stringValue: value } };
+  if (typeof value === "boolean") return { key, value: { boolValue: value } };
+  return { key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } };
+}
+
+/** Nanoseconds do not fit into a number of JavaScript; microseconds do until the year 2255. */
+function nanos(ms: number): string {
+  return `${Math.round(ms * 1_000)}000`;
+}
