@@ -22,6 +22,7 @@ export {
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./hooks.ts";
 export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
+export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory.ts";
 export { SqliteSessionService } from "./sessions/sqlite.ts";
 export {
   AiSdkLlm,

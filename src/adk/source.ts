@@ -21,7 +21,7 @@ export type AdkSource = AdkRoot | (() => AdkRoot | Promise<AdkRoot>);
 export interface RunnerOptions {
   /** Default: the name of the agent. Sessions are kept under it. */
   appName?: string;
-  /** Default: ADK's `InMemorySessionService`. A function is asked when the runner is made. */
+  /** Default: a `MemorySessionService`. A function is asked when the runner is made. */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
   memoryService?: BaseMemoryService;
@@ -54,7 +54,7 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   }
   const { appName, sessionService, ...services } = options;
   const adk = await importAdk();
-  const { InMemorySessionService, Runner } = adk;
+  const { MemorySessionService } = await import("./sessions/memory.ts");
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // ADK's database opens itself anew for each who asks until it is open, and cannot make its tables twice at once.
   if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
@@ -62,10 +62,10 @@ async function makeRunner(source: AdkSource, options: RunnerOptions): Promise<Ad
   const what = isApp(root)
     ? { app: root }
     : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
-  const runner = new Runner({
+  const runner = new adk.Runner({
     ...what,
     ...services,
-    sessionService: sessions ?? new InMemorySessionService(),
+    sessionService: sessions ?? new MemorySessionService(),
   });
   attendRuns(runner, adk);
   return runner;

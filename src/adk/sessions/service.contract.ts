@@ -10,6 +10,7 @@ import {
 } from "@google/adk";
 import { LibSqlDriver } from "@mikro-orm/libsql";
 import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { MemorySessionService } from "./memory.ts";
 import { SqliteSessionService } from "./sqlite.ts";
 
 /** Where a session service is not like the others. Whoever chooses one may want to know. */
@@ -105,24 +106,32 @@ function databaseOf(path: string): string {
   return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
 
+const OURS: Traits = {
+  durable: true,
+  keepsOrderWithinMillisecond: true,
+  sinceIsIncluded: true,
+  listsState: false,
+  sharesFirstState: true,
+  refreshes: false,
+  keepsOrderOfWrites: true,
+  keepsTemporary: true,
+  refusesWhenGone: true,
+  refusesTakenId: true,
+  beginsAtOnce: true,
+};
+
 export const SESSIONS: readonly SessionsCase[] = [
   {
     name: "SqliteSessionService",
-    traits: {
-      durable: true,
-      keepsOrderWithinMillisecond: true,
-      sinceIsIncluded: true,
-      listsState: false,
-      sharesFirstState: true,
-      refreshes: false,
-      keepsOrderOfWrites: true,
-      keepsTemporary: true,
-      refusesWhenGone: true,
-      refusesTakenId: true,
-      beginsAtOnce: true,
-    },
+    traits: OURS,
     open: (path) => new SqliteSessionService(path),
     close: async (service) => (service as SqliteSessionService).close(),
+  },
+  {
+    name: "MemorySessionService",
+    traits: { ...OURS, durable: false },
+    open: () => new MemorySessionService(),
+    close: async () => {},
   },
   {
     name: "ADK's InMemorySessionService",

@@ -1,19 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-
-export interface SessionRow {
-  readonly key: number;
-  readonly user: string;
-  readonly id: string;
-  readonly updated: number;
-}
-
-/** Where a piece of state lives: app, level, user, session, name. */
-export type StateKey = [app: string, level: string, user: string, session: number, name: string];
+import type { SessionRow, SessionRows, StateLevel } from "./rows.ts";
+import { transaction } from "./sqlite-file.ts";
 
 const ORDERS = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
 
-/** What is asked of the tables, prepared once. */
-export class Statements {
+/** The tables of a SQLite file; statements are prepared once. */
+export class SqliteRows implements SessionRows {
+  readonly #db: DatabaseSync;
   readonly #find: StatementSync;
   readonly #add: StatementSync;
   readonly #count: StatementSync;
@@ -27,14 +20,17 @@ export class Statements {
   readonly #state: StatementSync;
 
   constructor(db: DatabaseSync) {
+    this.#db = db;
     this.#find = db.prepare(
-      "SELECT key, user, id, updated FROM adk_session WHERE app = ? AND user = ? AND id = ?",
+      "SELECT key, app, user, id, updated FROM adk_session WHERE app = ? AND user = ? AND id = ?",
     );
     this.#add = db.prepare("INSERT INTO adk_session (app, user, id, updated) VALUES (?, ?, ?, ?)");
     const ofUser = "FROM adk_session WHERE app = :app AND (:user IS NULL OR user = :user)";
     this.#count = db.prepare(`SELECT count(*) AS n ${ofUser}`);
     const list = (order: string): StatementSync =>
-      db.prepare(`SELECT key, user, id, updated ${ofUser} ORDER BY ${order} LIMIT :limit OFFSET :offset`);
+      db.prepare(
+        `SELECT key, app, user, id, updated ${ofUser} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
+      );
     this.#list = { asc: list(ORDERS.asc), desc: list(ORDERS.desc), none: list(ORDERS.none) };
     this.#delete = [
       db.prepare("DELETE FROM adk_event WHERE session = ?"),
@@ -64,9 +60,9 @@ export class Statements {
     return this.#find.get(app, user, id) as SessionRow | undefined;
   }
 
-  /** Answers its key. */
-  addSession(app: string, user: string, id: string, now: number): number {
-    return Number(this.#add.run(app, user, id, now).lastInsertRowid);
+  addSession(app: string, user: string, id: string, now: number): SessionRow {
+    const key = Number(this.#add.run(app, user, id, now).lastInsertRowid);
+    return { key, app, user, id, updated: now };
   }
 
   countSessions(app: string, user: string | undefined): number {
@@ -84,29 +80,32 @@ export class Statements {
     return rows as unknown as SessionRow[];
   }
 
-  deleteSession(key: number): void {
+  deleteSession({ key }: SessionRow): void {
     for (const statement of this.#delete) statement.run(key);
   }
 
-  /** An event of a known id takes the place of the one that had it. */
-  addEvent(session: number, id: string, timestamp: number, json: string): void {
-    this.#addEvent.run(session, id, timestamp, json);
-    this.#touch.run(timestamp, session);
+  addEvent({ key }: SessionRow, id: string, timestamp: number, json: string): void {
+    this.#addEvent.run(key, id, timestamp, json);
+    this.#touch.run(timestamp, key);
   }
 
-  /** The last `limit` events (-1: all) since `since`, oldest first. */
-  events(session: number, since: number, limit: number): string[] {
-    const rows = this.#events.all(session, since, limit) as { json: string }[];
+  events({ key }: SessionRow, since: number, limit: number): string[] {
+    const rows = this.#events.all(key, since, limit) as { json: string }[];
     return rows.map(({ json }) => json).toReversed();
   }
 
-  /** Without a value the state is forgotten. */
-  setState(key: StateKey, json: string | undefined): void {
-    if (json === undefined) this.#clearState.run(...key);
-    else this.#setState.run(...key, json);
+  setState({ key, app, user }: SessionRow, level: StateLevel, name: string, json: string | undefined): void {
+    const place = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
+    if (json === undefined) this.#clearState.run(...place);
+    else this.#setState.run(...place, json);
   }
 
-  state(app: string, user: string, session: number): { name: string; json: string }[] {
-    return this.#state.all({ app, user, session }) as unknown as { name: string; json: string }[];
+  state({ key, app, user }: SessionRow): [name: string, json: string][] {
+    const rows = this.#state.all({ app, user, session: key }) as { name: string; json: string }[];
+    return rows.map(({ name, json }) => [name, json]);
+  }
+
+  transaction<T>(work: () => T): T {
+    return transaction(this.#db, work);
   }
 }

@@ -1,0 +1,27 @@
+import { MemoryRows } from "./memory-rows.ts";
+import { RowsSessionService } from "./service.ts";
+
+export interface MemorySessionOptions {
+  /** How many sessions are kept: 10,000 unless told. */
+  readonly maxSessions?: number;
+}
+
+/**
+ * ADK sessions in the memory of this process, in all else like those of `SqliteSessionService`. Bounded: beyond
+ * `maxSessions` those that were used longest ago are forgotten, at the earliest when half as many others were used since.
+ */
+export class MemorySessionService extends RowsSessionService {
+  readonly #rows: MemoryRows;
+
+  constructor({ maxSessions = 10_000 }: MemorySessionOptions = {}) {
+    super();
+    if (!Number.isInteger(maxSessions) || maxSessions < 2) {
+      throw new RangeError(`maxSessions is ${maxSessions}; make it a whole number of at least 2.`);
+    }
+    this.#rows = new MemoryRows(maxSessions);
+  }
+
+  protected override rows(): MemoryRows {
+    return this.#rows;
+  }
+}
