@@ -3,8 +3,6 @@ import type { Append, AppendRefusal, TaskStore } from "./store.ts";
 
 /** Somebody with events to commit: a runner. */
 export interface Writer {
-  /** An agent is at work on its task. */
-  readonly atWork: boolean;
   /** What is to be appended now; undefined when nothing is. Not asked again before `committed` or `notCommitted`. */
   takeAppend(): Append | undefined;
   committed(): void;
@@ -95,8 +93,7 @@ export class Committer {
     let refusals: readonly (AppendRefusal | undefined)[];
     const began = this.#clock.monotonic();
     try {
-      const own = writers.reduce((sum, writer) => sum + Number(writer.atWork), 0);
-      refusals = await this.#store.commit(batch, { othersAtWork: this.#agentsAtWork > own });
+      refusals = await this.#store.commit(batch, { agentsAtWork: this.#agentsAtWork > 0 });
     } catch {
       // One task's events may be what the store chokes on: none may suffer for another, nor wait for its next try.
       for (const [at, append] of batch.entries()) void this.#commitAlone(writers[at] as Writer, append);

@@ -632,7 +632,7 @@ describe("commits", () => {
 });
 
 describe("a store", () => {
-  it("is told whether agents of other tasks are at work, whom it should not keep waiting", async () => {
+  it("is told whether agents are at work, whom it should not keep waiting", async () => {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
     const told: unknown[] = [];
@@ -650,9 +650,9 @@ describe("a store", () => {
     }
     await Promise.all(answers);
     expect(told).toEqual([
-      [2, { othersAtWork: false }],
-      [1, { othersAtWork: true }],
-      [1, { othersAtWork: false }],
+      [2, { agentsAtWork: true }],
+      [1, { agentsAtWork: true }],
+      [1, { agentsAtWork: false }],
     ]);
   });
 });

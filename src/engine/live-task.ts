@@ -42,8 +42,6 @@ export interface LogContext {
 export interface LiveTaskListener {
   /** Somebody follows the task. */
   readonly hasReaders: boolean;
-  /** An agent is at work on the task. */
-  readonly atWork: boolean;
   /** A status that ends or interrupts a turn was committed, and none behind it that goes on. */
   onStop(): void;
   /** Events could not be committed; nothing more will be. */
@@ -193,10 +191,6 @@ export class LiveTask implements Writer, Watched {
   }
 
   // --- called by the committer
-
-  get atWork(): boolean {
-    return this.#listener.atWork;
-  }
 
   takeAppend(): Append | undefined {
     if (this.#underWay || this.#failure || this.#pending.length === 0 || !this.#state) return undefined;

@@ -56,10 +56,6 @@ export class Runner implements LiveTaskListener {
     return this.#turn;
   }
 
-  get atWork(): boolean {
-    return this.#turn !== undefined && !this.#turn.ended;
-  }
-
   get hasReaders(): boolean {
     return this.#readers > 0;
   }

@@ -73,12 +73,12 @@ export interface TaskStore {
   close(): Promise<void>;
   /**
    * One transaction for many tasks. Resolves when durable, with one entry per append: undefined when it was done.
-   * `othersAtWork`: agents of further tasks are, who should not be kept waiting for the disk. Without it nobody loses by
-   * a store that keeps the event loop waiting, and batches become larger.
+   * `agentsAtWork`: some are, who should not be kept waiting for the disk. Without it nobody loses by a store that keeps
+   * the event loop waiting, and batches become larger.
    */
   commit(
     batch: readonly Append[],
-    about?: { readonly othersAtWork: boolean },
+    about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
   /** The task and the seq of its last event. The task belongs to the caller of `load`. */
   load(scope: Scope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;

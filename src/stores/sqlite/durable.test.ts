@@ -59,7 +59,7 @@ describe("SqliteStore", () => {
     };
   }
 
-  const busy = { othersAtWork: true };
+  const busy = { agentsAtWork: true };
 
   it("answers a commit, and shows what was committed, when the disk has it and not before [E1]", async () => {
     const events = { messages: [{ messageId: "m", seq: 2 }] };
@@ -92,7 +92,7 @@ describe("SqliteStore", () => {
   });
 
   it("waits for the disk at once when no agent is kept waiting", async () => {
-    await store.commit([append("t", 1, [chunk("t", "a")])], { othersAtWork: false });
+    await store.commit([append("t", 1, [chunk("t", "a")])], { agentsAtWork: false });
     expect(disk.asked).toEqual([]);
     disk.fails = true;
     await expect(store.commit([append("t", 2, [chunk("t", "b")])])).rejects.toThrow("the disk is gone");

@@ -93,7 +93,7 @@ export class SqliteStore implements TaskStore {
 
   async commit(
     batch: readonly Append[],
-    { othersAtWork = false }: { readonly othersAtWork?: boolean } = {},
+    { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
     const { scopes, writer, file } = this.#opened();
     let refusals: (AppendRefusal | undefined)[];
@@ -103,7 +103,7 @@ export class SqliteStore implements TaskStore {
       scopes.forget();
       throw unavailable(error);
     }
-    if (othersAtWork) await this.#sync(file);
+    if (agentsAtWork) await this.#sync(file);
     else this.#syncNow(file);
     return refusals;
   }
