@@ -33,7 +33,8 @@ const FRAME_MS = 16;
  *
  * The pieces are told as chunks of which the last one carries `lastChunk`, so that a reader who joins the chunks has
  * the artifact, once. Whether a piece is the last is known only when the whole follows; therefore one piece is held
- * back until then, and with it all that comes within a frame of the last chunk. `release` lets go of what is held, up to its last character, when nothing follows for a while.
+ * back until then, and with it all that comes within a frame of the last chunk. `release` lets go of what is held, up to
+ * its last character, when nothing follows for a while.
  * See docs/decisions/004-adk-artifacts.md.
  */
 export class Artifacts {

@@ -139,14 +139,17 @@ function requestOf(
 /** Makes sure that a session exists. Two runs that begin a context at once make it once. */
 function sessionOpener(): (runner: AdkRunner, place: SessionPlace) => Promise<void> {
   const opening = new Map<string, Promise<void>>();
-  return (runner, place) => {
-    const key = JSON.stringify([place.userId, place.sessionId]);
-    let open = opening.get(key);
-    if (!open) {
-      open = openSession(runner, place).finally(() => opening.delete(key));
-      opening.set(key, open);
+  return async (runner, place) => {
+    const key = `${place.userId.length}:${place.userId}${place.sessionId}`;
+    const others = opening.get(key);
+    if (others) return others;
+    const open = openSession(runner, place);
+    opening.set(key, open);
+    try {
+      await open;
+    } finally {
+      opening.delete(key);
     }
-    return open;
   };
 }
 

@@ -14,23 +14,24 @@ const TYPE = metadataKey("type");
 
 /** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
 export class PendingCalls {
-  readonly #ids = new Set<string>();
+  /** Made when there is one: most runs have none. */
+  #ids: Set<string> | undefined;
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
 
   announce(ids: readonly string[] = []): void {
-    for (const id of ids) this.#ids.add(id);
+    for (const id of ids) (this.#ids ??= new Set()).add(id);
   }
 
   /** True when a part may belong to one of them. */
   get announced(): boolean {
-    return this.#ids.size > 0;
+    return this.#ids !== undefined;
   }
 
   /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */
   take(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
-    if (id === undefined || !this.#ids.has(id)) return false;
+    if (id === undefined || !this.#ids?.has(id)) return false;
     (part.functionCall ? this.#calls : this.#responses).set(id, part);
     return true;
   }
@@ -65,9 +66,11 @@ export type Admission = { parts: Part[] } | { refused: AgentEvent };
  * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
  */
 export function admit(message: Message, task: Task, allowRemoteToolConfirmation: boolean): Admission {
+  const waiting = questionOf(task)?.parts ?? [];
+  const isPlain = waiting.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
+  if (isPlain) return { parts: message.parts };
   const forged = message.parts.find((part) => functionCall(part)?.name?.startsWith(RESERVED));
   if (forged) return reject("A message may not contain function calls that only the agent itself can make.");
-  const waiting = questionOf(task)?.parts ?? [];
   const calls = new Map(
     waiting.flatMap((part) => {
       const call = longRunningCall(part);

@@ -40,6 +40,8 @@ const KNOWN_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
 
 const DATA_TYPES = Object.keys(DATA_MEMBERS) as (keyof typeof DATA_MEMBERS)[];
 
+const NONE = (): boolean => false;
+
 /** Plain data has no genai part of its own; Go and Python wrap it like this, so the bridges understand each other. */
 const OPEN = "<a2a_datapart_json>";
 const CLOSE = "</a2a_datapart_json>";
@@ -50,7 +52,7 @@ const CLOSE = "</a2a_datapart_json>";
  */
 export function toA2aParts(
   parts: readonly GenaiPart[] | undefined,
-  isLongRunning: (id: string) => boolean = () => false,
+  isLongRunning: (id: string) => boolean = NONE,
 ): Part[] {
   const result: Part[] = [];
   for (const part of parts ?? []) {
@@ -61,10 +63,8 @@ export function toA2aParts(
 }
 
 /** One of them; undefined for a part that says nothing. */
-export function toA2aPart(
-  part: GenaiPart,
-  isLongRunning: (id: string) => boolean = () => false,
-): Part | undefined {
+export function toA2aPart(part: GenaiPart, isLongRunning: (id: string) => boolean = NONE): Part | undefined {
+  if (isTextAlone(part)) return { text: part.text };
   const more = unknownMembers(part);
   const content = toContent(part, isLongRunning);
   if (content) {
@@ -72,6 +72,13 @@ export function toA2aPart(
     return withFlags(content, part);
   }
   return more && withFlags({ data: more, metadata: { [TYPE]: "unknown" } }, part);
+}
+
+/** What nearly every part of a stream is. */
+function isTextAlone(part: GenaiPart): part is { text: string } {
+  if (!part.text) return false;
+  for (const member in part) if (member !== "text") return false;
+  return true;
 }
 
 function toContent(part: GenaiPart, isLongRunning: (id: string) => boolean): Part | undefined {

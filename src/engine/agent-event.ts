@@ -106,11 +106,22 @@ function checkMetadata(where: string, metadata: JsonObject | undefined): void {
 }
 
 function isJson(value: unknown): boolean {
+  if (isFlat(value)) return true;
   try {
     return JSON.stringify(value) !== undefined;
   } catch {
     return false;
   }
+}
+
+/** An object of strings and the like, as most metadata are: seen at a glance, where writing it down takes a while. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  for (const member in value) {
+    const kind = typeof (value as Record<string, unknown>)[member];
+    if (kind !== "string" && kind !== "boolean") return false;
+  }
+  return true;
 }
 
 function invalid(what: string): A2AError {
