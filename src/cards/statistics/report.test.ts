@@ -204,6 +204,21 @@ describe("the ledger", () => {
     ]);
   });
 
+  it("holds where one of several calls for a card told nothing", () => {
+    const recording = recorded([JANET]);
+    const [call] = recording.calls as [CallLine];
+    const usage = { input_tokens: 0, output_tokens: 0, source: "none" } as const;
+    const cards = recording.cards.map((line): Recording["cards"][number] => {
+      const { metadata } = line.card;
+      if (metadata.card_id !== call.card_id || !metadata.usage) return line;
+      const weakest = { ...metadata, usage: { ...metadata.usage, source: "none" as const } };
+      return { ...line, card: { ...line.card, metadata: weakest } };
+    });
+    const report = reportOf({ ...recording, cards, calls: [...recording.calls, { ...call, usage }] });
+    expect(report.ledger?.ok).toBe(true);
+    expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, silent: 1 });
+  });
+
   it("leaves out problems that are not done, and roles that somebody else records", () => {
     const open = recorded([JANET, { ...PARALLEL, scored: false }]);
     const lost = { ...open, calls: open.calls.filter(({ card_id }) => card_id !== "gsm8k_1.r2") };

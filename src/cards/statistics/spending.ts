@@ -13,7 +13,7 @@ export interface Spending {
   readonly cached: number;
   /** Of `input + output`, what was estimated; such figures do not stand for measured ones. */
   readonly estimated: number;
-  /** Cards that say nothing of tokens: the sums are too low by what these cost. */
+  /** Cards that say nothing of tokens, or not of all: the sums are too low by what these cost. */
   readonly silent: number;
   readonly ms: number;
   /** Of the time of all roles and turns; the largest is the bottleneck. */
@@ -35,9 +35,9 @@ export function spendingOf(cards: readonly Card[]): Spending[] {
         role: first.sender,
         turn: first.metadata.turn,
         cards: group.length,
-        input: sum(group, (card) => told(card)?.input_tokens ?? 0),
-        output: sum(group, (card) => told(card)?.output_tokens ?? 0),
-        cached: sum(group, (card) => told(card)?.cached_input_tokens ?? 0),
+        input: sum(group, (card) => card.metadata.usage?.input_tokens ?? 0),
+        output: sum(group, (card) => card.metadata.usage?.output_tokens ?? 0),
+        cached: sum(group, (card) => card.metadata.usage?.cached_input_tokens ?? 0),
         estimated: sum(group, (card) => (told(card)?.source === "estimated" ? tokensOf(told(card)) : 0)),
         silent: group.filter((card) => told(card) === undefined).length,
         ms,

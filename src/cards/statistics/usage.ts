@@ -12,8 +12,9 @@ export interface Tokens {
 
 export const NO_TOKENS: Tokens = { input: 0, output: 0, cached: 0, reasoning: 0 };
 
+/** What a usage tells; of several calls of which one told nothing (`none`), what the others told. */
 export function tokensOfUsage(usage: CardUsage | undefined): Tokens {
-  if (!usage || usage.source === "none") return NO_TOKENS;
+  if (!usage) return NO_TOKENS;
   return {
     input: usage.input_tokens,
     output: usage.output_tokens,
@@ -39,8 +40,7 @@ export function sumTokens(usages: Iterable<CardUsage | undefined>): Tokens {
 
 /** Input and output of a card; of cards that only have `tokens`, those. `undefined` where it tells neither. */
 export function totalOfCard({ metadata: { usage, tokens } }: Card): number | undefined {
-  if (usage === undefined) return tokens;
-  return usage.source === "none" ? undefined : usage.input_tokens + usage.output_tokens;
+  return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;
 }
 
 /** Prices for a million tokens. */

@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  cardsOf,
+  createRecorder,
+  criticalPathOf,
+  decodeRecording,
+  gsm8kSlice,
+  mergeRecordings,
+  momentsOf,
+  reportOf,
+  samplesOf,
+} from "../../cards/index.ts";
+import { createController, createPlanner, createSolver, oracle, serveRoles } from "../../roles/index.ts";
+import { fileSink, openRunFile } from "./index.ts";
+import { RUN } from "./run.fixture.ts";
+
+/** Three problems, by roles on servers of their own that keep files of their own, and the controller's file of the run. */
+async function solved(): Promise<{ files: string[] }> {
+  const out = mkdtempSync(join(tmpdir(), "colloquy-a2a-"));
+  onTestFinished(() => rmSync(out, { recursive: true }));
+  const samples = gsm8kSlice().slice(0, 3);
+  const model = oracle(samples);
+  const sinks = {
+    planner: fileSink(join(out, "planner.jsonl")),
+    solver: fileSink(join(out, "solver.jsonl")),
+  };
+  const served = await serveRoles({
+    roles: {
+      planner: { role: createPlanner(), model, recorder: createRecorder(sinks.planner) },
+      solver: { role: createSolver(), model, recorder: createRecorder(sinks.solver) },
+    },
+  });
+  const record = openRunFile(
+    { ...RUN, sample_ids: samples.map(({ id }) => id), evidence: "oracle" },
+    { out },
+  );
+  try {
+    const controller = createController({ links: served.urls, recorder: record });
+    await Promise.all(
+      samples.map(async ({ id, question, gold }) => {
+        const { run_id, dataset, rule } = RUN;
+        const problem = { task: question, runId: run_id, sampleId: id, dataset, relay: "full" } as const;
+        const { reply } = await controller.solve(problem);
+        const predicted = reply.content;
+        record.score({ run_id, sample_id: id, predicted, gold, correct: predicted === gold, rule });
+      }),
+    );
+  } finally {
+    await served.close();
+    record.end("completed");
+    for (const sink of Object.values(sinks)) sink.close();
+  }
+  return { files: [record.file, join(out, "planner.jsonl"), join(out, "solver.jsonl")] };
+}
+
+describe("a run over A2A, recorded by three roles in three files", () => {
+  it("is one recording, which breaks no promise, and in which all is known", async () => {
+    const { files } = await solved();
+    const all = files.map((file) => ({ file, recording: decodeRecording(readFileSync(file, "utf8"), file) }));
+    const merged = mergeRecordings(all);
+    const report = reportOf(merged);
+    expect(report).toMatchObject({ unknown: [], broken: [], samples: { total: 3, done: 3, open: 0 } });
+    expect(report.accuracy?.value).toBe(1);
+    expect(report.ledger).toMatchObject({ ok: true, unchecked: [] });
+    expect(report.figures?.completion.value).toBe(1);
+    expect(report.degraded).toBe(false);
+
+    for (const { lines, cards } of samplesOf(merged)) {
+      expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
+      expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
+      const moments = momentsOf(lines);
+      const path = criticalPathOf(moments);
+      expect(path[0]?.from).toBe(moments[0]?.sent);
+      expect(path.at(-1)?.card).toEqual(cards.at(-1));
+      expect(path.length).toBe(2 * cards.length - 1);
+    }
+    // What the controller alone has is the same cards, as they were relayed to it.
+    const ids = (recording: typeof merged): unknown[] =>
+      cardsOf(recording).map(({ metadata }) => metadata.card_id);
+    const [first] = all;
+    if (!first) throw new Error("no file");
+    expect(new Set(ids(first.recording))).toEqual(new Set(ids(merged)));
+  });
+});
