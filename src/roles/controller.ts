@@ -46,6 +46,8 @@ export interface Problem {
   readonly relay?: "none" | "full";
   /** A distributed trace that this is part of (W3C). Default: a trace of its own. */
   readonly traceparent?: string;
+  /** Answers what is asked about this problem. Default: that of the controller. */
+  readonly answer?: ControllerOptions["answer"];
   /** Told of every card as it is seen here: sent, received and relayed. */
   readonly onCard?: (card: Card) => void;
   /** Told of the A2A task once there is one; `control` takes its id. */
@@ -63,7 +65,10 @@ export interface Solution {
 }
 
 export interface Controller {
-  /** Hands a problem to its role and waits for the reply. Never rejects: what goes wrong is an error card. */
+  /**
+   * Hands a problem to its role and waits for the reply. What goes wrong is an error card; rejects only for a problem that
+   * cannot be a card, with INVALID_PARAMS.
+   */
   solve(problem: Problem): Promise<Solution>;
   /**
    * Sends a control card to a problem that is being solved, for example `budget` with `{ token_budget: 5000 }`; rejects when it
@@ -75,7 +80,6 @@ export interface Controller {
 /** Hands problems to other roles and holds their deadlines. */
 export function createController(options: ControllerOptions): Controller {
   const office = openOffice(CONTROLLER, options);
-  const { answer } = options;
   const underWay = new Map<
     string,
     { readonly cards: Correspondence; readonly to: string; readonly remote: Remote }
@@ -95,6 +99,7 @@ export function createController(options: ControllerOptions): Controller {
   return {
     async solve(problem) {
       const { relay = "none", onCard, onTask, signal = new AbortController().signal } = problem;
+      const { answer = options.answer } = problem;
       const seen: Card[] = [];
       const exchanged = (card: Card): void => {
         seen.push(card);

@@ -34,3 +34,4 @@ export {
   type Solution,
 } from "./controller.ts";
 export { type ServedRole, type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve.ts";
+export { controllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";

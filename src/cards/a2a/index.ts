@@ -1,5 +1,5 @@
 /** CARDS OVER A2A: how a card stands in the parts of a message, what travels beside it, and how an agent says that it speaks in cards. */
-export { CARD_EXTENSION, CARD_MEDIA_TYPE, fromCardParts, toCardParts } from "./parts.ts";
+export { CARD_EXTENSION, CARD_MEDIA_TYPE, cardIn, fromCardParts, toCardParts } from "./parts.ts";
 export {
   cardInMetadata,
   type Envelope,

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { textOf } from "../../protocol/index.ts";
 import { anyCard, janet } from "../card/cards.fixture.ts";
-import { CARD_EXTENSION, fromCardParts, toCardParts } from "./index.ts";
+import { CARD_EXTENSION, cardIn, fromCardParts, toCardParts } from "./index.ts";
 
 describe("a card in the parts of a message", () => {
   it("comes out as it went in, and has its content as text", () => {
@@ -20,6 +20,15 @@ describe("a card in the parts of a message", () => {
       expect(metadata).toEqual({ [`${CARD_EXTENSION}/type`]: card.message_type });
       expect(fromCardParts([text, { data, metadata: metadata! }])).toEqual(card);
     }
+  });
+
+  it("is found by the extension of its message where data has no mark at all, as in 0.3 over HTTP+JSON", () => {
+    for (const card of janet()) {
+      const [{ data }, text] = toCardParts(card);
+      expect(fromCardParts([text, { data }])).toBeUndefined();
+      expect(cardIn({ parts: [{ data }, text], extensions: [CARD_EXTENSION] })).toEqual(card);
+    }
+    expect(cardIn({ parts: [{ text: "18" }], extensions: [CARD_EXTENSION] })).toBeUndefined();
   });
 
   it("is not there when the parts are plain", () => {

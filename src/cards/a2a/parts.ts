@@ -3,6 +3,7 @@ import {
   type DataPart,
   type JsonObject,
   mediaTypeOf,
+  type Message,
   type Part,
   type TextPart,
 } from "../../protocol/index.ts";
@@ -26,13 +27,24 @@ export function toCardParts(card: Card): [DataPart, TextPart] {
   ];
 }
 
-/** The card among the parts of a message; none when they are plain. INVALID_PARAMS for one that is wrong, or for two. */
-export function fromCardParts(parts: readonly Part[]): Card | undefined {
-  const [first, second] = parts.filter(isCardPart);
+/**
+ * The card among the parts of a message or an artifact; none when they are plain. Where that lists the extension, data
+ * without a mark is a card, too: 0.3 over HTTP+JSON and gRPC has no place for one. INVALID_PARAMS for a card that is
+ * wrong, or for two.
+ */
+export function fromCardParts(parts: readonly Part[], extensions: readonly string[] = []): Card | undefined {
+  const marked = parts.filter(isCardPart);
+  const unmarked = marked.length === 0 && extensions.includes(CARD_EXTENSION);
+  const [first, second] = unmarked ? parts.filter((part) => "data" in part) : marked;
   if (!first) return undefined;
   if (!second) return parseCard(first.data);
   const description = "has more than one card; send each in a message of its own";
   throw A2AError.invalidParams([{ field: "parts", description }]);
+}
+
+/** The card in a message or an artifact, as `fromCardParts` finds it. */
+export function cardIn({ parts, extensions }: Pick<Message, "parts" | "extensions">): Card | undefined {
+  return fromCardParts(parts, extensions);
 }
 
 function isCardPart(part: Part): part is DataPart {

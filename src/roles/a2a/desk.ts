@@ -15,7 +15,7 @@ import type { ModelReply, ModelRequest } from "../model.ts";
 import type { Answer, Asked, Delegated, Desk, QueryAnswer, Role } from "../role.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { runErrand } from "./errand.ts";
-import { defined, untilAborted, wordsOf } from "./small.ts";
+import { defined, wordsOf } from "./small.ts";
 import { NOTHING, Spending } from "./spending.ts";
 import { graceOf, isTimeout, parametersOf, ServerCloses } from "./stopping.ts";
 
@@ -23,6 +23,7 @@ import { graceOf, isTimeout, parametersOf, ServerCloses } from "./stopping.ts";
 export interface Giver {
   /** Something on the way: a notice. */
   told(card: Card): void;
+  /** Rejects with the reason of the desk's signal. */
   ask(query: QueryCard): Promise<ResultCard>;
 }
 
@@ -226,7 +227,7 @@ export class RoleDesk implements Desk {
     cards.sent(card, carrier, false);
     const done = this.#spending.wait();
     try {
-      const answer = await untilAborted(giver.ask(card), this.signal);
+      const answer = await giver.ask(card);
       cards.received(answer, carrier, false);
       return answer;
     } finally {

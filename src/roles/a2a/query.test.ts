@@ -247,7 +247,7 @@ describe("a task that waits for an answer", () => {
   });
 
   it("is not disturbed by a control card, and stopped by one that says so", async () => {
-    const { remote, memo } = await house({ solver: asking });
+    const { remote, memo } = await house({ solver: asking }, { maxWaiting: 1 });
     const solver = await remote(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "controlled" } }));
     const id = "task" in first ? first.task.id : "";
@@ -258,6 +258,10 @@ describe("a task that waits for an answer", () => {
     const stop = protocol.createControlCard({ from: PLANNER, to: SOLVER, action: "stop" });
     expect(await solver.send(say(stop, id))).toMatchObject({
       task: { status: { state: "TASK_STATE_CANCELED" } },
+    });
+    // Its place is free again.
+    expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
+      task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });
     expect(memo.lines.filter((line) => line.includes("control"))).toEqual([
       "solver in control",

@@ -11,9 +11,9 @@ import {
 } from "../../protocol/index.ts";
 import {
   type Card,
+  cardIn,
   type CoreErrorType,
   type ErrorCard,
-  fromCardParts,
   PLANNER,
   type QueryCard,
   type ResultCard,
@@ -31,7 +31,7 @@ export type Reply = ResultCard | ErrorCard | QueryCard;
  */
 export function replyIn(answer: SendMessageResponse, sent: Card, cards: Correspondence): Reply {
   try {
-    const card = cardIn(answer);
+    const card = closingCard(answer);
     if (card) return accepted(card, sent, cards);
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
@@ -58,24 +58,24 @@ export function toldIn({ history = [] }: Task): Card[] {
 }
 
 /** The card that a message of an agent tells of; what is none is nobody's concern here. */
-export function toldBy({ role, parts }: Message): Card | undefined {
-  if (role !== "ROLE_AGENT") return undefined;
+export function toldBy(message: Message): Card | undefined {
+  if (message.role !== "ROLE_AGENT") return undefined;
   try {
-    return fromCardParts(parts);
+    return cardIn(message);
   } catch {
     return undefined;
   }
 }
 
 /** The card with which a task ended or waits: in its status, or the newest among its artifacts. */
-function cardIn(answer: SendMessageResponse): Card | undefined {
-  if ("message" in answer) return fromCardParts(answer.message.parts);
+function closingCard(answer: SendMessageResponse): Card | undefined {
+  if ("message" in answer) return cardIn(answer.message);
   const { task } = answer;
   const { state, message: said } = task.status;
-  const inStatus = said && fromCardParts(said.parts);
+  const inStatus = said && cardIn(said);
   if (inStatus || !isTerminal(state)) return inStatus;
-  for (const { parts } of task.artifacts?.toReversed() ?? []) {
-    const card = fromCardParts(parts);
+  for (const artifact of task.artifacts?.toReversed() ?? []) {
+    const card = cardIn(artifact);
     if (card) return card;
   }
   return undefined;

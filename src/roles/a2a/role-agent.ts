@@ -6,12 +6,12 @@ import {
   CARD_MEDIA_TYPE,
   cardExtension,
   type CardCarrier,
+  cardIn,
   cardInMetadata,
   type ControlCard,
   CONTROLLER,
   type Envelope,
   envelopeOf,
-  fromCardParts,
   MAX_HOPS,
   type QueryCard,
   type ResultCard,
@@ -23,19 +23,16 @@ import { Correspondence } from "./correspondence.ts";
 import { RoleDesk } from "./desk.ts";
 import { type AnyProtocol, type Office, type OfficeOptions, openOffice } from "./office.ts";
 import { Sitting } from "./sitting.ts";
+import { Sittings, type WaitingLimits } from "./sittings.ts";
 import { defined, wordsOf } from "./small.ts";
 import { isControlCard, ServerCloses } from "./stopping.ts";
 import { type Voice, voiceFor } from "./voice.ts";
 
-export interface RoleOptions extends OfficeOptions {
+export interface RoleOptions extends OfficeOptions, WaitingLimits {
   /** What thinks for the role. Default: nothing; a role that thinks fails without it. */
   readonly model?: RoleModel;
   /** True: whoever asks must speak in cards. Default false: plain text is a task, and its answer is plain text. */
   readonly required?: boolean;
-  /** How many tasks may wait for an answer to their question at once. Default 1,000. */
-  readonly maxWaiting?: number;
-  /** How long each of them may wait, in milliseconds. Default an hour. */
-  readonly waitMs?: number;
   /** More to say in the agent's card. */
   readonly about?: Partial<
     Pick<AgentDescription, "name" | "version" | "provider" | "documentationUrl" | "iconUrl">
@@ -63,12 +60,13 @@ class RoleAgent implements Agent {
   readonly #role: Role;
   readonly #office: Office;
   readonly #options: RoleOptions;
-  readonly #works = new Map<string, Work>();
+  readonly #works: Sittings<ResultCard, Work>;
 
   constructor(role: Role, options: RoleOptions) {
     this.#role = role;
     this.#options = options;
     this.#office = openOffice(role.name, options);
+    this.#works = new Sittings(this.#office.clock, options);
   }
 
   describe(): AgentDescription {
@@ -91,29 +89,22 @@ class RoleAgent implements Agent {
   }
 
   async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-    const known = this.#works.get(run.taskId);
+    const known = this.#works.find(run.taskId);
     const begun = known ? this.#goOn(known, run) : this.#begin(run);
     if (!("sitting" in begun)) {
       yield begun;
       return;
     }
-    try {
-      if (!known) yield { status: { state: "TASK_STATE_WORKING" } };
-      yield* begun.sitting.turn(run);
-    } finally {
-      if (!begun.sitting.isAsking) this.#works.delete(run.taskId);
-    }
+    yield* this.#works.turn(begun, run);
   }
 
   cancelled({ id }: Task, _caller: Caller, metadata: JsonObject): void {
-    const work = this.#works.get(id);
-    this.#works.delete(id);
-    work?.sitting.abandon(metadata);
+    this.#works.giveUp(id, metadata);
   }
 
   deliver(message: Message, { id }: Task): boolean {
-    const card = fromCardParts(message.parts);
-    const work = this.#works.get(id);
+    const card = cardIn(message);
+    const work = this.#works.find(id);
     if (!work || !isControlCard(card)) return false;
     this.#office.protocol.parse(card);
     this.#control(work, card, message.messageId);
@@ -128,11 +119,12 @@ class RoleAgent implements Agent {
     if ((run.task.history?.length ?? 0) > 1) return this.#lost(run, envelope);
     let card: Card | undefined;
     try {
-      card = fromCardParts(message.parts) ?? this.#taskInWords(textOf(message.parts));
+      card = cardIn(message) ?? this.#taskInWords(textOf(message.parts));
       const voice = voiceFor(run.extensions.includes(CARD_EXTENSION) || isInCards(message));
       const given = this.#given(card, envelope);
       const work = this.#open(given, envelope, carrier, voice);
-      this.#works.set(taskId, work);
+      work.sitting.say({ status: { state: "TASK_STATE_WORKING" } });
+      this.#works.begin(taskId, work);
       void this.#work(work);
       return work;
     } catch (error) {
@@ -204,27 +196,13 @@ class RoleAgent implements Agent {
     sitting.end();
   }
 
-  /** Waits for an answer, but not for ever, and not with any number of others. */
   async #ask(work: Work, query: QueryCard): Promise<ResultCard> {
-    const { maxWaiting = 1000, waitMs = 3_600_000 } = this.#options;
-    const waiting = [...this.#works.values()].filter(({ asked }) => asked).length;
-    if (waiting >= maxWaiting) {
-      throw new A2AError(
-        "RESOURCE_EXHAUSTED",
-        `${waiting} tasks wait for an answer already; try again later.`,
-      );
-    }
     work.asked = query;
-    const taskId = work.carrier.task_id ?? "";
-    const forget = this.#office.clock.after(waitMs, () => {
-      this.#works.delete(taskId);
-      work.sitting.abandon({});
-    });
     try {
-      return await work.sitting.ask(work.voice.asked(query));
+      const question = work.voice.asked(query);
+      return await this.#works.ask(work.carrier.task_id ?? "", work, question, work.desk.signal);
     } finally {
       work.asked = undefined;
-      forget();
     }
   }
 
@@ -232,7 +210,7 @@ class RoleAgent implements Agent {
   #goOn(work: Work, run: Run): Work {
     const { sitting, asked } = work;
     try {
-      const card = fromCardParts(run.message.parts);
+      const card = cardIn(run.message);
       if (isControlCard(card)) {
         this.#office.protocol.parse(card);
         this.#control(work, card, run.message.messageId);
@@ -322,19 +300,19 @@ function carrierOf({ taskId, contextId, message }: Run, { traceparent }: Envelop
   };
 }
 
-function cardOrNone({ parts }: Message): Card | undefined {
+function cardOrNone(message: Message): Card | undefined {
   try {
-    return fromCardParts(parts);
+    return cardIn(message);
   } catch {
     return undefined;
   }
 }
 
 /** Also a card that cannot be read. */
-function isInCards({ parts, extensions = [] }: Message): boolean {
-  if (extensions.includes(CARD_EXTENSION)) return true;
+function isInCards(message: Message): boolean {
+  if (message.extensions?.includes(CARD_EXTENSION)) return true;
   try {
-    return fromCardParts(parts) !== undefined;
+    return cardIn(message) !== undefined;
   } catch {
     return true;
   }

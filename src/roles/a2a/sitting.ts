@@ -1,7 +1,8 @@
 import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-type Said = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
+/** What can be said of a task. */
+export type Said = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
 /**
  * Work on a task that outlives its turns: it goes on while the task waits for an answer (A2A: INPUT_REQUIRED ends the
@@ -60,6 +61,11 @@ export class Sitting<Answer> {
     const question = this.#question;
     this.#question = undefined;
     question?.resolve(answer);
+  }
+
+  /** Nobody waits for the answer any more. */
+  withdraw(): void {
+    this.#question = undefined;
   }
 
   /** Asks once more what was asked. */

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -163,16 +163,18 @@ describe("a role that is stopped", () => {
 });
 
 describe("an agent that does not answer", () => {
+  /** A stream that begins and says nothing more; of whatever else is asked, nothing is said. */
+  async function begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!(await text(request)).includes("SendStreamingMessage")) return;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
+    response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result: { task } })}\n\n`);
+  }
+
   it("is an error card of the controller's own once the grace period is over", async () => {
     const silent = createHttpServer((request, response) => {
       if (request.method === "POST") {
-        void text(request).then((body) => {
-          if (!body.includes("SendStreamingMessage")) return;
-          // A stream that begins and says nothing more.
-          response.writeHead(200, { "content-type": "text/event-stream" });
-          const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
-          response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result: { task } })}\n\n`);
-        });
+        void begin(request, response);
         return;
       }
       const { port } = silent.address() as AddressInfo;
@@ -241,7 +243,7 @@ it("a server that closes fails what its roles were doing, and says that it may b
   const { url } = await server.listen();
   const solved = createController({ links: { planner: url } }).solve({ task: "2 + 2" });
   await planner.begun;
-  await server.close();
+  await server.close({ graceMs: 200 });
   expect((await solved).reply).toMatchObject({
     sender: PLANNER,
     metadata: { error_type: "cancelled", retryable: true },

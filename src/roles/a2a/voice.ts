@@ -1,7 +1,6 @@
-import type { AgentEvent, AgentMessage } from "../../engine/index.ts";
+import type { AgentMessage } from "../../engine/index.ts";
 import { type Card, CARD_EXTENSION, type QueryCard, toCardParts } from "../../cards/index.ts";
-
-type Said = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
+import type { Said } from "./sitting.ts";
 
 /** How a role says cards to whoever gave it the task: as cards, or in words to one that knows nothing of them. */
 export interface Voice {

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { type CardUsage, PLANNER, SOLVER } from "../../cards/index.ts";
+import type { RoleModel } from "../model.ts";
+import { house, role } from "./house.fixture.ts";
+
+const reported = (input_tokens: number, output_tokens: number): CardUsage => ({
+  input_tokens,
+  output_tokens,
+  source: "reported",
+});
+
+/** Takes 100 ms and 10 tokens in for each call. */
+function modelOf(advance: (ms: number) => void, usage: (call: number) => CardUsage | undefined): RoleModel {
+  let calls = 0;
+  return {
+    id: "counting",
+    evidence: "simulated",
+    async complete() {
+      advance(100);
+      const spent = usage(++calls);
+      return { text: `thought ${calls}`, finish: "stop", ...(spent ? { usage: spent } : {}) };
+    },
+  };
+}
+
+describe("what a role's model spends", () => {
+  it("is on the next card that leaves; parallel tasks of one call have it once", async () => {
+    const clock = { advance: (_ms: number): void => {} };
+    const planner = role(PLANNER, async (desk) => {
+      const plan = {
+        kind: "plan",
+        task: desk.task,
+        findings: [],
+        turn: 1,
+        turns: 3,
+        callsLeft: undefined,
+        mode: "parallel",
+      } as const;
+      await desk.think({ step: plan, messages: [] });
+      await desk.think({ step: { ...plan, repair: "again" }, messages: [] });
+      await Promise.all(["one", "two"].map((task) => desk.delegate({ to: SOLVER, task, turn: 1 })));
+      await desk.think({ step: { ...plan, turn: 2 }, messages: [] });
+      return { result: "done", status: "completed", metadata: { turn: 2 } };
+    });
+    const model = modelOf(
+      (ms) => clock.advance(ms),
+      (call) => (call === 2 ? undefined : reported(10, call)),
+    );
+    const solver = role(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const open = await house({ planner: { role: planner, model }, solver });
+    clock.advance = (ms) => open.clock.advance(ms);
+    await open.controller.solve({ task: "2 + 2", runId: "r", sampleId: "s" });
+
+    const sent = open.memo.cards.filter(({ at_role, dir }) => at_role === PLANNER && dir === "out");
+    const [first, second, last] = sent.map(({ card }) => card.metadata);
+    expect(first).toMatchObject({
+      tokens: 11,
+      usage: { ...reported(10, 1), source: "none" },
+      model: "counting",
+      duration_ms: 200,
+    });
+    expect(second).not.toHaveProperty("usage");
+    expect(second).not.toHaveProperty("tokens");
+    expect(last).toMatchObject({ tokens: 13, usage: reported(10, 3), duration_ms: 100, turn: 2 });
+    expect(open.memo.calls).toEqual([
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 1,
+        card_id: first?.card_id,
+        model: "counting",
+        usage: reported(10, 1),
+        duration_ms: 100,
+        finish: "stop",
+      },
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 1,
+        card_id: first?.card_id,
+        model: "counting",
+        usage: { input_tokens: 0, output_tokens: 0, source: "none" },
+        duration_ms: 100,
+        finish: "stop",
+      },
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 2,
+        card_id: last?.card_id,
+        model: "counting",
+        usage: reported(10, 3),
+        duration_ms: 100,
+        finish: "stop",
+      },
+    ]);
+  });
+
+  it("is on the notice, where that leaves first", async () => {
+    const planner = role(PLANNER, async (desk) => {
+      const step = { kind: "solve", task: desk.task } as const;
+      await desk.think({ step, messages: [] });
+      desk.notice({ error: "one turn too many", errorType: "turn_limit" });
+      return { result: "", status: "partial", metadata: { error_type: "turn_limit" } };
+    });
+    const { controller, memo } = await house({
+      planner: {
+        role: planner,
+        model: modelOf(
+          () => {},
+          () => reported(1, 1),
+        ),
+      },
+    });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    const notice = memo.union.find(({ message_type }) => message_type === "error");
+    expect(notice?.metadata).toMatchObject({ tokens: 2, error_type: "turn_limit" });
+    expect(notice?.metadata).not.toHaveProperty("in_reply_to");
+    expect(reply.metadata).not.toHaveProperty("tokens");
+    expect(memo.calls[0]?.card_id).toBe(notice?.metadata.card_id);
+  });
+
+  it("needs a model", async () => {
+    const planner = role(PLANNER, async (desk) => {
+      await desk.think({ step: { kind: "solve", task: desk.task }, messages: [] });
+      return { result: "", status: "completed" };
+    });
+    const { controller, errors } = await house({ planner });
+    await controller.solve({ task: "2 + 2" });
+    expect(String(errors[0])).toContain('The planner has no model to think with; give one in "model"');
+  });
+});
+
+describe("a desk", () => {
+  it("is of no more use once its work is over", async () => {
+    const planner = role(PLANNER, async (desk) => {
+      setImmediate(() => void desk.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
+      return { result: "done", status: "completed" };
+    });
+    const late = Promise.withResolvers<unknown>();
+    const { controller, memo } = await house({ planner });
+    await controller.solve({ task: "2 + 2" });
+    expect(String(await late.promise)).toContain("The work is over");
+    expect(memo.union).toHaveLength(2);
+  });
+
+  it("copies to its cards what the task says of run, sample and data", async () => {
+    const planner = role(PLANNER, async (desk) => {
+      await desk.delegate({ to: SOLVER, task: "one", forced: true, attempt: 2, metadata: { note: "mine" } });
+      return { result: "done", status: "completed" };
+    });
+    const solver = role(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const { controller, memo } = await house({ planner, solver });
+    await controller.solve({ task: "2 + 2", runId: "r", sampleId: "s", dataset: "d" });
+    const [problem, subtask] = memo.union;
+    expect(subtask?.metadata).toMatchObject({
+      run_id: "r",
+      sample_id: "s",
+      dataset: "d",
+      forced: true,
+      attempt: 2,
+      note: "mine",
+      in_reply_to: problem?.metadata.card_id,
+    });
+  });
+});
