@@ -14,4 +14,12 @@ export const CARDS: Commands = {
     about: "Check records and lists of cards: their form, and the promises of the protocol.",
     load: async () => (await import("./validate.ts")).cardsValidateCommand,
   },
+  html: {
+    about: "Make one HTML file of a run, which opens without a network.",
+    load: async () => (await import("./html.ts")).cardsHtmlCommand,
+  },
+  watch: {
+    about: "Show a run in the browser while it is recorded.",
+    load: async () => (await import("./watch.ts")).cardsWatchCommand,
+  },
 };

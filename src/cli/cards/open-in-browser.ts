@@ -1,0 +1,14 @@
+import { spawn } from "node:child_process";
+
+/** Asks the system to show a file or an address; `failed` is told when there is nothing that could. */
+export function openInBrowser(target: string, failed: (why: string) => void): void {
+  const [program, ...words] =
+    process.platform === "darwin"
+      ? ["open"]
+      : process.platform === "win32"
+        ? ["rundll32", "url.dll,FileProtocolHandler"]
+        : ["xdg-open"];
+  const child = spawn(program ?? "xdg-open", [...words, target], { stdio: "ignore", detached: true });
+  child.on("error", () => failed(`Cannot open a browser here. To do: open ${target}`));
+  child.unref();
+}
