@@ -1,5 +1,6 @@
 import type * as Adk from "@google/adk";
 import type { Message } from "../protocol/index.ts";
+import { isAgentTool } from "./agent-tool.ts";
 import { interruption, type OpenCall, openCalls } from "./open-calls.ts";
 import { longRunningCall } from "./parts.ts";
 import { makeKnown, type Serving } from "./serving.ts";
@@ -25,7 +26,9 @@ export function attendRuns({ pluginManager }: Adk.Runner, { createEvent }: typeo
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
   pluginManager.runBeforeToolCallback = async (asked) => {
-    makeKnown(asked.toolContext.invocationContext);
+    const { invocationContext } = asked.toolContext;
+    makeKnown(invocationContext);
+    if (isAgentTool(asked.tool)) await lookBackIn(asked.tool.agent.name, invocationContext, createEvent);
     return beforeTool(asked);
   };
 }
@@ -38,7 +41,32 @@ async function lookBack(
   const { interrupted, asked } = openCalls(session.events, userMessage);
   const serving = makeKnown(invocationContext);
   const given = serving && asked.length > 0 ? await givenUp(serving, asked) : [];
-  for (const [event, calls] of byEvent([...interrupted, ...given])) {
+  await answerInterrupted([...interrupted, ...given], { session, sessionService, createEvent });
+}
+
+/** The session of an agent that is a tool, which ADK runs with a runner of its own. */
+async function lookBackIn(
+  appName: string,
+  { session: { userId, id }, sessionService }: Adk.InvocationContext,
+  createEvent: typeof Adk.createEvent,
+): Promise<void> {
+  const session = await sessionService?.getSession({ appName, userId, sessionId: id });
+  if (!session) return;
+  const { interrupted } = openCalls(session.events);
+  await answerInterrupted(interrupted, { session, sessionService, createEvent });
+}
+
+interface Writing {
+  readonly session: Adk.Session;
+  readonly sessionService: Adk.BaseSessionService | undefined;
+  readonly createEvent: typeof Adk.createEvent;
+}
+
+async function answerInterrupted(
+  open: readonly OpenCall[],
+  { session, sessionService, createEvent }: Writing,
+): Promise<void> {
+  for (const [event, calls] of byEvent(open)) {
     const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
     const answer = createEvent({ invocationId, author, content: interruption(calls) });
     if (branch !== undefined) answer.branch = branch;

@@ -1,4 +1,11 @@
-import { FunctionTool, LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
+import {
+  AgentTool,
+  FunctionTool,
+  LlmAgent,
+  LogLevel,
+  LongRunningFunctionTool,
+  setLogLevel,
+} from "@google/adk";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { connect, type Remote } from "../client/index.ts";
@@ -18,13 +25,13 @@ afterEach(async () => {
 });
 
 const parameters = z.object({});
-/** Works until it is cancelled, and longer. */
-let atWork = (): void => {};
+/** Works until a test has it find something, whether it is cancelled or not. */
+let atWork = (_find: (found: string) => void): void => {};
 const dig = new FunctionTool({
   name: "dig",
   description: "Digs",
   parameters,
-  execute: () => new Promise(() => atWork()),
+  execute: () => new Promise<string>((resolve) => atWork(resolve)),
 });
 const approve = new LongRunningFunctionTool({
   name: "approve",
@@ -40,7 +47,7 @@ const wish = new LongRunningFunctionTool({
 });
 
 /** Calls the tool that it is told to; otherwise it tells its history, in which every call has its answer. */
-async function serve(): Promise<Remote> {
+async function serve(rootOf = (worker: LlmAgent): LlmAgent => worker): Promise<Remote> {
   const model = new ScriptedLlm(({ text, results, request: { contents } }) => {
     if (results.length > 0 || !/^[a-z]+$/.test(text)) {
       const story = contents.flatMap(({ parts = [] }) =>
@@ -55,7 +62,7 @@ async function serve(): Promise<Remote> {
     return { call: text };
   });
   const agent = new LlmAgent({ name: "worker", model, tools: [dig, approve, wish] });
-  const server = toA2a(agent, { port: 0, store: "memory", runConfig: { maxLlmCalls: 3 } });
+  const server = toA2a(rootOf(agent), { port: 0, store: "memory", runConfig: { maxLlmCalls: 3 } });
   servers.push(server);
   return connect((await server.listen()).url);
 }
@@ -70,7 +77,7 @@ const answerTo = ({ status }: Task): Part[] => {
 
 /** A task that is cancelled while its tool is at work: its context. */
 async function cancelWhileDigging(remote: Remote): Promise<string> {
-  const digging = new Promise<void>((resolve) => {
+  const digging = new Promise<unknown>((resolve) => {
     atWork = resolve;
   });
   let context = "";
@@ -93,12 +100,47 @@ describe("a call whose run was cut off", () => {
     expect(again.split("No result: ")).toHaveLength(2 + 1);
   });
 
+  it("is answered also in the session of an agent that is a tool", async () => {
+    const remote = await serve(
+      (worker) =>
+        new LlmAgent({
+          name: "boss",
+          tools: [new AgentTool({ agent: worker })],
+          model: new ScriptedLlm(({ text, results: [answer] }) => {
+            const result = answer?.response?.["result"];
+            return typeof result === "string"
+              ? [{ text: [result] }]
+              : { call: "worker", args: { request: text } };
+          }),
+        }),
+    );
+    const contextId = await cancelWhileDigging(remote);
+    const expected = /^dig \| dig\? \| \{"error":"No result: .*interrupted.*"\} \| How\?$/;
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(expected);
+  });
+
   it("is answered also when its tool is none", async () => {
     const remote = await serve();
     const failed = taskOf(await remote.send("dance"));
     expect(failed.status.state).toBe("TASK_STATE_FAILED");
     const { contextId } = failed;
     expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(/^dance \| dance\? \| \{"error"/);
+  });
+
+  it("has its own answer when it was at work all the time, in another task", async () => {
+    const remote = await serve();
+    const digging = new Promise<(found: string) => void>((resolve) => {
+      atWork = resolve;
+    });
+    const begun = taskOf(await remote.send("dig", { configuration: { returnImmediately: true } }));
+    const { contextId, id } = begun;
+    const find = await digging;
+    expect(said(taskOf(await remote.send("How?", { contextId })))).toContain('dig? | {"error":"No result');
+    find("gold");
+    while ((await remote.task.get(id)).status.state === "TASK_STATE_WORKING");
+    expect(said(await remote.task.get(id))).toContain('dig? | {"result":"gold"}');
+    const later = said(taskOf(await remote.send("So?", { contextId })));
+    expect(later).toMatch(/^dig \| dig\? \| \{"result":"gold"\} \| /);
   });
 
   it("is left alone when it waits for a person, and its answer is taken", async () => {

@@ -1,4 +1,5 @@
 import type { Task } from "../../protocol/index.ts";
+import { isAgentTool } from "../agent-tool.ts";
 import type { SessionPlace } from "../metadata.ts";
 import type { AdkEvent, AdkRunner } from "../types.ts";
 import { FOR_TASK, TASK_ID, textUnder } from "./session-place.ts";
@@ -78,11 +79,6 @@ function standInsBelow(root: object, appName: string): Map<string, Map<string, S
   };
   walkApp(root, appName);
   return apps;
-}
-
-function isAgentTool(tool: unknown): tool is { agent: { name: string } } {
-  const { agent } = (tool ?? {}) as { agent?: { name?: unknown } };
-  return typeof agent?.name === "string";
 }
 
 function isStandIn(agent: object): agent is StandIn {
