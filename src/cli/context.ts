@@ -6,6 +6,8 @@ export interface Context {
   readonly stdin: NodeJS.ReadableStream;
   /** Whether a person sits at both ends: what asks questions does so only then. */
   readonly interactive: boolean;
+  /** Of the terminal that `streams.out` writes to; `undefined` when it writes to none. */
+  readonly columns?: number | undefined;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;

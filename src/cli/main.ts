@@ -119,6 +119,7 @@ export function processContext(): Context {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
     stdin: process.stdin,
     interactive: process.stdin.isTTY && process.stdout.isTTY,
+    columns: process.stdout.isTTY ? process.stdout.columns : undefined,
     interrupted: interruption.signal,
     env: process.env,
     cwd: process.cwd(),

@@ -67,7 +67,7 @@ export function colloquy(
 /** The same within this process, which is quicker: for what neither ends by a signal nor goes on for long. */
 export async function inProcess(
   args: readonly string[],
-  world: Partial<Pick<Context, "env" | "cwd" | "stdin" | "interactive">> = {},
+  world: Partial<Pick<Context, "env" | "cwd" | "stdin" | "interactive" | "columns">> = {},
 ): Promise<Ended> {
   const ended = { code: 0, out: "", err: "" };
   const streams = {

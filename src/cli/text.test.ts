@@ -51,6 +51,10 @@ describe("text output", () => {
     expect(text).toContain("␛[31mred␛[0m");
   });
 
+  it("lets nobody turn the order of letters around", () => {
+    expect(printable("file \u202egpj.exe\u2066")).toBe("file \ufffdgpj.exe\ufffd");
+  });
+
   it("keeps newlines and tabs, in either convention", () => {
     expect(printable("a\r\nb\n\tc")).toBe("a\nb\n\tc");
   });

@@ -49,14 +49,14 @@ export class TextPage {
 
 /**
  * What an agent says is printed to somebody's terminal: control characters, with which it could rewrite the screen,
- * become visible instead.
+ * and those that turn the order of what is read around become visible instead.
  */
 export function printable(text: string): string {
   return (
     text
       .replaceAll("\r\n", "\n")
       // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (control) =>
+      .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, (control) =>
         control < "\u0020" ? String.fromCharCode(0x2400 + control.charCodeAt(0)) : "\ufffd",
       )
   );

@@ -6,6 +6,14 @@ export const CARDS: Commands = {
     about: "Say what a run says: turns, tokens, time, and what went wrong.",
     load: async () => (await import("./stats.ts")).cardsStatsCommand,
   },
+  show: {
+    about: "Show what was said: as boxes, lanes, a timeline, a diagram.",
+    load: async () => (await import("./show.ts")).cardsShowCommand,
+  },
+  export: {
+    about: "Write a run as other tools read it: Perfetto, OpenTelemetry, Mermaid, SVG …",
+    load: async () => (await import("./export.ts")).cardsExportCommand,
+  },
   compare: {
     about: "Put runs of the same problems beside each other: accuracy, tokens, and whether they differ.",
     load: async () => (await import("./compare.ts")).cardsCompareCommand,
