@@ -1,0 +1,77 @@
+import {
+  type ErrorCard,
+  type HotpotSample,
+  type ResultCard,
+  type Sample,
+  scoreGsm8k,
+  scoreHotpotAnswer,
+  scoreSupportingFacts,
+  type ScoreSeen,
+  type SupportingFact,
+} from "../../cards/index.ts";
+import { answerIn } from "../../roles/index.ts";
+
+/** The rules of the datasets. Of GSM8K `strict` wants the number where an answer belongs, `flexible` takes the last one. */
+export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
+
+export function ruleFor(dataset: Sample["dataset"], rule?: string): ScoreRule {
+  const rules: readonly ScoreRule[] =
+    dataset === "gsm8k" ? ["gsm8k/strict", "gsm8k/flexible"] : ["hotpotqa/em"];
+  const found = rules.find((one) => rule === undefined || one === rule || one === `${dataset}/${rule}`);
+  if (found) return found;
+  throw new RangeError(`${dataset} is not scored by ${JSON.stringify(rule)}; there is ${rules.join(", ")}.`);
+}
+
+type Verdict = Pick<ScoreSeen, "gold" | "correct" | "rule" | "predicted" | "measures">;
+
+/**
+ * Whether a reply has the answer. Only a result `completed` is one: what a limit left over may hold the right number by
+ * chance. The answer of a planner is the content of its card; a whole solution has it where `Answer:` stands.
+ * `shown` are the titles of the documents that solvers were given.
+ */
+export function judge(
+  sample: Sample,
+  reply: ResultCard | ErrorCard,
+  rule: ScoreRule,
+  { isWhole, shown }: { readonly isWhole: boolean; readonly shown: ReadonlySet<string> },
+): Verdict {
+  const isAnswer = reply.message_type === "result" && reply.metadata.status === "completed";
+  const text = isAnswer ? reply.content : "";
+  if (sample.dataset === "gsm8k") {
+    const solution = isAnswer && !isWhole ? `Answer: ${text}` : text;
+    const { predicted, correct } = scoreGsm8k(
+      solution,
+      sample.gold,
+      rule === "gsm8k/flexible" ? "flexible" : "strict",
+    );
+    return { gold: sample.gold, correct, rule, ...(predicted !== undefined && { predicted }) };
+  }
+  const predicted = isWhole ? (answerIn(text, "hotpotqa") ?? "") : text.trim();
+  const { exact, f1 } = scoreHotpotAnswer(predicted, sample.gold);
+  return {
+    gold: sample.gold,
+    correct: exact === 1,
+    rule,
+    ...(predicted !== "" && { predicted }),
+    measures: { em: exact, f1, ...paragraphsOf(sample, shown) },
+  };
+}
+
+/** How well the paragraphs were found that solvers were shown, where some were left out. `shown` are their titles. */
+function paragraphsOf(sample: HotpotSample, shown: ReadonlySet<string>): Record<string, number> {
+  if (shown.size === 0 || shown.size === sample.paragraphs.length) return {};
+  const gold = new Set(sample.supporting.map(({ title }) => title));
+  const { exact, precision, recall, f1 } = scoreSupportingFacts(wholeOf(shown), wholeOf(gold));
+  return {
+    paragraphs_em: exact,
+    paragraphs_precision: precision,
+    paragraphs_recall: recall,
+    paragraphs_f1: f1,
+    paragraphs_all: recall === 1 ? 1 : 0,
+  };
+}
+
+/** Paragraphs as if each had one sentence. */
+function wholeOf(titles: Iterable<string>): SupportingFact[] {
+  return Array.from(titles, (title) => ({ title, sentence: 0 }));
+}

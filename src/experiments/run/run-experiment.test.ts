@@ -1,0 +1,217 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  cardsOf,
+  generateFlowDiagram,
+  gsm8kSlice,
+  reportOf,
+  samplesOf,
+  type TaskCard,
+  wilson,
+} from "../../cards/index.ts";
+import { faulty, oracle, type RoleModel, scripted, serveRoles, createSolver } from "../../roles/index.ts";
+import { choose, readDataset } from "../data/index.ts";
+import {
+  type ExperimentOptions,
+  type ExperimentOutcome,
+  type Progress,
+  runExperiment,
+} from "./run-experiment.ts";
+
+const GSM8K = readDataset("gsm8k");
+const ORACLE = oracle(gsm8kSlice());
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "colloquy-experiment-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+function run(options: Partial<ExperimentOptions> = {}): Promise<ExperimentOutcome> {
+  return runExperiment({ dataset: GSM8K, model: ORACLE, out: folder(), ...options });
+}
+
+const right = ({ recording }: ExperimentOutcome): number =>
+  recording.scores.filter(({ correct }) => correct).length;
+
+describe("an experiment", () => {
+  it("has all problems solved by roles over HTTP, with every card on record", async () => {
+    const outcome = await run();
+    expect(outcome).toMatchObject({ status: "completed", why: undefined, degraded: false });
+    expect(right(outcome)).toBe(20);
+    const report = reportOf(outcome.recording);
+    expect(report).toMatchObject({ broken: [], samples: { total: 20, done: 20 }, ledger: { ok: true } });
+    const [janet] = samplesOf(outcome.recording).filter(({ id }) => id === "gsm8k_0");
+    expect(generateFlowDiagram(janet?.cards ?? [])).toBe(
+      [
+        "1. CONTROLLER    → [TASK]    PLANNER",
+        "2. PLANNER       → [TASK]    SOLVER",
+        "3. SOLVER        ← [RESULT]  PLANNER",
+        "4. PLANNER       → [TASK]    SOLVER",
+        "5. SOLVER        ← [RESULT]  PLANNER",
+        "6. PLANNER       ← [RESULT]  CONTROLLER",
+      ].join("\n"),
+    );
+    const seed = JSON.parse(readFileSync(outcome.seedFile ?? "", "utf8")) as object[];
+    expect(seed).toEqual(cardsOf(outcome.recording));
+    expect(seed).toHaveLength(120);
+  });
+
+  it.each(["direct", "cot", "cot-sc@3"])("has %s as a run of cards, too", async (method) => {
+    const outcome = await run({ dataset: choose(GSM8K, { n: 5 }), method });
+    expect(right(outcome)).toBe(5);
+    expect(outcome.recording.run?.method).toBe(method);
+    expect(outcome.recording.calls).toHaveLength(method === "cot-sc@3" ? 15 : 5);
+    expect(
+      cardsOf(outcome.recording)
+        .map(({ sender }) => sender)
+        .toSorted(),
+    ).toEqual([...Array<string>(5).fill("controller"), ...Array<string>(5).fill("solver")]);
+  });
+
+  it("is as wrong as its solvers, and not more: (1 − p)² of the problems with two calls", async () => {
+    let correct = 0;
+    let all = 0;
+    for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+      const outcome = await run({ model: faulty(ORACLE, { wrong: 0.2, seed }) });
+      expect(outcome.recording.run?.evidence).toBe("simulated");
+      correct += right(outcome);
+      all += outcome.recording.scores.length;
+    }
+    // With these seeds always the same; the interval is of 99 %.
+    const { low, high } = wilson(correct, all, 0.99);
+    expect(all).toBe(200);
+    expect(low).toBeLessThan(0.64);
+    expect(high).toBeGreaterThan(0.64);
+  });
+
+  it("routes paragraphs to solvers, and says how well", async () => {
+    const paragraphs = [
+      { title: "Inception", sentences: ["Inception was directed by Christopher Nolan."] },
+      { title: "Christopher Nolan", sentences: ["He was born in Westminster, London, England."] },
+      { title: "Westminster", sentences: ["Westminster is a city."] },
+    ];
+    const question = "What is the birthplace of the director of Inception?";
+    const model = {
+      planner: scripted([
+        JSON.stringify({ action: "call_solver", subtask: "Who directed it?", documents: ["Inception"] }),
+        JSON.stringify({ action: "call_solver", subtask: "Where?", documents: ["Christopher Nolan"] }),
+        JSON.stringify({ action: "final_answer", answer: "Westminster, London, England" }),
+      ]),
+      solver: scripted(["Christopher Nolan", "Westminster, London, England"]),
+    };
+    const outcome = await run({
+      model,
+      dataset: {
+        name: "hotpotqa",
+        split: "made up",
+        samples: [
+          {
+            dataset: "hotpotqa",
+            id: "hotpotqa_1",
+            question,
+            gold: "Westminster, London",
+            type: "bridge",
+            level: undefined,
+            paragraphs,
+            supporting: [
+              { title: "Inception", sentence: 0 },
+              { title: "Christopher Nolan", sentence: 0 },
+            ],
+          },
+        ],
+      },
+    });
+    expect(outcome.recording.scores).toMatchObject([
+      {
+        rule: "hotpotqa/em",
+        correct: false,
+        predicted: "Westminster, London, England",
+        measures: { em: 0, f1: 0.8, paragraphs_em: 1 },
+      },
+    ]);
+    const shown = cardsOf(outcome.recording)
+      .filter((card): card is TaskCard => card.sender === "planner" && card.message_type === "task")
+      .map(({ metadata }) =>
+        JSON.stringify(metadata.context?.["documents"]).includes("Westminster is a city"),
+      );
+    expect(shown).toEqual([false, false]);
+  });
+
+  it("takes roles that are served elsewhere", async () => {
+    const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
+    onTestFinished(() => solver.close({ graceMs: 0 }));
+    const outcome = await run({
+      dataset: choose(GSM8K, { n: 2 }),
+      model: { planner: ORACLE },
+      links: { solver: solver.urls["solver"] ?? "" },
+    });
+    expect(right(outcome)).toBe(2);
+    expect(outcome.recording.run?.model["solver"]).toBe(solver.urls["solver"]);
+  });
+});
+
+describe("an experiment that is interrupted", () => {
+  it("goes on with what is not done, once", async () => {
+    const out = folder();
+    const stop = new AbortController();
+    const seen: Progress[] = [];
+    const first = await run({
+      out,
+      concurrency: 2,
+      signal: stop.signal,
+      onProgress: (progress) => {
+        seen.push(progress);
+        if (progress.done === 7) stop.abort();
+      },
+    });
+    expect(first.status).toBe("interrupted");
+    expect(first.seedFile).toBeUndefined();
+    expect(first.recording.scores).toHaveLength(7);
+    // As a killed process leaves it.
+    appendFileSync(first.file, '{"v":1,"kind":"ca');
+
+    await expect(run({ out })).rejects.toThrow("--resume");
+    const again = await run({ out, resume: true, onProgress: (progress) => seen.push(progress) });
+    expect(again.status).toBe("completed");
+    expect(again.recording.scores.map(({ sample_id }) => sample_id).toSorted()).toEqual(
+      GSM8K.samples.map(({ id }) => id).toSorted(),
+    );
+    expect(cardsOf(again.recording)).toHaveLength(120);
+    expect(reportOf(again.recording).broken).toEqual([]);
+    expect(seen.at(-1)).toEqual({ done: 20, total: 20, judged: 13, correct: 13, failed: 0 });
+  });
+
+  it("by a model that cannot be reached has no verdicts, gives up, and goes on when it is back", async () => {
+    const out = folder();
+    const asked: string[] = [];
+    const gone: RoleModel = {
+      id: "oracle",
+      evidence: "oracle",
+      complete: ({ step }) => {
+        asked.push(step.task.metadata.sample_id ?? "");
+        return Promise.reject(new Error("connect ECONNREFUSED"));
+      },
+    };
+    const first = await run({ out, model: gone, concurrency: 1, giveUpAfter: 3 });
+    expect(first).toMatchObject({
+      status: "failed",
+      why: expect.stringContaining("ECONNREFUSED") as string,
+      recording: { scores: [] },
+    });
+    expect(new Set(asked).size).toBe(3);
+    const again = await run({ out, resume: true });
+    expect(again.status).toBe("completed");
+    expect(right(again)).toBe(20);
+  });
+
+  it("scores what a limit stopped as wrong, and says what it was", async () => {
+    const model = faulty(ORACLE, { loop: true });
+    const outcome = await run({ model, dataset: choose(GSM8K, { n: 2 }) });
+    expect(right(outcome)).toBe(0);
+    expect(outcome.status).toBe("completed");
+    expect(reportOf(outcome.recording).figures?.errorsByType).toMatchObject({ turn_limit: 2 });
+  });
+});
