@@ -1,7 +1,7 @@
 import type * as Adk from "@google/adk";
 import type { Message } from "../protocol/index.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import { interruption, type OpenCall, openCalls } from "./open-calls.ts";
+import { type AskedCall, interruption, type OpenCall, openCalls } from "./open-calls.ts";
 import { longRunningCall } from "./parts.ts";
 import { makeKnown, type Serving } from "./serving.ts";
 import type { AdkEvent, AdkFunctionCall } from "./types.ts";
@@ -75,16 +75,12 @@ async function answerInterrupted(
   }
 }
 
-/** Notes who waits; the calls that no task waits for any more, and of which a model would not hear anything. */
-async function givenUp(
-  serving: Serving,
-  asked: readonly (OpenCall & { isBare: boolean })[],
-): Promise<OpenCall[]> {
-  const { run } = serving;
-  const tasks = await run.waiting();
+/** Notes who waits; and what a model would hear of without an answer, since no task waits for it any more. */
+async function givenUp(serving: Serving, asked: readonly AskedCall[]): Promise<OpenCall[]> {
+  const tasks = await serving.run.waiting();
   if (tasks.length > 0) serving.waiting = tasks.map(({ id }) => id);
   const waiting = new Set(tasks.flatMap(({ status }) => idsIn(status.message)));
-  return asked.filter(({ call, isBare }) => isBare && !waiting.has(call.id ?? ""));
+  return asked.flatMap(({ call, leaves }) => (leaves && !waiting.has(call.id ?? "") ? [leaves] : []));
 }
 
 function idsIn(question: Message | undefined): string[] {

@@ -39,6 +39,13 @@ const approve = new LongRunningFunctionTool({
   parameters,
   execute: () => ({ status: "pending" }),
 });
+const risk = new FunctionTool({
+  name: "risk",
+  description: "Does what a person is to confirm",
+  parameters,
+  requireConfirmation: true,
+  execute: () => "done",
+});
 const wish = new LongRunningFunctionTool({
   name: "wish",
   description: "Asks a person and says nothing meanwhile",
@@ -61,7 +68,7 @@ async function serve(rootOf = (worker: LlmAgent): LlmAgent => worker): Promise<R
     }
     return { call: text };
   });
-  const agent = new LlmAgent({ name: "worker", model, tools: [dig, approve, wish] });
+  const agent = new LlmAgent({ name: "worker", model, tools: [dig, approve, wish, risk] });
   const server = toA2a(rootOf(agent), { port: 0, store: "memory", runConfig: { maxLlmCalls: 3 } });
   servers.push(server);
   return connect((await server.listen()).url);
@@ -153,12 +160,15 @@ describe("a call whose run was cut off", () => {
     expect(said(done)).toContain('wish? | {"status":"approved"}');
   });
 
-  it("is answered when nobody waits for the person any more", async () => {
+  it.each(["wish", "risk"])("is answered when nobody waits for the person any more: %s", async (name) => {
     const remote = await serve();
-    const asked = taskOf(await remote.send("wish"));
-    await remote.task.cancel(asked.id);
+    const asked = taskOf(await remote.send(name));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const { contextId } = asked;
-    expect(said(taskOf(await remote.send("How?", { contextId })))).toMatch(/^wish \| wish\? \| \{"error"/);
+    expect(said(taskOf(await remote.send("How?", { contextId })))).not.toContain("No result");
+    await remote.task.cancel(asked.id);
+    const history = said(taskOf(await remote.send("And now?", { contextId })));
+    expect(history.startsWith(`${name} | ${name}? | {"error":"No result`)).toBe(true);
   });
 });
 
@@ -202,15 +212,18 @@ describe("the calls of a history", () => {
   });
   const ids = (events: AdkEvent[], answers: AdkEvent = {}): unknown => {
     const { interrupted, asked } = openCalls(events, answers.content);
-    return [interrupted.map((open) => open.call.id), asked.map((open) => [open.call.id, open.isBare])];
+    return [
+      interrupted.map((open) => open.call.id),
+      asked.map(({ call, leaves }) => [call.id, leaves?.call.id]),
+    ];
   };
   const longRunning = (id: string): AdkEvent => call(id, { longRunningToolIds: [id] });
 
   it("are open until they are answered; of those that wait for a person, until the person answers", () => {
     expect(ids([call("1"), response("1")])).toEqual([[], []]);
     expect(ids([call("1"), { author: "user", content: { parts: [{ text: "x" }] } }])).toEqual([["1"], []]);
-    expect(ids([longRunning("1")])).toEqual([[], [["1", true]]]);
-    expect(ids([longRunning("1"), response("1")])).toEqual([[], [["1", false]]]);
+    expect(ids([longRunning("1")])).toEqual([[], [["1", "1"]]]);
+    expect(ids([longRunning("1"), response("1")])).toEqual([[], [["1", undefined]]]);
     expect(ids([longRunning("1"), response("1"), response("1", "user")])).toEqual([[], []]);
     expect(ids([longRunning("1"), response("1")], response("1", "user"))).toEqual([[], []]);
   });
@@ -225,7 +238,7 @@ describe("the calls of a history", () => {
       request("adk_request_confirmation", { originalFunctionCall: { id: "1" } }),
       request("adk_request_credential", { function_call_id: "1" }),
     ]) {
-      expect(ids([call("1"), asking])).toEqual([[], [["2", false]]]);
+      expect(ids([call("1"), asking])).toEqual([[], [["2", "1"]]]);
       // It is made once the person has said so; who is interrupted then is interrupted.
       expect(ids([call("1"), asking], response("2", "user"))).toEqual([[], []]);
       expect(ids([call("1"), asking, response("2", "user")])).toEqual([["1"], []]);
@@ -236,9 +249,9 @@ describe("the calls of a history", () => {
     const own = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
     const elsewhere = { customMetadata: { "a2a:task_id": "t" } };
     expect(ids([{ author: "a", content: own }])).toEqual([[], []]);
-    expect(ids([{ author: "a", content: own, longRunningToolIds: ["1"] }])).toEqual([[], [["1", false]]]);
+    expect(ids([{ author: "a", content: own, longRunningToolIds: ["1"] }])).toEqual([[], [["1", undefined]]]);
     expect(ids([call("1", elsewhere)])).toEqual([[], []]);
-    expect(ids([call("1", { ...elsewhere, longRunningToolIds: ["1"] })])).toEqual([[], [["1", false]]]);
+    expect(ids([call("1", { ...elsewhere, longRunningToolIds: ["1"] })])).toEqual([[], [["1", undefined]]]);
     expect(ids([{ author: "user", content: { parts: [{ functionCall: { id: "1" } }] } }])).toEqual([[], []]);
   });
 });

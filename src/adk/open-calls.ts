@@ -7,16 +7,21 @@ export interface OpenCall {
   readonly call: AdkFunctionCall;
 }
 
+export interface AskedCall extends OpenCall {
+  /** What a model would have no answer to if the person never answers: this call, or the one that it holds back. */
+  readonly leaves?: OpenCall;
+}
+
 /** What is open in the history of a session. */
 export interface OpenCalls {
   /** Their tools were at work when the run ended: it was cancelled, or failed, or its process was killed. */
   readonly interrupted: readonly OpenCall[];
-  /** A person has not answered them yet. `isBare`: their tools have said nothing meanwhile either. */
-  readonly asked: readonly (OpenCall & { readonly isBare: boolean })[];
+  /** A person has not answered them yet. */
+  readonly asked: readonly AskedCall[];
 }
 
-/** `answers`: what is about to be added to the history. */
-export function openCalls(events: readonly AdkEvent[], answers?: GenaiContent): OpenCalls {
+/** `message`: what is about to be added to the history. */
+export function openCalls(events: readonly AdkEvent[], message?: GenaiContent): OpenCalls {
   const calls = new Map<string, OpenCall>();
   const answered = new Set<string>();
   const byPerson = new Set<string>();
@@ -28,18 +33,23 @@ export function openCalls(events: readonly AdkEvent[], answers?: GenaiContent): 
       if (event.author === "user") byPerson.add(response.id);
     }
   }
-  const held = new Set(
-    [...calls].flatMap(([id, { call }]) => (byPerson.has(id) ? [] : (heldBy(call) ?? []))),
-  );
-  for (const { functionResponse } of answers?.parts ?? []) byPerson.add(functionResponse?.id ?? "");
-  const interrupted: OpenCall[] = [];
-  const asked: (OpenCall & { isBare: boolean })[] = [];
+  const isOpen = (open: OpenCall | undefined): open is OpenCall =>
+    open?.call.id !== undefined && !answered.has(open.call.id) && isToldToModels(open);
+  const waits = (id: string, { event }: OpenCall): boolean =>
+    event.longRunningToolIds?.includes(id) === true && !byPerson.has(id);
+  const held = new Set<string>();
+  const asked: AskedCall[] = [];
+  const answers = new Set(message?.parts?.map(({ functionResponse }) => functionResponse?.id));
   for (const [id, open] of calls) {
-    if (byPerson.has(id) || held.has(id)) continue;
-    const isBare = !answered.has(id) && isToldToModels(open);
-    if (open.event.longRunningToolIds?.includes(id)) asked.push({ ...open, isBare });
-    else if (isBare) interrupted.push(open);
+    if (!waits(id, open)) continue;
+    const other = heldBy(open.call);
+    if (other !== undefined) held.add(other);
+    const leaves = [open, calls.get(other ?? "")].find(isOpen);
+    if (!answers.has(id)) asked.push(leaves ? { ...open, leaves } : open);
   }
+  const interrupted = [...calls].flatMap(([id, open]) =>
+    isOpen(open) && !open.event.longRunningToolIds?.includes(id) && !held.has(id) ? [open] : [],
+  );
   return { interrupted, asked };
 }
 
