@@ -1,60 +1,60 @@
+import type { Card } from "../card/index.ts";
+import { type Delegation, delegationsOf } from "../views/delegations.ts";
+import { allOf } from "../views/exchanges.ts";
 import type { SeenCard } from "./run-model.ts";
 
+/** What each card came of; a card that began something has none. */
+export type Causes = ReadonlyMap<SeenCard, readonly SeenCard[]>;
+
 /**
- * What each card came of: a reply of what it replies to, or, when its sender asked others meanwhile, of what they
- * answered; a task of all that its sender had received since it last sent one, so that parallel tasks share their cause.
- * `cards` are of one problem, in the order in which they were sent.
+ * An answer to a question comes of the question. Whatever else a role sends in the course of a task comes of all that has
+ * come back to it since it last sent something, else of what that came of: parallel tasks share their cause, and their
+ * results meet in what follows. `cards` are of one problem, in the order in which they were sent.
  */
-export function causesOf(cards: readonly SeenCard[]): ReadonlyMap<SeenCard, readonly SeenCard[]> {
-  const byId = new Map(
-    cards.flatMap((seen) =>
-      seen.card.metadata.card_id ? [[seen.card.metadata.card_id, seen] as const] : [],
-    ),
-  );
-  const desks = new Map<string, { fresh: SeenCard[]; used: readonly SeenCard[] }>();
-  const deskOf = (role: string): { fresh: SeenCard[]; used: readonly SeenCard[] } => {
-    let desk = desks.get(role);
-    if (!desk) desks.set(role, (desk = { fresh: [], used: [] }));
-    return desk;
-  };
+export function causesOf(cards: readonly SeenCard[]): Causes {
+  const seenAs = new Map(cards.map((seen) => [seen.card, seen]));
+  const order = new Map(cards.map((seen, at) => [seen, at]));
+  const inOrder = (some: readonly Card[]): SeenCard[] =>
+    some
+      .flatMap((card) => seenAs.get(card) ?? [])
+      .toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
+
   const causes = new Map<SeenCard, readonly SeenCard[]>();
-  for (const seen of cards) {
-    const { sender, recipient, metadata } = seen.card;
-    const desk = deskOf(sender);
-    const asked = byId.get(metadata.in_reply_to ?? "");
-    const isReply = asked !== undefined && asked.card.recipient === sender;
-    // Whatever reached the sender between the question and this card, in time to matter.
-    const since = isReply
-      ? desk.fresh.filter((other) => other !== asked && repliesToOwn(other, sender))
-      : desk.fresh;
-    const own = isReply && since.length === 0 ? [asked] : since.length > 0 ? since : desk.used;
-    causes.set(
-      seen,
-      own.filter((other) => other !== seen),
-    );
-    if (own !== desk.used) {
-      desk.used = own;
-      desk.fresh = desk.fresh.filter((other) => !own.includes(other));
-    }
-    deskOf(recipient).fresh.push(seen);
+  const { roots } = delegationsOf(cards);
+  for (const [asker, own] of Map.groupBy(roots, ({ task }) => task.sender))
+    workThrough(asker, [], inOrder(own.flatMap(saidAbout)), causes);
+  for (const one of allOf(roots)) {
+    const [, ...about] = saidAbout(one);
+    const cards = [...about, ...one.subtasks.flatMap(saidAbout)];
+    workThrough(one.task.recipient, inOrder([one.task]), inOrder(cards), causes);
   }
   return causes;
 }
 
-function repliesToOwn({ card }: SeenCard, sender: string): boolean {
-  return card.message_type !== "task" && card.recipient === sender;
+/** Everything that went to and fro between the two of a task; the task first. */
+function saidAbout({ task, asides, reply }: Delegation): Card[] {
+  return [task, ...asides.map(({ card }) => card), ...(reply ? [reply] : [])];
 }
 
-/** The chain of causes that the last card waited for: at each card, on through the cause that arrived last. */
-export function criticalPathOf(
+/** The course of one task, as the role that works on it sends and receives. */
+function workThrough(
+  role: string,
+  begin: readonly SeenCard[],
   cards: readonly SeenCard[],
-  causes: ReadonlyMap<SeenCard, readonly SeenCard[]> = causesOf(cards),
-): SeenCard[] {
-  const path: SeenCard[] = [];
-  let at = cards.findLast(({ card }) => card.message_type === "result" || card.message_type === "error");
-  while (at && !path.includes(at)) {
-    path.unshift(at);
-    at = causes.get(at)?.toSorted((a, b) => b.arrived - a.arrived)[0];
+  causes: Map<SeenCard, readonly SeenCard[]>,
+): void {
+  let last = begin;
+  let fresh: SeenCard[] = [];
+  for (const seen of cards) {
+    const { sender, recipient, metadata } = seen.card;
+    if (sender === role && !causes.has(seen)) {
+      const question = fresh.find(
+        ({ card }) => card.message_type === "query" && card.metadata.card_id === metadata.in_reply_to,
+      );
+      const came = question ? [question] : fresh.filter(({ arrived }) => arrived <= seen.sent);
+      if (!question && came.length > 0) last = came;
+      causes.set(seen, question ? came : last);
+      fresh = fresh.filter((other) => !came.includes(other));
+    } else if (recipient === role) fresh.push(seen);
   }
-  return path;
 }

@@ -1,18 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { recorded, SCRIPTS } from "../record/record.fixture.ts";
-import { causesOf, criticalPathOf } from "./causes.ts";
+import { JANET, PARALLEL, recorded, STOPPED } from "../record/record.fixture.ts";
+import { criticalOf } from "./analysis.ts";
+import { causesOf } from "./causes.ts";
 import { dagLayout } from "./layout/dag.ts";
 import { graphLayout } from "./layout/graph.ts";
 import { sequenceLayout } from "./layout/sequence.ts";
 import { timelineLayout } from "./layout/timeline.ts";
 import { overviewOf } from "./overview.ts";
 import { pageDataOf } from "./page-data.ts";
-import { type PageSample, RunModel } from "./run-model.ts";
+import { type PageSample, RunModel, type SeenCard } from "./run-model.ts";
 
 const model = RunModel.of(pageDataOf(recorded(), "run"));
 const sampleAt = (at: number): PageSample =>
   model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined };
-const janet = sampleAt(0).cards;
+const sampleNamed = (id: string): PageSample => model.sample(id) ?? sampleAt(-1);
+const janet = sampleNamed(JANET.id).cards;
 
 describe("a sequence diagram", () => {
   it("has a line for each role and an arrow for each card, in the order of their sending", () => {
@@ -73,19 +75,43 @@ describe("the causes of cards", () => {
       [3],
       [4],
     ]);
-    expect(criticalPathOf(janet)).toEqual(janet);
+    expect([...criticalOf(sampleNamed(JANET.id), model)]).toEqual(janet);
   });
 
-  it("fork into parallel tasks and come together again; the path goes through the slower one", () => {
-    const at = SCRIPTS.findIndex(({ steps }) => steps.some(({ after }) => (after?.length ?? 0) > 1));
-    const { cards } = sampleAt(at);
+  it("fork into parallel tasks and come together again; the path goes through the slowest", () => {
+    const { cards } = sampleNamed(PARALLEL.id);
     const causes = causesOf(cards);
-    const joined = cards.find((seen) => (causes.get(seen)?.length ?? 0) > 1);
-    const waitedFor = joined ? (causes.get(joined) ?? []) : [];
-    const last = waitedFor.toSorted((a, b) => b.arrived - a.arrived)[0];
-    expect(waitedFor.length).toBeGreaterThan(1);
-    expect(criticalPathOf(cards)).toContain(last);
-    expect(criticalPathOf(cards)).not.toContain(waitedFor.find((other) => other !== last));
+    const nameOf = ({ card }: SeenCard): string =>
+      card.metadata.card_id?.replace(`${PARALLEL.id}.`, "") ?? "";
+    expect(
+      Object.fromEntries(cards.map((seen) => [nameOf(seen), (causes.get(seen) ?? []).map(nameOf)])),
+    ).toEqual({
+      q: [],
+      s1: ["q"],
+      s2: ["q"],
+      s3: ["q"],
+      r1: ["s1"],
+      ask: ["s2"],
+      told: ["ask"],
+      r2: ["told"],
+      r3: ["s3"],
+      "10": ["r1", "r3", "r2"],
+    });
+    expect([...criticalOf(sampleNamed(PARALLEL.id), model)].map(nameOf)).toEqual([
+      "q",
+      "s2",
+      "ask",
+      "told",
+      "r2",
+      "10",
+    ]);
+  });
+
+  it("of what is said while a task is stopped, are the stop", () => {
+    const { cards } = sampleNamed(STOPPED.id);
+    const causes = causesOf(cards);
+    const stops = cards.filter(({ card }) => card.message_type === "control");
+    expect(stops[1] && causes.get(stops[1])).toEqual([stops[0]]);
   });
 
   it("put a card below all that it came of", () => {

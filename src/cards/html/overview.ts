@@ -1,7 +1,17 @@
 import type { Card } from "../card/index.ts";
-import { type Estimate, type Spending, spendingOf, wilson } from "../statistics/index.ts";
+import {
+  type Bottleneck,
+  type Estimate,
+  type Finding,
+  type Ledger,
+  ledgerOf,
+  type Spending,
+  spendingOf,
+  wilson,
+} from "../statistics/index.ts";
+import { analysisOf, foundIn, waitsOf } from "./analysis.ts";
 import type { RunModel } from "./run-model.ts";
-import { endOf, tokensOf } from "./summary.ts";
+import { tokensOf } from "./summary.ts";
 
 /** What the page says of the whole run. */
 export interface Overview {
@@ -19,17 +29,16 @@ export interface Overview {
   readonly tokens: number;
   /** Of the tokens, those that were estimated. */
   readonly estimated: number;
-  readonly ledger: Ledger;
+  /** `undefined` where no model call is on record. */
+  readonly ledger: Ledger | undefined;
   /** Milliseconds of a problem, the median. */
   readonly medianMs: number | undefined;
   readonly edges: readonly Edge[];
   readonly spending: readonly Spending[];
+  /** What answers waited for, the longest first. */
+  readonly waits: readonly Bottleneck[];
+  readonly found: ReadonlyMap<Finding["kind"], readonly Finding[]>;
 }
-
-/** Whether the tokens on the cards are those of the model calls. */
-export type Ledger =
-  | { readonly state: "none" }
-  | { readonly state: "balanced" | "off"; readonly cards: number; readonly calls: number };
 
 /** Cards from one role to another. */
 export interface Edge {
@@ -48,9 +57,10 @@ export function overviewOf(model: RunModel): Overview {
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
   const scores = named.flatMap(({ score }) => score ?? []);
   const correct = scores.filter((score) => score.correct).length;
-  const times = named
-    .filter(({ score, cards }) => score && cards.length > 0)
-    .map(({ cards: [first, ...rest] }) => (first ? endOf([first, ...rest]) - first.sent : 0))
+  const summaries = named.map((sample) => analysisOf(sample, model).summary);
+  const times = summaries
+    .filter(({ outcome }) => outcome === "correct" || outcome === "wrong")
+    .map(({ ms }) => ms)
     .toSorted((a, b) => a - b);
   return {
     problems: named.length,
@@ -60,28 +70,36 @@ export function overviewOf(model: RunModel): Overview {
     measures: meansOf(scores.map(({ measures }) => measures ?? {})),
     cards: cards.length,
     errors: cards.filter((card) => card.message_type === "error").length,
-    partial: named.filter(
-      ({ cards }) =>
-        cards.findLast(({ card }) => card.message_type === "result")?.card.metadata["status"] === "partial",
-    ).length,
+    partial: summaries.filter(({ partial }) => partial).length,
     tokens: cards.reduce((sum, card) => sum + tokensOf(card), 0),
     estimated: cards.reduce(
       (sum, card) => sum + (card.metadata.usage?.source === "estimated" ? tokensOf(card) : 0),
       0,
     ),
-    ledger: ledgerOf(model, cards),
+    ledger: ledgerOfRun(model),
     medianMs: times[Math.floor(times.length / 2)],
     edges: edgesOf(cards),
     spending: spendingOf(cards),
+    waits: waitsOf(model),
+    found: foundIn(model),
   };
 }
 
-function ledgerOf(model: RunModel, cards: readonly Card[]): Ledger {
+/** Of problems that are done: a call may be behind others and its card not yet. */
+function ledgerOfRun(model: RunModel): Ledger | undefined {
+  const settled = model.samples
+    .filter(({ score }) => model.run === undefined || score !== undefined)
+    .map(({ id, cards, calls, score }) => ({
+      id,
+      cards: cards.map(({ card }) => card),
+      lines: cards.map(({ line }) => line),
+      calls,
+      score,
+    }));
   const calls = model.samples.flatMap((sample) => sample.calls);
-  if (calls.length === 0) return { state: "none" };
-  const ofCalls = calls.reduce((sum, { usage }) => sum + usage.input_tokens + usage.output_tokens, 0);
-  const ofCards = cards.reduce((sum, card) => sum + (card.metadata.usage ? tokensOf(card) : 0), 0);
-  return { state: ofCalls === ofCards ? "balanced" : "off", cards: ofCards, calls: ofCalls };
+  if (calls.length === 0) return undefined;
+  const cards = model.samples.flatMap((sample) => sample.cards.map(({ line }) => line));
+  return ledgerOf(settled, { cards, calls });
 }
 
 function edgesOf(cards: readonly Card[]): Edge[] {

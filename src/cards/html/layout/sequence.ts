@@ -1,3 +1,5 @@
+import { delegationsOf } from "../../views/delegations.ts";
+import { allOf } from "../../views/exchanges.ts";
 import { rolesOf } from "../overview.ts";
 import type { SeenCard } from "../run-model.ts";
 
@@ -55,18 +57,14 @@ export function sequenceLayout(cards: readonly SeenCard[], room: number): Sequen
 }
 
 function barsOf(arrows: readonly Arrow[]): Bar[] {
+  const byCard = new Map(arrows.map((arrow) => [arrow.seen.card, arrow]));
   const bars: Bar[] = [];
-  for (const [at, arrow] of arrows.entries()) {
-    const { card_id } = arrow.seen.card.metadata;
-    if (arrow.seen.card.message_type !== "task" || card_id === undefined) continue;
-    // A task may name what it comes of, too; an answer goes back to whoever asked.
-    const end = arrows.find(
-      ({ seen: { card } }, later) =>
-        later > at && card.metadata.in_reply_to === card_id && card.recipient === arrow.seen.card.sender,
-    );
-    if (!end) continue;
-    const depth = bars.filter(({ x, bottom }) => x === arrow.to && bottom > arrow.y).length;
-    bars.push({ x: arrow.to, top: arrow.y, bottom: end.y, depth });
+  for (const { task, reply } of allOf(delegationsOf(arrows.map(({ seen }) => seen)).roots)) {
+    const begin = byCard.get(task);
+    const end = reply && byCard.get(reply);
+    if (!begin || !end) continue;
+    const depth = bars.filter(({ x, bottom }) => x === begin.to && bottom > begin.y).length;
+    bars.push({ x: begin.to, top: begin.y, bottom: end.y, depth });
   }
   return bars;
 }

@@ -1,3 +1,5 @@
+import { delegationsOf } from "../../views/delegations.ts";
+import { allOf } from "../../views/exchanges.ts";
 import { rolesOf } from "../overview.ts";
 import type { SeenCard } from "../run-model.ts";
 import { endOf } from "../summary.ts";
@@ -18,7 +20,7 @@ export interface Lane {
   readonly spans: readonly Span[];
 }
 
-/** The work on a card, by what its sender says. A card that took no time is a mark. */
+/** The work on a card, by what its sender says, else since it last heard or said something. A card that took no time is a mark. */
 export interface Span {
   readonly seen: SeenCard;
   readonly row: number;
@@ -28,12 +30,18 @@ export interface Span {
 }
 
 export function timelineLayout(cards: readonly SeenCard[]): TimelineLayout {
-  const works = cards.map((seen) => ({ seen, from: seen.sent - (seen.card.metadata.duration_ms ?? 0) }));
+  const spans = new Map(
+    allOf(delegationsOf(cards).roots).flatMap((one) => one.spans.map((span) => [span.card, span] as const)),
+  );
+  const works = cards.map((seen) => ({
+    seen,
+    from: Math.min(seen.sent, spans.get(seen.card)?.start ?? seen.sent),
+  }));
   const begin = works.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY);
   const span = Math.max(1, endOf(cards) - begin) || 1;
   const lanes = rolesOf(cards.map(({ card }) => card)).map((role): Lane => {
     const ends: number[] = [];
-    const spans = works
+    const own = works
       .filter(({ seen }) => seen.card.sender === role)
       .toSorted((a, b) => a.from - b.from)
       .map(({ seen, from }): Span => {
@@ -43,7 +51,7 @@ export function timelineLayout(cards: readonly SeenCard[]): TimelineLayout {
         ends[row] = seen.sent;
         return { seen, row, start: (from - begin) / span, length: (seen.sent - from) / span };
       });
-    return { role, rows: Math.max(1, ends.length), spans };
+    return { role, rows: Math.max(1, ends.length), spans: own };
   });
   return { span: cards.length > 0 ? span : 1, lanes, ticks: cards.length > 0 ? ticksOf(span) : [] };
 }

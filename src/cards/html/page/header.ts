@@ -92,12 +92,15 @@ function figuresOf(overview: Overview): HTMLElement[] {
     ...(overview.medianMs === undefined
       ? []
       : [figure("time", duration(overview.medianMs), "a problem, median")]),
-    ledger.state === "none"
-      ? figure("ledger", "–", "no model call on record")
-      : ledger.state === "balanced"
-        ? figure("ledger", "balanced", "cards tell what calls spent", "good")
-        : figure("ledger", "off", `${count(ledger.cards)} on cards, ${count(ledger.calls)} of calls`, "bad"),
+    ledgerFigure(ledger),
   ];
+}
+
+function ledgerFigure(ledger: Overview["ledger"]): HTMLElement {
+  if (!ledger) return figure("ledger", "–", "no model call on record");
+  if (!ledger.ok) return figure("ledger", "off", `in ${some(ledger.mismatches.length, "place")}`, "bad");
+  const rest = ledger.unchecked.length > 0 ? `; not on record: ${ledger.unchecked.join(", ")}` : "";
+  return figure("ledger", "balanced", `cards tell what calls spent${rest}`, "good");
 }
 
 function figure(name: string, value: string, note: string, kind = ""): HTMLElement {

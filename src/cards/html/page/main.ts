@@ -1,4 +1,4 @@
-import { criticalPathOf } from "../causes.ts";
+import { analysisOf, criticalOf } from "../analysis.ts";
 import { matchesCard, matchesSample } from "../filter.ts";
 import { overviewOf } from "../overview.ts";
 import type { PageData } from "../page-data.ts";
@@ -82,14 +82,13 @@ function showSample(sample: PageSample): void {
   ]);
   if (key === drawn) return;
   drawn = key;
-  const path = criticalPathOf(sample.cards);
-  byId("head").replaceChildren(...sampleHead(sample, path));
+  byId("head").replaceChildren(...sampleHead(sample, analysisOf(sample, model)));
   showTabs();
   const choose = (seen: SeenCard): void => {
     go({ card: sample.cards.indexOf(seen) + 1 });
     focusCard();
   };
-  const shown: Shown = { cards: sample.cards, chosen, critical: new Set(path), choose, room };
+  const shown: Shown = { cards: sample.cards, chosen, critical: criticalOf(sample, model), choose, room };
   const picture = byId("picture");
   const { scrollLeft, scrollTop } = picture;
   picture.replaceChildren(pictureOf(shown, sample));
@@ -255,14 +254,14 @@ document.body.dataset["ready"] = "true";
 
 if (data.live !== undefined) {
   let isDue = false;
-  // However many lines come at once, the page is drawn once for them.
+  // However many lines come, the page is drawn a few times a second.
   const due = (): void => {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
+    setTimeout(() => {
       isDue = false;
       refresh();
-    });
+    }, 200);
   };
   listen(data.live, {
     lines: (lines) => {

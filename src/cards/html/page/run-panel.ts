@@ -1,3 +1,4 @@
+import { FINDINGS } from "../../statistics/index.ts";
 import type { Overview } from "../overview.ts";
 import type { PageSample } from "../run-model.ts";
 import { summaryOf } from "../summary.ts";
@@ -34,16 +35,51 @@ export function runPanel(
         ]),
       ),
     ),
+    ...(overview.waits.length > 0
+      ? [
+          section(
+            "What answers waited for",
+            table(
+              ["who", "turn", "time", "share"],
+              overview.waits
+                .slice(0, 6)
+                .map(({ kind, who, turn, ms, share }) => [
+                  said(kind === "work" ? who : `on the way, ${who}`),
+                  turn === undefined ? "–" : String(turn),
+                  duration(ms),
+                  percent(share),
+                ]),
+            ),
+          ),
+        ]
+      : []),
+    ...(overview.found.size > 0
+      ? [
+          section(
+            "What stands out",
+            table(
+              ["what", "how often", "first in"],
+              [...overview.found].map(([kind, found]) => [
+                html("span", { class: FINDINGS[kind].broken ? "broken" : "" }, FINDINGS[kind].about),
+                count(found.length),
+                html(
+                  "span",
+                  {},
+                  ...[...new Set(found.map(({ sample_id = "" }) => sample_id))]
+                    .slice(0, 4)
+                    .flatMap((id) => [link(id, choose), " "]),
+                ),
+              ]),
+            ),
+          ),
+        ]
+      : []),
     section(
       "The slowest problems",
       table(
         ["problem", "time", "tokens", "cards", "answer", "gold"],
         slowest.map(({ sample, summary }) => [
-          html(
-            "button",
-            { type: "button", class: "link", onclick: () => choose(sample.id) },
-            said(sample.id === "" ? "(no problem)" : sample.id),
-          ),
+          link(sample.id, choose),
           duration(summary.ms),
           count(summary.tokens),
           count(summary.cards),
@@ -53,6 +89,14 @@ export function runPanel(
       ),
     ),
   ];
+}
+
+function link(id: string, choose: (id: string) => void): HTMLElement {
+  return html(
+    "button",
+    { type: "button", class: "link", onclick: () => choose(id) },
+    said(id === "" ? "(no problem)" : id),
+  );
 }
 
 function section(title: string, ...content: readonly HTMLElement[]): HTMLElement {

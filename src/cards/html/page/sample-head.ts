@@ -1,14 +1,15 @@
-import type { PageSample, SeenCard } from "../run-model.ts";
-import { summaryOf } from "../summary.ts";
+import { type Analysis, lengthOf } from "../analysis.ts";
+import type { PageSample } from "../run-model.ts";
+import { FINDINGS } from "../../statistics/index.ts";
 import { html, said } from "./dom.ts";
 import { count, duration, some } from "./words.ts";
 
 /** What a problem is and how it ended, above its pictures. */
-export function sampleHead(sample: PageSample, critical: readonly SeenCard[]): HTMLElement[] {
-  const summary = summaryOf(sample);
+export function sampleHead(
+  sample: PageSample,
+  { summary, path, critical, findings }: Analysis,
+): HTMLElement[] {
   const { score } = sample;
-  const [first] = critical;
-  const last = critical.at(-1);
   return [
     html("h2", { id: "sample-title", tabindex: -1 }, said(sample.id === "" ? "(no problem)" : sample.id)),
     html("p", { class: "question", dir: "auto" }, said(summary.question)),
@@ -26,14 +27,12 @@ export function sampleHead(sample: PageSample, critical: readonly SeenCard[]): H
       fact("cards", count(summary.cards)),
       fact("tokens", count(summary.tokens)),
       fact("time", duration(summary.ms)),
-      ...(first && last
-        ? [
-            fact(
-              "critical path",
-              `${some(critical.length, "card")}, ${duration(last.arrived - first.sent)}, drawn bold`,
-            ),
-          ]
+      ...(path.length > 0
+        ? [fact("critical path", `${some(critical.size, "card")}, ${duration(lengthOf(path))}, drawn bold`)]
         : []),
+    ),
+    ...findings.map(({ kind, what }) =>
+      html("p", { class: `finding${FINDINGS[kind].broken ? " broken" : ""}` }, said(what)),
     ),
   ];
 }
