@@ -1,8 +1,11 @@
-import { JANET, recorded, type Script } from "../record/record.fixture.ts";
+import { JANET, recorded, type Script, type Step } from "../record/record.fixture.ts";
 import type { Recording } from "../record/index.ts";
 
-/** A run as long as GSM8K's test: 1,319 problems of six cards each, of which 11 are answered wrong. */
-export function wholeRun(problems = 1_319): Recording {
+/**
+ * A run as long as GSM8K's test: 1,319 problems, of which 10 are answered wrong, in six cards each, or in four more for
+ * every further `rounds` of two solver calls.
+ */
+export function wholeRun(problems = 1_319, rounds = 1): Recording {
   return recorded(
     Array.from({ length: problems }, (_, at): Script => {
       const isWrong = at % 120 === 119;
@@ -10,7 +13,7 @@ export function wholeRun(problems = 1_319): Recording {
         ...JANET,
         id: `gsm8k_${at}`,
         ...(isWrong && { predicted: "17" }),
-        steps: JANET.steps.map((step, place) => ({
+        steps: stepsOf(rounds).map((step, place) => ({
           ...step,
           // Not one like the other, as in a true run.
           content: place === 0 ? `Problem ${at}: ${QUESTIONS[at % QUESTIONS.length]}` : step.content,
@@ -20,6 +23,19 @@ export function wholeRun(problems = 1_319): Recording {
     }),
     { run_id: "gsm8k-whole", evidence: "oracle", model: { planner: "oracle", solver: "oracle" } },
   );
+}
+
+function stepsOf(rounds: number): Step[] {
+  const [first, ...rest] = JANET.steps;
+  const last = rest.pop();
+  const middle = Array.from({ length: rounds }, (_, round) =>
+    rest.map((step) => ({
+      ...step,
+      ...(step.name !== undefined && { name: `${step.name}.${round}` }),
+      ...(step.re !== undefined && { re: step.re === "q" ? "q" : `${step.re}.${round}` }),
+    })),
+  );
+  return [...(first ? [first] : []), ...middle.flat(), ...(last ? [last] : [])];
 }
 
 const QUESTIONS = [
