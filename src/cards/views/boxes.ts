@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../protocol/index.ts";
-import type { Card, CardMetadata } from "../card/index.ts";
+import type { Card, CardMetadata, CardUsage } from "../card/index.ts";
 import { fit, oneLine, printable, widthOf, wrap } from "./text-width.ts";
 
 export interface BoxOptions {
@@ -11,8 +11,9 @@ export interface BoxOptions {
 
 /** The cards as boxes, one below the other. */
 export function boxesOf(cards: readonly Card[], { width = 78, colors = false }: BoxOptions = {}): string {
+  const numbers = new Map(cards.map(({ metadata }, at) => [metadata.card_id, at + 1]));
   return cards
-    .map((card, at) => boxOf(card, at + 1, Math.max(40, width), colors ? paintOf(card) : plain))
+    .map((card, at) => boxOf(card, at + 1, numbers, Math.max(40, width), colors ? paintOf(card) : plain))
     .join("\n");
 }
 
@@ -34,14 +35,17 @@ function paintOf({ message_type }: Card): Paint {
   return (text) => `\u001b[${color}m${text}\u001b[39m`;
 }
 
-function boxOf(card: Card, number: number, width: number, paint: Paint): string {
+/** Of the cards that are shown, by their ids. */
+type Numbers = ReadonlyMap<string | undefined, number>;
+
+function boxOf(card: Card, number: number, numbers: Numbers, width: number, paint: Paint): string {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
   const inside = width - 4;
   const time = /\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?/.exec(timestamp)?.[0] ?? "";
   const about = `${number} ${oneLine(message_type).toUpperCase()}  ${oneLine(sender)} → ${oneLine(recipient)}`;
   const room = inside - time.length - 3;
   const title = widthOf(about) > room ? fit(about, room) : about;
-  const notes = notesOf(metadata);
+  const notes = notesOf(metadata, numbers);
   const side = paint("│");
   return [
     paint(`┌ ${title} ${"─".repeat(inside - widthOf(title) - time.length - 2)} ${time} ┐`),
@@ -52,10 +56,25 @@ function boxOf(card: Card, number: number, width: number, paint: Paint): string 
   ].join("\n");
 }
 
-function notesOf(metadata: CardMetadata): string {
-  return Object.entries(metadata)
-    .map(([name, value]) => oneLine(value === true ? name : `${name}=${written(value)}`))
-    .join("  ");
+/** Names that are for programs: what they say, the place of the box says. */
+const HIDDEN: ReadonlySet<string> = new Set(["card_id", "run_id", "sample_id", "in_reply_to", "usage"]);
+
+function notesOf(metadata: CardMetadata, numbers: Numbers): string {
+  const { in_reply_to, tokens, usage } = metadata;
+  const notes = Object.entries(metadata).flatMap(([name, value]) => {
+    if (HIDDEN.has(name) || (name === "tokens" && usage !== undefined)) return [];
+    if (name === "duration_ms") return `${Math.round(Number(value))} ms`;
+    return value === true ? name : `${name}=${written(value)}`;
+  });
+  if (usage !== undefined) notes.push(usageNote(usage, tokens));
+  if (in_reply_to !== undefined) notes.push(`re=${numbers.get(in_reply_to) ?? in_reply_to}`);
+  return notes.map(oneLine).join("  ");
+}
+
+/** `tokens=213 (182 in, 31 out, estimated)`. */
+function usageNote({ input_tokens, output_tokens, source }: CardUsage, tokens: number | undefined): string {
+  const estimated = source === "reported" ? "" : `, ${source}`;
+  return `tokens=${tokens ?? input_tokens + output_tokens} (${input_tokens} in, ${output_tokens} out${estimated})`;
 }
 
 function written(value: JsonValue): string {

@@ -16,7 +16,7 @@ const LONGEST_NAME = 16;
 export function timelineOf(shown: Shown, { width = 100 }: TimelineOptions = {}): string {
   const all = spansOf(shown);
   // Several cards may come of one call: those that cost nothing more are not work.
-  const some = all.filter(({ start, end, card }) => end > start || card.metadata.tokens !== undefined);
+  const some = all.filter(({ start, end, card }) => end - start >= 0.5 || card.metadata.tokens !== undefined);
   const spans = some.length > 0 ? some : all;
   if (spans.length === 0) return "No card says that anybody worked.";
   const names = spans.map(({ role }) => cut(oneLine(role), LONGEST_NAME));

@@ -2,6 +2,8 @@ import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCard, janet, numbered } from "../card/cards.fixture.ts";
+import { cardsOf } from "../record/index.ts";
+import { JANET, recorded } from "../record/record.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
 import { fit, widthOf, wrap } from "./text-width.ts";
@@ -52,10 +54,23 @@ describe("boxes", () => {
       `
 ┌ 1 QUERY  planner → solver ───────────── 10:30:01.000 ┐
 │ 어떤 방법을 사용할까요?                              │
-│ · card_id=c1  options=방법A | 방법B                  │
+│ · options=방법A | 방법B                              │
 └──────────────────────────────────────────────────────┘
 `.trim(),
     );
+  });
+
+  it("tell what a card cost and to which of them it replies, and no ids", () => {
+    const boxes = visualizeCards(cardsOf(recorded([JANET])), { width: 72 });
+    expect(boxes.split("\n").slice(4, 8).join("\n")).toBe(
+      `
+┌ 2 TASK  planner → solver ────────────────────────────── 10:30:00.821 ┐
+│ Calculate 16 eggs - 3 eaten - 4 muffins                              │
+│ · turn=1  forced  820 ms  model=scripted  tokens=213 (182 in, 31     │
+│ out)  re=1                                                           │
+`.trim(),
+    );
+    expect(boxes).not.toContain("gsm8k_0.");
   });
 
   it("are straight and harmless for every card at every width", () => {
