@@ -1,35 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { citationsIn, REQUIREMENT_ID } from "./citations.ts";
 import { REQUIREMENTS, type Level, type Requirement } from "./requirements.ts";
-import { isNode, nodesOf, textsIn } from "./syntax.ts";
-
-const SUITE = new Set(["describe", "it", "test"]);
-
-/** The ids in brackets in the titles of tests and groups, and in the tables of `it.each`. */
-function citationsIn(source: string): string[] {
-  const ids: string[] = [];
-  for (const node of nodesOf(source)) {
-    if (node.type !== "CallExpression" || !SUITE.has(rootOf(node["callee"]))) continue;
-    const [title] = node["arguments"] as unknown[];
-    const isFunction = isNode(title) && title.type.endsWith("FunctionExpression");
-    if (!isFunction) for (const text of textsIn(title)) ids.push(...idsIn(text));
-  }
-  return ids;
-}
-
-/** `it` for the callee of `it(…)`, `it.skipIf(…)(…)` and `it.each(…)(…)`. */
-function rootOf(callee: unknown): string {
-  if (!isNode(callee)) return "";
-  if (callee.type === "Identifier") return String(callee["name"]);
-  return rootOf(callee["object"] ?? callee["callee"]);
-}
-
-function idsIn(title: string): string[] {
-  return [...title.matchAll(/\[([^\]]+)\]/g)].flatMap(([, list = ""]) => {
-    const ids = list.split(",").map((id) => id.trim());
-    return ids.every((id) => /^([A-Z]-\d\d|E\d\d?|1\.L)$/.test(id)) ? ids : [];
-  });
-}
 
 interface Open {
   /** One line each: what is not built or not cited, and why. */
@@ -63,7 +35,7 @@ describe("the requirements of the specification", () => {
   const cited = new Map<string, string>();
   for (const file of globSync(["src/**/*.{test,contract}.ts", "test/**/*.{test,contract}.ts"])) {
     if (file.endsWith("requirements.test.ts")) continue;
-    for (const id of citationsIn(readFileSync(file, "utf8"))) cited.set(id, file);
+    for (const id of citationsIn(readFileSync(file, "utf8"), REQUIREMENT_ID)) cited.set(id, file);
   }
 
   it("are listed once each", () => {
@@ -90,11 +62,12 @@ describe("the gate over citations", () => {
         it.each([["x", "row [B-01]"]])("b [B-02, E16]", () => {});
         it.skipIf(slow)(\`c \${name} [1.L]\`, async () => {});
       });`;
-    expect(citationsIn(source)).toEqual(["A-01", "B-02", "E16", "B-01", "1.L"]);
+    expect(citationsIn(source, REQUIREMENT_ID)).toEqual(["A-01", "B-02", "E16", "B-01", "1.L"]);
   });
 
   it("takes no other brackets, no comment and no body of a test for a citation", () => {
-    expect(citationsIn(`// [A-01]\nit("reads parts[0], [a list]", () => { say("[A-02]"); });`)).toEqual([]);
+    const source = `// [A-01]\nit("reads parts[0], [a list]", () => { say("[A-02]"); });`;
+    expect(citationsIn(source, REQUIREMENT_ID)).toEqual([]);
   });
 
   it("tells what is open and why, and takes no silence, no excuse for a MUST and no excuse that is over", () => {

@@ -73,6 +73,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
     node: true,
   },
+  config: { rooms: { engine: "types" } },
   cli: {
     rooms: {
       protocol: "whole",
@@ -86,6 +87,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       roles: "whole",
       experiments: "whole",
       adk: "whole",
+      config: "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],

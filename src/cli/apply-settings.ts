@@ -3,22 +3,28 @@ import { Problem } from "./problem.ts";
 import { CREDENTIALS } from "./redact.ts";
 import { isReadByOthers, variableOf, type Setting, type Settings, type Source } from "./settings.ts";
 
-/** What one call says and no setting can: what it sends, what it shows (a2a-cli SPEC §11.3), where settings are. */
-const SAID: ReadonlySet<string> = new Set([
-  "--stream",
-  "--text",
-  "--file",
-  "--data",
-  "--media-type",
-  "--answer",
-  "--config",
-]);
+/** What belongs to one call (what it sends, what it shows), and where settings are (a2a-cli SPEC §11.3). */
+const SAID: ReadonlySet<string> = new Set(
+  [
+    "stream",
+    "config",
+    "text",
+    "file",
+    "data",
+    "media-type",
+    "answer",
+    "message-id",
+    "page-token",
+    "after",
+  ].map((name) => `--${name}`),
+);
 
 /** Each says that the other is not wanted. */
 const OPPOSITES: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
-export function isSettable({ long }: Option): boolean {
-  return long !== undefined && long !== null && !SAID.has(long);
+/** What the help does not show is another name for what it does; that one has the variable. */
+export function isSettable({ long, hidden }: Option): boolean {
+  return long !== undefined && long !== null && !hidden && !SAID.has(long);
 }
 
 /** Gives the options that the command line is silent about the values of the settings. */

@@ -1,11 +1,26 @@
 import { Command } from "commander";
+import { checkServed } from "./card-validate.ts";
 import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
+import { openCard, openExtendedCard } from "./target.ts";
+
+interface Options extends ClientOptions {
+  validate?: boolean;
+  extended?: boolean;
+}
 
 export function cardGetCommand(context: Context): Command {
-  const command = new Command("get");
-  return cardCommand<ClientOptions>(command, context, async ({ card, output }) => {
-    output.card(card);
-  });
+  const command = new Command("get")
+    .option("--validate", "also check it against A2A 1.0, and fail when it is not like that")
+    .option("--extended", "the one that the agent shows to those who have authenticated");
+  return cardCommand<Options>(
+    command,
+    context,
+    ({ card, served, options, output }) => {
+      if (options.validate) checkServed(served);
+      output.card(card);
+    },
+    (ref, options, world) => (options.extended ? openExtendedCard : openCard)(ref, options, world),
+  );
 }

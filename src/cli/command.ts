@@ -37,9 +37,10 @@ export function clientCommand<O extends ClientOptions>(
 export function cardCommand<O extends ClientOptions>(
   command: Command,
   context: Context,
-  work: (call: Asked<O> & TargetCard) => Promise<void>,
+  work: (call: Asked<O> & TargetCard) => void | Promise<void>,
+  open: (ref: string, options: O, context: Context) => Promise<TargetCard> = openCard,
 ): Command {
-  return agentCommand(command, "", context, openCard, work);
+  return agentCommand(command, "", context, open, work);
 }
 
 function agentCommand<O extends ClientOptions, T>(
@@ -47,7 +48,7 @@ function agentCommand<O extends ClientOptions, T>(
   words: string,
   context: Context,
   open: (ref: string, options: O, context: Context) => Promise<T>,
-  work: (call: Asked<O> & T) => Promise<void>,
+  work: (call: Asked<O> & T) => void | Promise<void>,
 ): Command {
   return addClientOptions(command)
     .usage(`<agent> ${words}[options]`)

@@ -20,6 +20,9 @@ interface Group {
 /** Commands by their names, in the order in which the help shows them. */
 export type Commands = Readonly<Record<string, Leaf | Group>>;
 
+/** What looks at all other commands; for these alone everything is loaded. */
+export const LOOKS_AT_ALL: ReadonlySet<string> = new Set(["completion", "config"]);
+
 /**
  * All commands. To add one: a file with `export function …Command(context: Context): Command`, and a line here. A folder
  * of commands exports a table like this one, with nothing in it but such imports, and has one line here.
@@ -33,12 +36,20 @@ export const COMMANDS: Commands = {
     about: "Send a message: start a task, or go on with one.",
     load: async () => (await import("./send.ts")).sendCommand,
   },
+  chat: {
+    about: "Talk with an agent, line by line: each line goes on with what was said before.",
+    load: async () => (await import("./chat.ts")).chatCommand,
+  },
   task: {
-    about: "Look at tasks, follow and cancel them: get, list, cancel, subscribe.",
+    about: "Look at tasks, follow and cancel them: get, wait, list, cancel, subscribe.",
     commands: {
       get: {
         about: "Show a task: its state and its artifacts.",
         load: async () => (await import("./task-get.ts")).taskGetCommand,
+      },
+      wait: {
+        about: "Wait until a task has ended or waits for its user, and show it.",
+        load: async () => (await import("./task-wait.ts")).taskWaitCommand,
       },
       list: {
         about: "List tasks, the newest first.",
@@ -88,8 +99,29 @@ export const COMMANDS: Commands = {
       },
     },
   },
+  init: {
+    about: "Begin a project: an agent, and what it takes to serve it.",
+    load: async () => (await import("./init.ts")).initCommand,
+  },
   demo: {
     about: "Serve a demo that needs no key: an ADK assistant with tools, and a slow writer.",
     load: async () => (await import("./demo.ts")).demoCommand,
+  },
+  config: {
+    about: "Look at the settings: show.",
+    commands: {
+      show: {
+        about: "Show every setting with the source that it is from; credentials are not shown.",
+        load: async () => (await import("./config-show.ts")).configShowCommand,
+      },
+    },
+  },
+  completion: {
+    about: "Print a script with which a shell completes the words of this program.",
+    load: async () => (await import("./completion.ts")).completionCommand,
+  },
+  info: {
+    about: "Tell the official a2a CLI what this is, as its plugin a2a-colloquy.",
+    load: async () => (await import("./info.ts")).infoCommand,
   },
 };

@@ -9,7 +9,8 @@ export function invocation(
   // In a clone the scripts run on the Node that the package brings along, which the host's may be too old for.
   if (env["npm_lifecycle_event"] !== undefined) return "npm run -s colloquy --";
   const script = argv[1] ?? "colloquy";
-  return basename(script) === "colloquy" ? "colloquy" : `node ${relative(process.cwd(), script)}`;
+  const name = basename(script);
+  return name === "colloquy" || name === "a2a-colloquy" ? name : `node ${relative(process.cwd(), script)}`;
 }
 
 /** A word for a POSIX shell: as it is when that is safe, else in single quotes. */

@@ -1,18 +1,19 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, type Commands } from "./commands.ts";
+import { COMMANDS, LOOKS_AT_ALL, type Commands } from "./commands.ts";
 import type { Context } from "./context.ts";
 import { Output, type Format, type Streams } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
 import { readSettings } from "./settings.ts";
 import { Verdict } from "./verdict.ts";
-import { packageVersion } from "./version.ts";
+import { ABOUT, packageVersion } from "./version.ts";
 
 /** Runs the command line; answers the exit code. */
 export async function run(argv: readonly string[], context: Context): Promise<number> {
   try {
-    const words = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
-    await (await programFor(words, context)).parseAsync(words, { from: "user" });
+    const words = argv[0] === "help" ? helpFor(argv.slice(1)) : argv;
+    const called = LOOKS_AT_ALL.has(words[0] ?? "") ? "all" : words;
+    await (await programFor(called, context)).parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
@@ -25,10 +26,21 @@ export async function run(argv: readonly string[], context: Context): Promise<nu
   }
 }
 
+/** `help task get` is `task get --help`; what is no command is an error, which `--help` would hide. */
+function helpFor(words: readonly string[]): readonly string[] {
+  let commands: Commands = COMMANDS;
+  for (const word of words) {
+    const entry = Object.hasOwn(commands, word) ? commands[word] : undefined;
+    if (!entry) return words;
+    commands = "commands" in entry ? entry.commands : {};
+  }
+  return [...words, "--help"];
+}
+
 /** The program with the commands that `words` call; of all others it knows the names and what they do. */
-export async function programFor(words: readonly string[] | "all", context: Context): Promise<Command> {
+async function programFor(words: readonly string[] | "all", context: Context): Promise<Command> {
   const program = new Command("colloquy")
-    .description("Agents on the A2A network: serve them, and talk to anybody's.")
+    .description(ABOUT)
     .version(packageVersion(), "-v, --version", "print the version");
   await addCommands(program, COMMANDS, words, context);
   prepare(program, context.streams);

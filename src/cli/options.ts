@@ -32,9 +32,6 @@ const BINDINGS: Record<string, ClientBinding> = {
   grpc: "GRPC",
 };
 
-/** What is said of every credential: the command line is seen by others, the environment is not. */
-const SEEN = "; seen in the list of processes and the shell's history, so better";
-
 /** The same words for all commands; each option is a variable too, see `settings.ts`. */
 export function addClientOptions(command: Command): Command {
   return command
@@ -51,17 +48,17 @@ export function addClientOptions(command: Command): Command {
         "show what happens as it happens; with -o json one line for each, not a document",
       ),
     )
-    .addOption(new Option("--verbose", "in text: all that is exchanged, with ids, media types and metadata"))
-    .addOption(new Option("--bearer <token>", `bearer token to authenticate with${SEEN} A2ACLI_BEARER`))
-    .addOption(new Option("--api-key <key>", `API key to authenticate with${SEEN} A2ACLI_API_KEY`))
-    .addOption(
-      new Option("--basic <name:password>", `name and password to authenticate with${SEEN} A2ACLI_BASIC`),
-    )
     .addOption(
       new Option(
-        "--oauth-client <id:secret>",
-        `OAuth 2.0 client to get a token for, as the card says where${SEEN} A2ACLI_OAUTH_CLIENT`,
+        "--verbose",
+        "in text: all that is exchanged, with ids, media types and metadata (default: concise)",
       ),
+    )
+    .addOption(new Option("--bearer <token>", "bearer token to authenticate with"))
+    .addOption(new Option("--api-key <key>", "API key to authenticate with"))
+    .addOption(new Option("--basic <name:password>", "name and password to authenticate with"))
+    .addOption(
+      new Option("--oauth-client <id:secret>", "OAuth 2.0 client to get a token for, as the card says where"),
     )
     .addOption(new Option("--oauth-issuer <url>", "the server that the client's secret is for"))
     .addOption(
@@ -108,7 +105,9 @@ export function addClientOptions(command: Command): Command {
       "after",
       `
 Each option can be set as a variable, too: --agent-card is A2ACLI_AGENT_CARD; --stream has to be said.
-A flag is stronger than the environment, that than .env here or above (or --config), that than ~/.config/a2a-cli/.env.`,
+A flag is stronger than the environment, that than .env here or above (or --config), that than ~/.config/a2a-cli/.env.
+A credential in a flag is seen in the list of processes and in the shell's history: better A2ACLI_BEARER,
+A2ACLI_API_KEY, A2ACLI_BASIC or A2ACLI_OAUTH_CLIENT.`,
     );
 }
 

@@ -24,7 +24,13 @@ export class Cli {
   #err = "";
   #seen: (() => void) | undefined;
 
-  constructor(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) {
+  constructor(
+    command: string,
+    args: readonly string[],
+    cwd: string,
+    env: Record<string, string> = {},
+    stdin: "ended" | "open" = "ended",
+  ) {
     this.child = spawn(command, args, { cwd, env: { ...cleanEnv(), ...env } });
     const more = (chunk: string, stream: "out" | "err"): void => {
       if (stream === "out") this.#out += chunk;
@@ -33,7 +39,7 @@ export class Cli {
     };
     this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "out"));
     this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "err"));
-    this.child.stdin?.end();
+    if (stdin === "ended") this.child.stdin?.end();
     this.ended = new Promise((resolve) => {
       this.child.once("close", (code) => {
         resolve({ code, out: this.#out, err: this.#err });

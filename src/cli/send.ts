@@ -7,7 +7,7 @@ import type { Context } from "./context.ts";
 import { commandLine } from "./invocation.ts";
 import { count, jsonObject, pollIntervalOption, type ClientOptions } from "./options.ts";
 import { PartFlags, usage } from "./parts.ts";
-import { remark, waitForTask } from "./settle.ts";
+import { remark, untilSettled, waitForTask } from "./settle.ts";
 import { show } from "./show.ts";
 
 interface Options extends ClientOptions {
@@ -29,7 +29,9 @@ export function sendCommand(context: Context): Command {
   for (const option of flags.options()) command.addOption(option);
   command
     .addOption(answerOption())
-    .addOption(new Option("--async", "do not wait: answer once the task exists").conflicts("wait"))
+    .addOption(
+      new Option("--async", "do not wait: answer once the task exists (default: wait)").conflicts("wait"),
+    )
     .option(
       "--wait",
       "wait until the task has ended or waits for you: the default, where a setting says --async",
@@ -92,7 +94,7 @@ async function send(call: Call<Options>, parts: Part[]): Promise<void> {
   }
   const response = isAsync
     ? await remote.send(parts, request)
-    : await wait(remote.stream(parts, request), call);
+    : await wait(untilSettled(remote.stream(parts, request), taskId !== undefined), call);
   output.response(response, (history ?? 0) > 0);
   if ("task" in response) remark(output, ref, response.task);
 }
@@ -106,21 +108,20 @@ async function wait(
   call: Call<Options>,
 ): Promise<SendMessageResponse> {
   let taskId: string | undefined;
-  let response: SendMessageResponse;
+  const noted = noting(stream, (id) => {
+    taskId = id;
+  });
   try {
-    response = await collect(
-      noting(stream, (id) => {
-        taskId = id;
-      }),
-    );
+    const response = await collect(noted).catch((error: unknown) => {
+      if (taskId === undefined || call.signal.aborted) throw error;
+      return undefined;
+    });
+    if (response && !("task" in response)) return response;
+    return { task: await waitForTask(call.remote, response?.task.id ?? taskId ?? "", call, response?.task) };
   } catch (error) {
-    if (taskId === undefined) throw error;
-    if (call.signal.aborted)
-      throw gaveUp(call, error, commandLine("task", "get", call.ref, taskId, "--wait"));
-    return { task: await waitForTask(call.remote, taskId, call) };
+    if (taskId === undefined || !call.signal.aborted) throw error;
+    throw gaveUp(call, error, commandLine("task", "get", call.ref, taskId, "--wait"));
   }
-  if (!("task" in response)) return response;
-  return { task: await waitForTask(call.remote, response.task.id, call, response.task) };
 }
 
 /** The stream, telling the task's id as soon as it is known. */

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { Config } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { Context } from "./context.ts";
 import { outputOption } from "./options.ts";
@@ -12,6 +13,7 @@ interface Options extends ServeOptions {
   exec?: string;
   shell?: boolean;
   name?: string;
+  config?: string;
 }
 
 export function serveCommand(context: Context): Command {
@@ -20,6 +22,10 @@ export function serveCommand(context: Context): Command {
     .option("--exec <command>", "serve a command: it reads the message on stdin, its output is the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")
     .option("--name <id>", "the name under which --exec is served")
+    .option(
+      "--config <file>",
+      "the file with what is not said here (default: colloquy.config.ts, if there is one)",
+    )
     .addHelpText(
       "after",
       `
@@ -31,7 +37,12 @@ Examples:
   colloquy serve --exec "jq ."
   colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`,
     )
-    .action(async (paths: string[], options: Options) => serve(paths, options, context));
+    .action(async (paths: string[], said: Options, self: Command) => {
+      const { applyConfig, readConfig } = await import("./serve/config.ts");
+      const config = await readConfig(said.config, context.cwd);
+      if (config) applyConfig(self, config);
+      await serve(paths, self.opts<Options>(), context, config?.agents);
+    });
 }
 
 export function addServeOptions(command: Command): Command {
@@ -59,26 +70,39 @@ export function addServeOptions(command: Command): Command {
     .addOption(outputOption().env("A2ACLI_OUTPUT"));
 }
 
-async function serve(paths: string[], options: Options, context: Context): Promise<void> {
-  if (options.exec === undefined && paths.length === 0) {
+async function serve(
+  said: readonly string[],
+  options: Options,
+  context: Context,
+  configured: Config["agents"] = [],
+): Promise<void> {
+  const isSaid = options.exec !== undefined || said.length > 0;
+  const agents = isSaid ? said : configured;
+  if (options.exec === undefined && Object.keys(agents).length === 0) {
     const hint = "colloquy serve --help";
-    throw new Problem("A2ACLI_ERR_USAGE", "Name an agent file or a directory, or use --exec.", hint);
+    const message = "Name an agent file or a directory, use --exec, or make a project with colloquy init.";
+    throw new Problem("A2ACLI_ERR_USAGE", message, hint);
   }
   const { serveUntilStopped } = await import("./serve/run.ts");
   await serveUntilStopped(options, context, async (adk) => {
-    const { agents, skipped } = await loadAgents(paths, options, adk);
-    return { agents, below: (served, header) => notServed(skipped) + tryLines(served, header) };
+    const loaded = await loadAgents(agents, options, adk);
+    return {
+      agents: loaded.agents,
+      below: (served, header) => notServed(loaded.skipped) + tryLines(served, header),
+    };
   });
 }
 
 async function loadAgents(
-  paths: string[],
+  wanted: NonNullable<Config["agents"]>,
   { exec, shell, name }: Options,
   adk: AdkAgents,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
+    const { isList } = await import("./serve/config.ts");
+    if (!isList(wanted)) return { agents: wanted, skipped: [] };
     const { loadFiles } = await import("./serve/files.ts");
-    return loadFiles(paths, adk);
+    return loadFiles(wanted, adk);
   }
   const { command } = await import("../adapters/index.ts");
   const { toId } = await import("./serve/find.ts");

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Remote } from "../client/index.ts";
-import { A2AError, isInterrupted, isTerminal, type Task, type TaskState } from "../protocol/index.ts";
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  type StreamResponse,
+  type Task,
+  type TaskState,
+} from "../protocol/index.ts";
 import { waitingCalls } from "./answer.ts";
 import { commandLine } from "./invocation.ts";
 import type { Output } from "./output.ts";
@@ -13,6 +20,32 @@ function isSettled(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
+/**
+ * A stream until there is nothing to wait for: an agent may keep it open behind a question, and whoever asked does not
+ * answer it there. `known`: it begins with a task whose question is being answered.
+ */
+export async function* untilSettled(
+  stream: AsyncIterable<StreamResponse>,
+  known = false,
+): AsyncGenerator<StreamResponse, void> {
+  let isFirst = known;
+  for await (const event of stream) {
+    yield event;
+    const state = "task" in event ? event.task.status.state : stateOf(event);
+    if (state !== undefined && isSettled(state) && !isFirst) return;
+    isFirst = false;
+  }
+}
+
+function stateOf(event: StreamResponse): TaskState | undefined {
+  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}
+
+/** Rejects with what the signal was aborted for, which Node's own pause hides. */
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
 /** Looks at a task again and again until it is settled. `known`: as it was seen last. */
 export async function waitForTask(
   remote: Remote,
@@ -23,7 +56,7 @@ export async function waitForTask(
   let task = known;
   let failures = 0;
   while (!task || !isSettled(task.status.state)) {
-    if (task ?? failures > 0) await pause(options.pollInterval * 2 ** failures, undefined, { signal });
+    if (task ?? failures > 0) await pauseFor(options.pollInterval * 2 ** failures, signal);
     try {
       const { history } = options;
       task = await remote.task.get(id, {

@@ -2,7 +2,7 @@ import type { StreamResponse, Task, TaskStatus } from "../protocol/index.ts";
 import { gaveUp, type Call } from "./command.ts";
 import { commandLine } from "./invocation.ts";
 import type { ClientOptions } from "./options.ts";
-import { remark } from "./settle.ts";
+import { remark, untilSettled } from "./settle.ts";
 
 /**
  * Shows a stream as it comes, and at its end which task it was and how it stands. `known`: it begins with a task whose
@@ -16,7 +16,7 @@ export async function show(
   const { output, ref, signal } = call;
   let seen: (Pick<Task, "id" | "contextId"> & { status: TaskStatus }) | undefined;
   try {
-    for await (const event of stream) {
+    for await (const event of untilSettled(stream, known)) {
       if (known && !seen) output.resumed(event);
       else output.event(event);
       if ("task" in event) seen = event.task;

@@ -78,6 +78,17 @@ export async function openCard(ref: string, options: ClientOptions, context: Con
   }
 }
 
+/** The card for those who have authenticated, with what the public one says of how. */
+export async function openExtendedCard(
+  ref: string,
+  options: ClientOptions,
+  context: Context,
+): Promise<TargetCard> {
+  const { remote, signal } = await openTarget(ref, options, context);
+  const card = await remote.extendedCard({ signal });
+  return { card, served: card };
+}
+
 /** How a card is found, be it at a URL or in a file. */
 async function clientOf(
   ref: string,

@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { clientCommand, onlyId } from "./command.ts";
 import type { Context } from "./context.ts";
 import { count, pollIntervalOption, type ClientOptions } from "./options.ts";
-import { remark, waitForTask } from "./settle.ts";
+import { remark } from "./settle.ts";
+import { waitAndShow } from "./task-wait.ts";
 
 interface Options extends ClientOptions {
   wait?: boolean;
@@ -20,9 +21,8 @@ export function taskGetCommand(context: Context): Command {
     const id = onlyId(call.words);
     // History is shown when it is asked for.
     const historyLength = options.history ?? 0;
-    const task = options.wait
-      ? await waitForTask(remote, id, { signal, options: { ...options, history: historyLength } })
-      : await remote.task.get(id, { signal, historyLength });
+    if (options.wait) return waitAndShow(call, id);
+    const task = await remote.task.get(id, { signal, historyLength });
     output.task(task, historyLength > 0);
     remark(output, ref, task);
   });

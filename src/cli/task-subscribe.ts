@@ -3,7 +3,7 @@ import { collect } from "../client/index.ts";
 import { clientCommand, onlyId } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
-import { remark } from "./settle.ts";
+import { remark, untilSettled } from "./settle.ts";
 import { show } from "./show.ts";
 
 interface Options extends ClientOptions {
@@ -18,7 +18,7 @@ export function taskSubscribeCommand(context: Context): Command {
     const stream = remote.task.subscribe(onlyId(call.words), { signal, ...after });
     // To follow is what the command is for; in text it does so without being told.
     if (options.stream || options.output === "text") return show(stream, call);
-    const response = await collect(stream);
+    const response = await collect(untilSettled(stream));
     if (!("task" in response)) return;
     output.task(response.task);
     remark(output, ref, response.task);

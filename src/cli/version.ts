@@ -5,3 +5,6 @@ export function packageVersion(): string {
   const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
   return version;
 }
+
+/** What the program is, in one line. */
+export const ABOUT = "Agents on the A2A network: serve them, and talk to anybody's.";

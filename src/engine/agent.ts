@@ -16,8 +16,11 @@ export type AgentMessage = Pick<Message, "parts"> &
 /** What an agent can say. The runner adds task id, context id and time. */
 export type AgentEvent =
   | {
-      /** Any state but SUBMITTED, in which every task begins. */
-      status: { state: Exclude<TaskState, "TASK_STATE_SUBMITTED">; message?: AgentMessage };
+      /** Any state but SUBMITTED, in which every task begins, and the one that says nothing. */
+      status: {
+        state: Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
+        message?: AgentMessage;
+      };
       /** Merged into the task's metadata. */
       metadata?: JsonObject;
     }

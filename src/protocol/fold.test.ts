@@ -47,16 +47,18 @@ function foldAll(events: TaskEvent[]): Task {
 }
 
 // Every cell by hand: a row per state, a letter per move (y legal, - refused) in the order of COLUMNS.
-const COLUMNS: Move[] = ["task", "message", "artifact", ...TASK_STATES];
+const STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
+const COLUMNS: Move[] = ["task", "message", "artifact", ...STATES];
 const TABLE: Record<TaskState, string> = {
-  TASK_STATE_SUBMITTED: "-yyyyyyyyyy",
-  TASK_STATE_WORKING: "-yy-yyyyyyy",
-  TASK_STATE_INPUT_REQUIRED: "-yy-yyyyyyy",
-  TASK_STATE_AUTH_REQUIRED: "-yy-yyyyyyy",
-  TASK_STATE_COMPLETED: "-----------",
-  TASK_STATE_FAILED: "-----------",
-  TASK_STATE_CANCELED: "-----------",
-  TASK_STATE_REJECTED: "-----------",
+  TASK_STATE_SUBMITTED: "-yyyyyyyyyyy",
+  TASK_STATE_WORKING: "-yy-yyyyyyyy",
+  TASK_STATE_INPUT_REQUIRED: "-yy-yyyyyyyy",
+  TASK_STATE_AUTH_REQUIRED: "-yy-yyyyyyyy",
+  TASK_STATE_COMPLETED: "------------",
+  TASK_STATE_FAILED: "------------",
+  TASK_STATE_CANCELED: "------------",
+  TASK_STATE_REJECTED: "------------",
+  TASK_STATE_UNSPECIFIED: "-yy-yyyyyyyy",
 };
 
 function eventFor(move: Move): TaskEvent {
@@ -66,7 +68,7 @@ function eventFor(move: Move): TaskEvent {
 }
 
 describe("the table of legal moves [E7]", () => {
-  for (const state of TASK_STATES) {
+  for (const state of STATES) {
     for (const [at, move] of COLUMNS.entries()) {
       const legal = TABLE[state][at] === "y";
       it(`${state}: ${move} is ${legal ? "legal" : "refused"}`, () => {

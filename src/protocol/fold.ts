@@ -24,6 +24,7 @@ const fromTheStart: Row = {
   TASK_STATE_FAILED: true,
   TASK_STATE_CANCELED: true,
   TASK_STATE_REJECTED: true,
+  TASK_STATE_UNSPECIFIED: true,
 };
 // Once work has begun it cannot become unbegun; the same state again is a progress report and allowed.
 const underWay: Row = { ...fromTheStart, TASK_STATE_SUBMITTED: false };
@@ -39,6 +40,7 @@ const finished: Row = {
   TASK_STATE_FAILED: false,
   TASK_STATE_CANCELED: false,
   TASK_STATE_REJECTED: false,
+  TASK_STATE_UNSPECIFIED: false,
 };
 
 /** The table of legal moves: total, so that the compiler asks for a cell when a state or an event is added. */
@@ -51,6 +53,7 @@ export const MOVES: Record<TaskState, Row> = {
   TASK_STATE_FAILED: finished,
   TASK_STATE_CANCELED: finished,
   TASK_STATE_REJECTED: finished,
+  TASK_STATE_UNSPECIFIED: underWay,
 };
 
 /** The move that an event asks for. */

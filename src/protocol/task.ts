@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { Message, Part } from "./message.ts";
 
-/** Every state a task can be in (A2A §4.1.3), without `TASK_STATE_UNSPECIFIED`, which is never emitted. */
+/** Every state that a task of ours can be in (A2A §4.1.3). */
 export const TASK_STATES = [
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
@@ -13,7 +13,8 @@ export const TASK_STATES = [
   "TASK_STATE_REJECTED",
 ] as const;
 
-export type TaskState = (typeof TASK_STATES)[number];
+/** Of other agents' tasks there is one more: unknown, so neither an end nor a question. Nothing here ever says it. */
+export type TaskState = (typeof TASK_STATES)[number] | "TASK_STATE_UNSPECIFIED";
 
 /** States after which nothing changes any more. */
 export type TerminalState =

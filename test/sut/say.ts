@@ -4,7 +4,7 @@ import { file, type Part, type TaskState } from "../../src/protocol/index.ts";
 /** What the agent under test does with one message. */
 export type Play = (run: Run) => Iterable<AgentEvent> | AsyncIterable<AgentEvent>;
 
-type NextState = Exclude<TaskState, "TASK_STATE_SUBMITTED">;
+type NextState = Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
 
 export function state(name: string, words?: string): AgentEvent {
   const status = { state: `TASK_STATE_${name}` as NextState };

@@ -23,6 +23,7 @@ const STATUS: Readonly<Record<TaskState, SimpleStatus>> = {
   TASK_STATE_FAILED: "failed",
   TASK_STATE_REJECTED: "failed",
   TASK_STATE_CANCELED: "cancelled",
+  TASK_STATE_UNSPECIFIED: "running",
 };
 
 /** Where a task stands. */

@@ -247,7 +247,7 @@ describe("what a client reads of 0.3", () => {
     expect(decodeResult("GetTask", odd)).toEqual({
       id: "t",
       contextId: "",
-      status: { state: "TASK_STATE_WORKING" },
+      status: { state: "TASK_STATE_UNSPECIFIED" },
       history: [{ role: "ROLE_AGENT", messageId: "m", parts: [{}, { text: "y" }] }],
     });
     expect(() =>

@@ -17,7 +17,8 @@ export type TaskState03 =
   | "canceled"
   | "failed"
   | "rejected"
-  | "auth-required";
+  | "auth-required"
+  | "unknown";
 
 export type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 

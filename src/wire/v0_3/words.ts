@@ -13,6 +13,7 @@ export const STATES: Readonly<Record<TaskState, TaskState03>> = {
   TASK_STATE_FAILED: "failed",
   TASK_STATE_REJECTED: "rejected",
   TASK_STATE_AUTH_REQUIRED: "auth-required",
+  TASK_STATE_UNSPECIFIED: "unknown",
 };
 
 /** A table read from right to left. */

@@ -14,12 +14,12 @@ describe("an agent's answer", () => {
     expect(decodeResult("GetTask", { id: "t", status: { state: 2 } })).toEqual({ ...task, contextId: "" });
   });
 
-  it("may name states and roles that we do not know: the one is taken for working, the other for the agent", () => {
+  it("may name states and roles that we do not know: the one says nothing, the other is taken for the agent", () => {
     const message = { messageId: "m", role: "ROLE_MODERATOR", parts: [{ text: "x" }] };
-    for (const state of ["TASK_STATE_PAUSED", 99]) {
+    for (const state of ["TASK_STATE_UNSPECIFIED", "TASK_STATE_PAUSED", 99]) {
       expect(decodeResult("GetTask", { ...task, status: { state, message } })).toEqual({
         ...task,
-        status: { state: "TASK_STATE_WORKING", message: { ...message, role: "ROLE_AGENT" } },
+        status: { state: "TASK_STATE_UNSPECIFIED", message: { ...message, role: "ROLE_AGENT" } },
       });
     }
   });

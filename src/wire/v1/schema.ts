@@ -88,9 +88,13 @@ const ARTIFACT: Type<Artifact> = message<Artifact>({
   extensions: list(string),
 });
 
+/** One that we do not know is neither an end nor a question, as far as we know. */
+const STATE_OF_TASK: Type<TaskState> = {
+  decode: (json, at) => TASK_STATE.decode(json, at) ?? (at.strict ? undefined : "TASK_STATE_UNSPECIFIED"),
+};
+
 const TASK_STATUS: Type<TaskStatus> = message<TaskStatus>({
-  // A state that we do not know is neither an end nor a question, as far as we know.
-  state: required(TASK_STATE, "TASK_STATE_WORKING"),
+  state: required(STATE_OF_TASK, "TASK_STATE_UNSPECIFIED"),
   message: MESSAGE,
   timestamp,
 });

@@ -1,0 +1,122 @@
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { Cli, colloquy, directoryWith, inProcess, serving } from "./process.contract.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A project as init makes it, with the packages of this one and types without a build. */
+async function project(): Promise<string> {
+  const above = await directoryWith({});
+  const { code } = await inProcess(["init", "weather-man"], { cwd: above });
+  expect(code).toBe(0);
+  const cwd = join(above, "weather-man");
+  await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
+  return cwd;
+}
+
+describe("init", () => {
+  it("makes a project that is right by its types", { timeout: 60_000 }, async () => {
+    const cwd = await project();
+    const paths = { colloquy: [join(root, "src/index.ts")], "colloquy/*": [join(root, "src/*/index.ts")] };
+    const config = { extends: "./tsconfig.json", compilerOptions: { paths } };
+    await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const { code, out } = await new Cli(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd).ended;
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+  });
+
+  it("makes a project that is served as it is, under its name", async () => {
+    const cwd = await project();
+    const served = await serving(["serve", "--store", "memory"], cwd);
+    const { code, out } = await inProcess(["send", served.agents["weather-man"] ?? "", "Ada"]);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("Hello, Ada!") as string });
+    served.cli.child.kill("SIGTERM");
+    expect((await served.cli.ended).code).toBe(0);
+  });
+
+  it("names the version that made it, and tells what to do next", async () => {
+    const above = await directoryWith({});
+    const { out, err } = await inProcess(["init", "my agent", "--name", "My Agent"], { cwd: above });
+    expect(out).toContain(`Directory: ${join(above, "my agent")}\n`);
+    expect(err).toBe("hint: cd 'my agent' && npm install && npm start\n");
+    const made = JSON.parse(await readFile(join(above, "my agent/package.json"), "utf8")) as Record<
+      string,
+      unknown
+    >;
+    const own = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+    expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: `^${own.version}` } });
+  });
+
+  it("overwrites nothing, and then makes nothing", async () => {
+    const cwd = await directoryWith({ "agent.ts": "precious", "other.txt": "stays" });
+    const { code, err } = await inProcess(["init"], { cwd });
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("has agent.ts already") as string,
+    });
+    expect((await readdir(cwd)).toSorted()).toEqual(["agent.ts", "other.txt"]);
+    expect(await readFile(join(cwd, "agent.ts"), "utf8")).toBe("precious");
+  });
+});
+
+describe("colloquy.config.ts", () => {
+  const AGENT = `export default async function* () { yield "hi"; }`;
+  const configured = (config: string): string =>
+    `import { defineConfig } from "colloquy/config";\nexport default defineConfig(${config});\n`;
+
+  it.each([
+    ["{ prot: 1 }", "prot is unknown. Did you mean port?"],
+    ["{ agents: 7 }", "agents must be a list of files, or agents by their names."],
+    [`{ port: "4120", strictPort: 1 }`, "port must be a whole number. strictPort must be true or false."],
+  ])("that says %s is refused", async (config, words) => {
+    const cwd = await directoryWith({ "colloquy.config.mjs": `export default ${config};` });
+    const { code, err } = await inProcess(["serve"], { cwd });
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
+  });
+
+  it.each([
+    ["export const config = {};", "has no default export"],
+    ["export default 7;", "has no default export"],
+    ["throw new Error('no luck');", "could not be loaded: no luck"],
+  ])("that is %j is refused", async (source, words) => {
+    const cwd = await directoryWith({ "colloquy.config.mjs": source });
+    const { code, err } = await inProcess(["serve"], { cwd });
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
+  });
+
+  it("is weaker than the command line and the environment, stronger than the defaults", async () => {
+    const config = configured(`{ agents: ["one.mjs"], host: "0.0.0.0", port: 1, store: "memory" }`);
+    const cwd = await directoryWith({ "colloquy.config.ts": config, "one.mjs": AGENT, "two.mjs": AGENT });
+    const { code, err } = await colloquy(["serve", "--port", "0"], cwd).ended;
+    // The host is the file's: not beyond this machine without a word.
+    expect({ code, err }).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--allow-unauthenticated") as string,
+    });
+    const served = await serving(["serve", "two.mjs", "--host", "127.0.0.1"], cwd);
+    expect(Object.keys(served.agents)).toEqual(["two"]);
+    served.cli.child.kill("SIGKILL");
+    await served.cli.ended;
+  });
+
+  it("may have agents themselves, and may be elsewhere, with its paths", async () => {
+    const own = `import { agent } from "colloquy";\n`;
+    const agents = `{ agents: { hello: agent({ name: "hello", description: "Greets" }, async function* () { yield "hi"; }) }, store: "memory" }`;
+    const cwd = await directoryWith({ "colloquy.config.ts": own + configured(agents) });
+    const served = await serving(["serve"], cwd);
+    expect((await inProcess(["send", served.agents["hello"] ?? "", "x"])).out).toContain("hi");
+    served.cli.child.kill("SIGKILL");
+    await served.cli.ended;
+    const there = await directoryWith({
+      "mine.config.mjs": `export default { agents: ["one.mjs"], store: "sqlite:tasks.db" };`,
+      "one.mjs": AGENT,
+    });
+    const other = await serving(["serve", "--config", join(there, "mine.config.mjs")], dirname(there));
+    expect(Object.keys(other.agents)).toEqual(["one"]);
+    expect(await readdir(there)).toContain("tasks.db");
+    other.cli.child.kill("SIGKILL");
+    await other.cli.ended;
+  });
+});

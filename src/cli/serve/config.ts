@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { Command } from "commander";
+import type { Config } from "../../config/index.ts";
+import { didYouMean } from "../did-you-mean.ts";
+import { Problem } from "../problem.ts";
+import { importFile } from "./import.ts";
+
+const NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
+
+/** What stands in a configuration, with its paths made whole. */
+export type ReadConfig = Config & { readonly file: string };
+
+type Kind = "text" | "number" | "flag" | "texts" | "agents";
+
+/** What each key may be. `Record` makes the compiler see to it that none is forgotten. */
+const KINDS: Record<keyof Config, Kind> = {
+  agents: "agents",
+  port: "number",
+  strictPort: "flag",
+  grpcPort: "number",
+  host: "text",
+  store: "text",
+  publicUrl: "text",
+  allowUnauthenticated: "flag",
+  allowPrivateWebhooks: "flag",
+  authTokenEnv: "texts",
+  bearerFile: "text",
+  apiKeysFile: "text",
+  oidcIssuer: "text",
+  audience: "texts",
+};
+
+const WORDS: Record<Kind, string> = {
+  text: "a text",
+  number: "a whole number",
+  flag: "true or false",
+  texts: "a list of texts",
+  agents: "a list of files, or agents by their names",
+};
+
+/** The configuration in `cwd`, or the one that is named; undefined where there is none. */
+export async function readConfig(named: string | undefined, cwd: string): Promise<ReadConfig | undefined> {
+  const name = named ?? NAMES.find((one) => existsSync(join(cwd, one)));
+  if (name === undefined) return undefined;
+  const file = resolve(cwd, name);
+  if (!existsSync(file)) throw wrong(`There is no ${file}.`);
+  const { default: config } = await imported(file);
+  return withWholePaths(checked(config, file), file);
+}
+
+async function imported(file: string): Promise<Record<string, unknown>> {
+  try {
+    return await importFile(file);
+  } catch (error) {
+    const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw wrong(`${file} could not be loaded: ${said}`, error);
+  }
+}
+
+function checked(config: unknown, file: string): Config {
+  if (typeof config !== "object" || config === null)
+    throw wrong(`${file} has no default export; write: export default defineConfig({ … })`);
+  const mistakes = Object.entries(config).flatMap(([key, value]) => {
+    if (!Object.hasOwn(KINDS, key)) return `${key} is unknown.${didYouMean(key, Object.keys(KINDS))}`;
+    const kind = KINDS[key as keyof Config];
+    return value === undefined || isOf(kind, value) ? [] : `${key} must be ${WORDS[kind]}.`;
+  });
+  if (mistakes.length > 0) throw wrong(`${file}: ${mistakes.join(" ")}`);
+  return config;
+}
+
+function isOf(kind: Kind, value: unknown): boolean {
+  if (kind === "text") return typeof value === "string";
+  if (kind === "number") return Number.isInteger(value);
+  if (kind === "flag") return typeof value === "boolean";
+  if (Array.isArray(value)) return value.every((one) => typeof one === "string");
+  return kind === "agents" && typeof value === "object" && value !== null;
+}
+
+function withWholePaths(config: Config, file: string): ReadConfig {
+  const whole = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
+  const { agents, store, bearerFile, apiKeysFile } = config;
+  return {
+    ...config,
+    ...(isList(agents) ? { agents: agents.map(whole) } : {}),
+    ...(store?.startsWith("sqlite:") ? { store: `sqlite:${whole(store.slice("sqlite:".length))}` } : {}),
+    ...(bearerFile === undefined ? {} : { bearerFile: whole(bearerFile) }),
+    ...(apiKeysFile === undefined ? {} : { apiKeysFile: whole(apiKeysFile) }),
+    file,
+  };
+}
+
+export function isList(agents: Config["agents"]): agents is readonly string[] {
+  return Array.isArray(agents);
+}
+
+/** Gives the options that neither the command line nor the environment says the values of the configuration. */
+export function applyConfig(command: Command, config: Config): void {
+  for (const key of Object.keys(KINDS) as (keyof Config)[]) {
+    const source = command.getOptionValueSource(key);
+    const isSaid = source === "cli" || source === "env";
+    if (key !== "agents" && config[key] !== undefined && !isSaid)
+      command.setOptionValueWithSource(key, config[key], "config");
+  }
+}
+
+function wrong(message: string, cause?: unknown): Problem {
+  return new Problem("A2ACLI_ERR_USAGE", message, undefined, cause);
+}

@@ -1,0 +1,190 @@
+import { once } from "node:events";
+import { createServer as createHttps } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CA, SERVER, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
+import { apiKeys, bearer, newApiKey, type AuthScheme } from "../../server/auth/index.ts";
+import { Guarded } from "../../server/auth/auth.fixture.ts";
+import { createServer, nodeListener, type Server } from "../../server/index.ts";
+import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
+import { actor, serveActor } from "./agents.fixture.ts";
+import { failure, json, said } from "./said.fixture.ts";
+
+const TOKEN = "token-of-ada-0123456789";
+const { key: KEY, stored } = newApiKey("bob");
+const HOME = "/nowhere";
+const TOKENS = bearer({ tokens: { [TOKEN]: "ada" } });
+
+describe("credentials", () => {
+  it.each([
+    ["a bearer token", () => TOKENS, "--bearer", "A2ACLI_BEARER", TOKEN, "ada"],
+    [
+      "an API key in a header",
+      () => apiKeys({ in: "header", name: "X-Key", keys: [stored] }),
+      "--api-key",
+      "A2ACLI_API_KEY",
+      KEY,
+      "bob",
+    ],
+    [
+      "an API key in the query",
+      () => apiKeys({ in: "query", name: "k", keys: [stored] }),
+      "--api-key",
+      "A2ACLI_API_KEY",
+      KEY,
+      "bob",
+    ],
+    [
+      "an API key in a cookie",
+      () => apiKeys({ in: "cookie", name: "k", keys: [stored] }),
+      "--api-key",
+      "A2ACLI_API_KEY",
+      KEY,
+      "bob",
+    ],
+  ] satisfies [string, () => AuthScheme, string, string, string, string][])(
+    "%s goes where the card wants it, from a flag and from its variable [AUTH_001, AUTH_002]",
+    async (_, scheme, flag, variable, secret, who) => {
+      await using guarded = await Guarded.open(scheme());
+      const words = ["send", guarded.url, "Who am I?"];
+      expect((await said([...words, flag, secret])).out).toContain(`"principal":"${who}"`);
+      expect((await said(words, { env: { HOME, [variable]: secret } })).out).toContain(
+        `"principal":"${who}"`,
+      );
+      expect(await failure(words)).toMatchObject({ exit: 4 });
+    },
+  );
+
+  it("a flag is stronger than its variable [AUTH_002]", async () => {
+    await using guarded = await Guarded.open(TOKENS);
+    const env = { HOME, A2ACLI_BEARER: "another-token-0123456789" };
+    const words = ["send", guarded.url, "Who am I?"];
+    expect(await failure(words, { env })).toMatchObject({ code: "A2ACLI_ERR_AUTH_FAILED" });
+    expect((await said([...words, "--bearer", TOKEN], { env })).out).toContain('"principal":"ada"');
+  });
+
+  it("in flags are seen by others, says the help of each command that takes them [AUTH_002]", async () => {
+    for (const command of [["send"], ["card", "get"], ["task", "get"], ["chat"]]) {
+      const { out } = await said([...command, "--help"]);
+      expect(out).toContain(
+        "A credential in a flag is seen in the list of processes and in the shell's history",
+      );
+      expect(out).toContain("A2ACLI_BEARER");
+      expect(out).toContain("A2ACLI_API_KEY");
+    }
+  });
+
+  it("are not what --svc-param is for, by its help [AUTH_001]", async () => {
+    const { out } = await said(["send", "--help"]);
+    const [about = ""] = /--svc-param[^]*?(?=\n {2}--)/.exec(out) ?? [];
+    expect(about).toContain("service parameter");
+    expect(about).not.toMatch(/auth|token|key/i);
+  });
+});
+
+describe("what is printed", () => {
+  it.each([[[]], [["--debug"]], [["--debug", "--verbose", "--stream", "-o", "json"]]])(
+    "has no credential in it, with %j [AUTH_004]",
+    async (flags) => {
+      const served = await serveActor();
+      const secrets = ["s3cret-token", "k3y-of-mine", "p4ssword", "cl13nt-secret", "tr4ce-secret"];
+      const [token = "", key = "", password = "", client = "", trace = ""] = secrets;
+      const basic = ["--basic", `ada:${password}`];
+      const others = ["--oauth-client", `me:${client}`, "--svc-param", `x-trace: ${trace}`];
+      const credentials = ["--bearer", token, "--api-key", key, ...basic, ...others];
+      // What the agent repeats of them is on the wire, too.
+      const { out, err } = await said(["send", served.url, `I am ${token}`, ...credentials, ...flags]);
+      for (const secret of [...secrets, Buffer.from(`ada:${password}`).toString("base64")]) {
+        expect(err).not.toContain(secret);
+      }
+      if (flags.length > 0) expect(err).toContain("***");
+      expect(out).toContain(`You said: I am ${token}`);
+      await served.close();
+    },
+  );
+
+  it("has none in errors either, and none of a parameter that can not be read [AUTH_004]", async () => {
+    for (const words of [
+      ["send", "http://127.0.0.1:9", "hi", "--bearer", "s3cret-token"],
+      ["send", "http://127.0.0.1:9", "hi", "--svc-param", "s3cret-token"],
+      ["send", "http://127.0.0.1:9", "hi", "--basic", "s3cret-token"],
+    ]) {
+      const { out, err } = await inProcess(words);
+      expect(out + err).not.toContain("s3cret");
+    }
+  });
+
+  it("--debug shows the rest of what is on the wire [OUT_007]", async () => {
+    const served = await serveActor();
+    const { err } = await said(["send", served.url, "hello", "--debug"]);
+    expect(err).toMatch(/^debug: > POST http:\S+$/m);
+    expect(err).toMatch(/^debug: > a2a-version: 1.0$/m);
+    expect(err).toMatch(/^debug: > \{"jsonrpc":"2.0",.*"hello"/m);
+    expect(err).toMatch(/^debug: POST \S+: 200 in \d+ ms \(text\/event-stream\)$/m);
+    expect(err).toMatch(/^debug: < data: .*TASK_STATE_COMPLETED/m);
+    expect(err).toContain(`debug: speaks JSONRPC 1.0 with ${served.url}`);
+    await served.close();
+  });
+});
+
+describe("--insecure", () => {
+  let server: Server;
+  const https = createHttps({ cert: SERVER, key: SERVER_KEY });
+  let url = "";
+
+  beforeAll(async () => {
+    https.listen(0, "127.0.0.1");
+    await once(https, "listening");
+    url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
+    server = createServer(actor, { store: "memory", publicUrl: url });
+    https.on(
+      "request",
+      nodeListener((request) => server.fetch(request)),
+    );
+  });
+  afterAll(async () => {
+    https.closeAllConnections();
+    https.close();
+    await server.close();
+  });
+
+  it("is what it takes to believe a certificate of nobody, and is warned of [AUTH_003]", async () => {
+    expect(await failure(["send", url, "hello"])).toMatchObject({ code: "A2ACLI_ERR_UNREACHABLE", exit: 3 });
+    const { out, err } = await said(["send", url, "hello", "--insecure"]);
+    expect(out).toContain("You said: hello");
+    expect(err).toContain("warning: --insecure: certificates are not verified");
+    expect(err).not.toContain("CREDENTIALS");
+  });
+
+  it("is warned of loudly when credentials go there [AUTH_003]", async () => {
+    for (const flags of [
+      ["--bearer", TOKEN],
+      ["--api-key", KEY],
+      ["--svc-param", "x-key: 1"],
+    ]) {
+      const { err } = await said(["card", "get", url, "--insecure", ...flags]);
+      expect(err).toContain("YOUR CREDENTIALS GO TO WHOEVER THAT IS");
+    }
+  });
+
+  it("is never meant by a file that was merely found [AUTH_003]", async () => {
+    const cwd = await directoryWith({ ".env": "A2ACLI_INSECURE=true\n" });
+    const { code, err } = await inProcess(["card", "get", url], { cwd });
+    expect(code).toBe(3);
+    expect(err).toContain("warning: A2ACLI_INSECURE in");
+    expect((await json<{ name: string }>(["card", "get", url, "--config", ".env"], { cwd })).name).toBe(
+      "actor",
+    );
+  });
+
+  it('default "tls": a certificate that is vouched for needs no flag [DEFAULT_001]', async () => {
+    const cwd = await directoryWith({ "ca.pem": CA });
+    const { code, out, err } = await colloquy(["send", url, "hello"], cwd, {
+      NODE_EXTRA_CA_CERTS: `${cwd}/ca.pem`,
+    }).ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("You said: hello");
+    expect((await inProcess(["send", url, "hello"])).code).toBe(3);
+    expect((await inProcess(["send", url, "hello", "--insecure"])).code).toBe(0);
+  });
+});

@@ -1,0 +1,132 @@
+import { readdir } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { cardFor, listen, rpc, sendJson } from "../../client/listen.contract.ts";
+import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
+import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
+import { SERVERS, serveActor, type Served } from "./agents.fixture.ts";
+import { failure, fieldsIn, json, lines, said, SOME } from "./said.fixture.ts";
+
+describe.each(SERVERS)("an interaction with %s", (_, serve) => {
+  let served: Served;
+  const send = async (...words: string[]): Promise<Task> =>
+    (await json<{ task: Task }>(["send", served.url, ...words])).task;
+
+  beforeAll(async () => {
+    served = await serve();
+  });
+  afterAll(() => served.close());
+
+  it("goes on in its context, with another task [INTERACT_001]", async () => {
+    const first = await send("hello");
+    const second = await send("again", "--context-id", first.contextId);
+    expect(second.contextId).toBe(first.contextId);
+    expect(second.id).not.toBe(first.id);
+  });
+
+  it("goes on with its task, with the context and without [INTERACT_002]", async () => {
+    for (const withContext of [false, true]) {
+      const asked = await send("ask");
+      const context = withContext ? ["--context-id", asked.contextId] : [];
+      const answered = await send("Seoul", "--task-id", asked.id, ...context);
+      expect(answered).toMatchObject({ id: asked.id, contextId: asked.contextId });
+      expect(answered.status.state).toBe("TASK_STATE_COMPLETED");
+    }
+  });
+
+  it("fails on an id that is refused, begins nothing in its place, and names --debug [INTERACT_002]", async () => {
+    const asked = await send("ask");
+    const ended = await send("hello");
+    const before = await json<ListTasksResponse>(["task", "list", served.url]);
+    for (const [flags, code] of [
+      [["--task-id", "nobody"], "TaskNotFoundError"],
+      [["--task-id", ended.id], SOME],
+      [["--task-id", asked.id, "--context-id", ended.contextId], SOME],
+    ] as const) {
+      const error = await failure(["send", served.url, "hi", ...flags]);
+      expect(error).toMatchObject({ exit: 1, code });
+      expect(error.code).not.toMatch(/^A2ACLI_/);
+      expect(error.hint).toContain("--debug");
+    }
+    const after = await json<ListTasksResponse>(["task", "list", served.url]);
+    expect(after.totalSize).toBe(before.totalSize);
+  });
+
+  it("says which task it is and the command that goes on, which can be pasted [INTERACT_004]", async () => {
+    const { out, err } = await said(["send", served.url, "ask"]);
+    const { Task: id = "" } = fieldsIn(out);
+    expect(fieldsIn(out)).toMatchObject({ Task: SOME, Context: SOME, State: "TASK_STATE_INPUT_REQUIRED" });
+    expect(err).toContain("warning: the task waits for you (TASK_STATE_INPUT_REQUIRED)");
+    const resume = /hint: .+( send .+) "<your answer>"/.exec(err)?.[1] ?? "";
+    const words = resume.trim().split(" ");
+    expect(words).toEqual(["send", served.url, "--task-id", id]);
+    expect((await said([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
+  });
+
+  it("that is followed says at its end which task it was [INTERACT_004]", async () => {
+    const { out } = await said(["send", served.url, "hello", "--stream"]);
+    const [task, context, state] = out.trimEnd().split("\n").slice(-3);
+    expect([task, context, state]).toEqual([
+      expect.stringMatching(/^Task: \S+$/),
+      expect.stringMatching(/^Context: \S+$/),
+      "State: TASK_STATE_COMPLETED",
+    ]);
+    const events = await lines<StreamResponse>(["send", served.url, "hello"]);
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { taskId: SOME, contextId: SOME } });
+  });
+});
+
+describe("the ids of the server", () => {
+  it("are none of ours: a new message names no task and no context [INTERACT_003]", async () => {
+    let url = "";
+    const message = { messageId: "m", role: "ROLE_AGENT", contextId: "theirs", parts: [{ text: "hi" }] };
+    const server = await listen((response, request) =>
+      request.url.includes("/.well-known/")
+        ? sendJson(response, cardFor(url, { capabilities: {} }))
+        : rpc({ message })(response, request),
+    );
+    ({ url } = server);
+    for (let time = 0; time < 2; time++) await said(["send", url, "hello"]);
+    const sent = server.seen
+      .filter(({ method }) => method === "POST")
+      .map(({ body }) => body.params?.["message"]);
+    expect(sent).toHaveLength(2);
+    for (const one of sent) {
+      expect(one).toMatchObject({ messageId: SOME });
+      expect(one).not.toHaveProperty("taskId");
+      expect(one).not.toHaveProperty("contextId");
+    }
+    const ids = sent.map((one) => (one as { messageId: string }).messageId);
+    expect(new Set(ids).size).toBe(2);
+  });
+});
+
+describe("between two calls", () => {
+  it("nothing is kept: no file, no --continue, and the next message is a new task [INTERACT_005]", async () => {
+    const served = await serveActor();
+    const cwd = await directoryWith({});
+    const world = { cwd, env: { HOME: cwd } };
+    const first = (await json<{ task: Task }>(["send", served.url, "ask"], world)).task;
+    const second = (await json<{ task: Task }>(["send", served.url, "hello"], world)).task;
+    expect([second.id, second.contextId]).not.toContain(first.id);
+    expect(second.contextId).not.toBe(first.contextId);
+    expect(await readdir(cwd)).toEqual([]);
+    const { code, err } = await inProcess(["send", served.url, "hello", "--continue"]);
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("unknown option") as string,
+    });
+    await served.close();
+  });
+
+  it("a real process leaves nothing behind either [INTERACT_005]", async () => {
+    const served = await serveActor();
+    const cwd = await directoryWith({});
+    const { code, out } = await colloquy(["send", served.url, "ask"], cwd, { HOME: cwd }).ended;
+    expect({ code, out }).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("INPUT_REQUIRED") as string,
+    });
+    expect(await readdir(cwd)).toEqual([]);
+    await served.close();
+  });
+});

@@ -1,0 +1,188 @@
+import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { symlink } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Cli, colloquy, directoryWith, inProcess, serving } from "../process.contract.ts";
+import { packageVersion } from "../version.ts";
+import { serveActor, type Served } from "./agents.fixture.ts";
+import { fieldsIn, said } from "./said.fixture.ts";
+
+let served: Served;
+beforeAll(async () => {
+  served = await serveActor();
+});
+afterAll(() => served.close());
+
+describe("the surface", () => {
+  it("help, help <command> and --help print the usage and end well [CLI_001]", async () => {
+    for (const words of [["help"], ["--help"], ["-h"]]) {
+      expect((await said(words)).out).toMatch(/^Usage: colloquy .*\n[^]*\n {2}send .*\n[^]*\n {2}card /);
+    }
+    for (const words of [
+      ["help", "task", "get"],
+      ["task", "get", "--help"],
+      ["task", "get", "-h"],
+    ]) {
+      expect((await said(words)).out).toMatch(/^Usage: colloquy task get <agent> <task id> \[options\]\n/);
+    }
+    expect((await said(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
+    expect((await inProcess(["help", "nonsense"])).code).toBe(2);
+  });
+
+  it("-v and --version print the version [CLI_001]", async () => {
+    for (const flag of ["-v", "--version"]) {
+      const { code, out } = await colloquy([flag]).ended;
+      expect({ code, out }).toEqual({ code: 0, out: `${packageVersion()}\n` });
+    }
+  });
+
+  it("the help tells every default before anybody has to override it [CLI_001, DEFAULT_001]", async () => {
+    const { out } = await said(["send", "--help"]);
+    const text = out.replaceAll(/\s+/g, " ");
+    for (const words of [
+      "(default: the order of the agent's card)",
+      'default: "text"',
+      "(default: 1.0; older ones only if you say so)",
+      "(default: they are verified)",
+      "(default: 2s)",
+      "(default: never)",
+      "(default: wait)",
+      "(default: concise)",
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+});
+
+describe("the defaults", () => {
+  it('default "wait": send waits, until --async says otherwise [DEFAULT_001]', async () => {
+    expect((await said(["send", served.url, "hello"])).out).toContain("TASK_STATE_COMPLETED");
+    expect((await said(["send", served.url, "wait", "--async"])).out).toMatch(/SUBMITTED|WORKING/);
+    const env = { HOME: "/nowhere", A2ACLI_ASYNC: "1" };
+    expect((await said(["send", served.url, "hello", "--wait"], { env })).out).toContain(
+      "TASK_STATE_COMPLETED",
+    );
+    expect((await inProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
+  });
+
+  it('default "text": output is text, until -o json says otherwise [DEFAULT_001]', async () => {
+    expect((await said(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
+    expect((await said(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
+    const env = { HOME: "/nowhere", A2ACLI_OUTPUT: "json" };
+    expect((await said(["card", "get", served.url, "--output", "text"], { env })).out).toMatch(
+      /^Name: actor\n/,
+    );
+  });
+
+  it('default "concise": --verbose shows all that is exchanged, in text [DEFAULT_001]', async () => {
+    const brief = (await said(["send", served.url, "parts"])).out;
+    const { out } = await said(["send", served.url, "parts", "--verbose"]);
+    expect(brief).not.toMatch(/Sent:|Message id:|Media type:|Artifact id:|Updated:/);
+    expect(out).toContain("Sent: ROLE_USER\nparts\n\n");
+    expect(fieldsIn(out)).toMatchObject({ "Artifact id": "report", "Media type": "application/zip" });
+    expect(out).toMatch(/^History: ROLE_USER$/m);
+    expect(out).toMatch(/^Updated: \d{4}-/m);
+    const streamed = (await said(["send", served.url, "parts", "--verbose", "--stream"])).out;
+    expect(streamed).toMatch(/^Message id: \S+\nSent: ROLE_USER\n/);
+  });
+});
+
+describe("completion", () => {
+  it("of bash completes commands, options and values, in a real shell [CLI_002]", async () => {
+    const { out } = await said(["completion", "bash"]);
+    const cwd = await directoryWith({ "completion.bash": out });
+    const complete = (...words: string[]): string[] => {
+      const script = `source completion.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _colloquy; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["-c", script], { cwd, encoding: "utf8" }).split("\n").filter(Boolean);
+    };
+    expect(complete("colloquy", "ta")).toEqual(["task"]);
+    expect(complete("colloquy", "task", "")).toEqual(
+      expect.arrayContaining(["get", "wait", "list", "cancel", "subscribe"]),
+    );
+    expect(complete("colloquy", "task", "get", "--po")).toEqual(["--poll-interval"]);
+    expect(complete("colloquy", "send", "http://x", "--output", "")).toEqual(["text", "json"]);
+    expect(complete("colloquy", "completion", "f")).toEqual(["fish"]);
+  });
+
+  it.each([["zsh"], ["fish"]])("of %s has every command and every option [CLI_002]", async (shell) => {
+    const { out } = await said(["completion", shell]);
+    for (const word of [
+      "serve",
+      "subscribe",
+      "new-key",
+      "poll-interval",
+      "agent-card",
+      "a2a-version",
+      "text json",
+    ]) {
+      expect(out).toContain(word);
+    }
+  });
+
+  it("of another shell is refused with those that there are [CLI_002]", async () => {
+    const { code, err } = await inProcess(["completion", "csh"]);
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("bash, zsh, fish") as string,
+    });
+  });
+});
+
+describe("as a plugin of the official CLI", () => {
+  it("a2a-colloquy info is one JSON object with name, version and description", async () => {
+    const { out } = await said(["info"]);
+    expect(JSON.parse(out)).toEqual({
+      name: "colloquy",
+      version: packageVersion(),
+      description: expect.any(String) as string,
+    });
+    expect(out.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("is a program of that name, whose printed commands have it, too", async () => {
+    const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
+    expect(bin["a2a-colloquy"]).toBe(bin["colloquy"]);
+    const cwd = await directoryWith({});
+    await symlink(`${process.cwd()}/bin/colloquy.js`, `${cwd}/a2a-colloquy`);
+    const cli = new Cli(process.execPath, [`${cwd}/a2a-colloquy`, "send", served.url, "ask"], cwd);
+    const { code, err } = await cli.ended;
+    expect({ code, err }).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(`hint: a2a-colloquy send ${served.url} --task-id`) as string,
+    });
+  });
+});
+
+describe("demo", () => {
+  it("serves an agent to practise with, which needs no key [DEMO_SERVER_001]", async () => {
+    const demo = await serving(["demo", "--store", "memory"], await directoryWith({}));
+    expect((await said(["send", demo.agents["assistant"] ?? "", "What is 12.5% of 80?"])).out).toContain(
+      "10",
+    );
+    demo.cli.child.kill("SIGTERM");
+    expect((await demo.cli.ended).code).toBe(0);
+  });
+});
+
+describe("the skill", () => {
+  const files = globSync("**/SKILL.md", { exclude: (name) => /node_modules|\.git$/.test(name) });
+  const text = readFileSync("skills/colloquy/SKILL.md", "utf8");
+
+  it("is one, short, and sends its reader to the help [SKILL_001]", () => {
+    expect(files).toEqual(["skills/colloquy/SKILL.md"]);
+    const { files: shipped } = JSON.parse(readFileSync("package.json", "utf8")) as { files: string[] };
+    expect(shipped).toContain("skills");
+    expect(text.split(/\s+/).length).toBeLessThan(400);
+    expect(text).toContain("colloquy help");
+    expect(text).toContain("<command> --help");
+    const commands = new Set([...text.matchAll(/`colloquy ([a-z]+)/g)].map(([, command]) => command));
+    expect(commands.size).toBeLessThan(6);
+  });
+
+  it("says how the tool is driven, and quotes no specification [SKILL_002]", () => {
+    for (const words of ["-o json", "--stream", "--context-id", "--task-id", "A2ACLI_BEARER", "state"]) {
+      expect(text).toContain(words);
+    }
+    expect(text).not.toMatch(/\b(MUST|SHOULD|MAY|SHALL)\b|§|A2ACLI_[A-Z]+_\d/);
+  });
+});

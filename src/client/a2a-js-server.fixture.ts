@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentCard } from "@a2a-js/sdk";
+import {
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
+import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
+import * as grpc from "@grpc/grpc-js";
+import express from "express";
+import type { Task, TaskState } from "../protocol/index.ts";
+import { publish } from "./a2a-js.fixture.ts";
+import type { Served } from "./remote.contract.ts";
+
+class Obedient implements AgentExecutor {
+  readonly #contexts = new Map<string, string>();
+
+  execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage, task } = request;
+    this.#contexts.set(taskId, contextId);
+    const content = userMessage.parts[0]?.content;
+    const text = content?.$case === "text" ? content.value : "";
+    const status = (state: TaskState): void =>
+      publish(bus, {
+        statusUpdate: { taskId, contextId, status: { state, timestamp: new Date().toISOString() } },
+      });
+    const say = (text: string, append: boolean): void => {
+      const artifact = { artifactId: "answer", parts: [{ text }] };
+      publish(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
+    };
+    if (text === "message") {
+      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [{ text: "hi" }] } });
+      bus.finished();
+      return Promise.resolve();
+    }
+    const begun: Task = { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } };
+    publish(bus, { task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun });
+    status("TASK_STATE_WORKING");
+    if (text === "wait") return Promise.resolve();
+    if (text === "ask" && !task) status("TASK_STATE_INPUT_REQUIRED");
+    else {
+      const words = task ? [`got ${text}`] : ["one ", "two ", "three"];
+      for (const [index, word] of words.entries()) say(word, index > 0);
+      status("TASK_STATE_COMPLETED");
+    }
+    bus.finished();
+    return Promise.resolve();
+  };
+
+  cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    const contextId = this.#contexts.get(taskId) ?? "";
+    publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    bus.finished();
+    return Promise.resolve();
+  };
+}
+
+/** The official SDK's server on every binding, with an agent that does as it is told (`remote.contract.ts`). */
+export async function serveOfficial(): Promise<Served> {
+  const app = express();
+  const http = createServer(app);
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const beside = new grpc.Server();
+  const grpcPort = await new Promise<number>((resolve, reject) => {
+    beside.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
+      error ? reject(error) : resolve(port),
+    );
+  });
+  const card = AgentCard.fromJSON({
+    name: "Obedient",
+    description: "Does as it is told.",
+    version: "1",
+    supportedInterfaces: [
+      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "1.0" },
+      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
+      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "0.3" },
+    ],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
+  });
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
+  const userBuilder = UserBuilder.noAuthentication;
+  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+  const legacyCompat = { enabled: true };
+  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
+  app.use("/rest", restHandler({ requestHandler, userBuilder, legacyCompat }));
+  const grpcUsers = GrpcUserBuilder.noAuthentication;
+  beside.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
+  beside.addService(LegacyA2AService, legacyGrpcService({ requestHandler, userBuilder: grpcUsers }));
+  return {
+    url,
+    close: async () => {
+      beside.forceShutdown();
+      http.close();
+      http.closeAllConnections();
+      await once(http, "close");
+    },
+  };
+}
