@@ -125,6 +125,7 @@ const QUIET = ["transport_error", "stopped talking before its task had ended", t
 const ERRORS: Readonly<Record<Unanswered, readonly [CoreErrorType | "auth_required", string, boolean]>> = {
   TASK_STATE_SUBMITTED: QUIET,
   TASK_STATE_WORKING: QUIET,
+  TASK_STATE_UNSPECIFIED: QUIET,
   TASK_STATE_AUTH_REQUIRED: ["auth_required", "wants to be authorized first", false],
   TASK_STATE_CANCELED: ["cancelled", "has cancelled the task", false],
   TASK_STATE_FAILED: ["solver_failed", "did not do the task", false],
