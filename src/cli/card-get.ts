@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { checkServed } from "./card-validate.ts";
+import { openCard } from "./card-target.ts";
 import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
 import type { ClientOptions } from "./options.ts";
-import { openCard, openExtendedCard } from "./target.ts";
 
 interface Options extends ClientOptions {
   validate?: boolean;
@@ -21,6 +21,10 @@ export function cardGetCommand(context: Context): Command {
       if (options.validate) checkServed(served);
       output.card(card);
     },
-    (ref, options, world) => (options.extended ? openExtendedCard : openCard)(ref, options, world),
+    async (ref, options, world) => {
+      if (!options.extended) return openCard(ref, options, world);
+      const { openExtendedCard } = await import("./target.ts");
+      return openExtendedCard(ref, options, world);
+    },
   );
 }

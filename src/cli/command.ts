@@ -8,7 +8,8 @@ import { Output } from "./output.ts";
 import { Problem, toProblem } from "./problem.ts";
 import { CREDENTIALS } from "./redact.ts";
 import { readSettings } from "./settings.ts";
-import { openCard, openTarget, takeAgent, type Target, type TargetCard } from "./target.ts";
+import { openCard, takeAgent, type TargetCard } from "./card-target.ts";
+import type { Target } from "./target.ts";
 
 /** What the work of a command that is about an agent is given. */
 interface Asked<O extends ClientOptions> {
@@ -30,7 +31,12 @@ export function clientCommand<O extends ClientOptions>(
   context: Context,
   work: (call: Call<O>) => Promise<void>,
 ): Command {
-  return agentCommand(command, words, context, openTarget, work);
+  const open = async (ref: string, options: O, world: Context): Promise<Target> => {
+    // All that speaks with agents; who only looks at a card does not wait for it.
+    const { openTarget } = await import("./target.ts");
+    return openTarget(ref, options, world);
+  };
+  return agentCommand(command, words, context, open, work);
 }
 
 /** A command that only looks at an agent's card: whether it could talk to the agent does not matter. */

@@ -37,7 +37,7 @@ export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}):
     const watcher = watch?.();
     watcher?.asks(options.method as string, url, headers, body);
     try {
-      const message = await answerOf(await opened(url, options), body);
+      const message = await answerOf(opened(url, options), body);
       watcher?.answers(message.statusCode ?? 0, message.headers["content-type"] ?? "no content type");
       if (watcher)
         message.on("data", (chunk: Buffer) => watcher.says(chunk)).once("close", () => watcher.ends());
@@ -51,9 +51,10 @@ export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}):
   return send as unknown as typeof fetch;
 }
 
-async function opened(url: URL, options: RequestOptions): Promise<ClientRequest> {
-  if (url.protocol === "https:") return (await import("node:https")).request(url, options);
-  if (url.protocol === "http:") return (await import("node:http")).request(url, options);
+/** Not by `import`, which looks at all that a module exports, and so loads `fetch` after all. */
+function opened(url: URL, options: RequestOptions): ClientRequest {
+  if (url.protocol === "https:") return process.getBuiltinModule("node:https").request(url, options);
+  if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(url, options);
   throw new TypeError(`${url.protocol} is neither http: nor https:`);
 }
 

@@ -1,15 +1,7 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { connect, findCard, type ConnectOptions, type Remote } from "../client/index.ts";
-import { A2AError, type AgentCard } from "../protocol/index.ts";
+import { connect, type Remote } from "../client/index.ts";
+import { asCardProblem, clientOf, type TargetCard } from "./card-target.ts";
 import type { Context } from "./context.ts";
-import { credentialsOf, serviceParamsOf } from "./credentials.ts";
-import { debugWatcher } from "./debug.ts";
-import { nodeFetch } from "./node-fetch.ts";
 import type { ClientOptions } from "./options.ts";
-import { Problem } from "./problem.ts";
-import { redacting } from "./redact.ts";
 
 /** The agent that a command talks to, with all that its options say about how. */
 export interface Target {
@@ -18,34 +10,6 @@ export interface Target {
   readonly remote: Remote;
   /** Aborts when the user has had enough, or `--timeout` is over. */
   readonly signal: AbortSignal;
-}
-
-/**
- * Which of the words is the agent: none when `--agent-card` names it; else the first, unless the environment names one
- * and the first is no URL.
- */
-export function takeAgent(
-  words: readonly string[],
-  { agentCard }: ClientOptions,
-  isFlag: boolean,
-): { ref: string; rest: readonly string[] } {
-  if (agentCard !== undefined && (isFlag || !/^https?:\/\//i.test(words[0] ?? ""))) {
-    return { ref: agentCard, rest: words };
-  }
-  const [ref, ...rest] = words;
-  if (ref !== undefined) return { ref, rest };
-  throw new Problem(
-    "A2ACLI_ERR_USAGE",
-    "Name the agent: its URL as the first argument, or --agent-card.",
-    undefined,
-  );
-}
-
-/** An agent's card, for the commands that want nothing else of it. */
-export interface TargetCard {
-  readonly card: AgentCard;
-  /** The card's JSON as it was served. */
-  readonly served: unknown;
 }
 
 /** Finds the agent's card and chooses how to talk to it. */
@@ -68,16 +32,6 @@ export async function openTarget(ref: string, options: ClientOptions, context: C
   }
 }
 
-export async function openCard(ref: string, options: ClientOptions, context: Context): Promise<TargetCard> {
-  const { url, ...how } = await clientOf(ref, options, context);
-  try {
-    const { card, json } = await findCard(url, how);
-    return { card, served: json };
-  } catch (error) {
-    throw asCardProblem(error, ref, url);
-  }
-}
-
 /** The card for those who have authenticated, with what the public one says of how. */
 export async function openExtendedCard(
   ref: string,
@@ -87,77 +41,4 @@ export async function openExtendedCard(
   const { remote, signal } = await openTarget(ref, options, context);
   const card = await remote.extendedCard({ signal });
   return { card, served: card };
-}
-
-/** How a card is found, be it at a URL or in a file. */
-async function clientOf(
-  ref: string,
-  options: ClientOptions,
-  context: Context,
-): Promise<ConnectOptions & { readonly url: string; readonly signal: AbortSignal }> {
-  const redact = redacting(options);
-  const send = nodeFetch({
-    ...(options.insecure ? { verifiesCertificates: false } : {}),
-    ...(options.debug ? { watch: () => debugWatcher((text) => context.streams.err(text), redact) } : {}),
-  });
-  const auth = credentialsOf(options);
-  const file = await readCardFile(ref);
-  return {
-    url: file === undefined ? ref : CARD_FILE,
-    headers: serviceParamsOf(options.svcParam),
-    fetch: (input, init) =>
-      file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
-    signal: signalOf(options, context),
-    // `fetch` is not there to be instead of gRPC.
-    grpc: options.insecure ? { insecure: true } : {},
-    ...(auth ? { auth } : {}),
-    ...(options.allowClearText ? { allowClearText: true } : {}),
-    ...(options.extension ? { extensions: options.extension } : {}),
-    ...(options.a2aVersion ? { version: options.a2aVersion } : {}),
-  };
-}
-
-/** Where the card of a file stands for the client; nothing is ever asked there. */
-const CARD_FILE = "http://file.invalid/agent-card.json";
-
-/** The text of a card that is given as `file://…` or as a path; undefined for everything else. */
-async function readCardFile(ref: string): Promise<string | undefined> {
-  const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
-  const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
-  if (!isFile) return undefined;
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    throw new Problem("A2ACLI_ERR_CARD_NOT_FOUND", `${ref} cannot be read.`, undefined, error);
-  }
-}
-
-/**
- * Not `AbortSignal.any` of an `AbortSignal.timeout`: while nobody listens (between two tries, say), both may be collected,
- * and then never fire. A timer holds what it is to abort.
- */
-function signalOf({ timeout }: ClientOptions, { interrupted }: Context): AbortSignal {
-  if (timeout === undefined || interrupted.aborted) return interrupted;
-  const ends = new AbortController();
-  const late = (): void => ends.abort(new DOMException("The time of --timeout is over.", "TimeoutError"));
-  setTimeout(late, timeout).unref();
-  interrupted.addEventListener("abort", () => ends.abort(interrupted.reason), { once: true });
-  return ends.signal;
-}
-
-function asCardProblem(error: unknown, ref: string, url: string): unknown {
-  if (!(error instanceof A2AError)) return error;
-  if ("clearText" in error.metadata) {
-    const hint = "If you trust the network: --allow-clear-text.";
-    return new Problem("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
-  }
-  if (url === CARD_FILE && error.reason === "INVALID_AGENT_RESPONSE") {
-    const why = error.cause instanceof Error ? error.cause.message : error.message;
-    return new Problem("A2ACLI_ERR_CARD_INVALID", `${ref} can not be used: ${why}.`, undefined, error);
-  }
-  const { reason, message } = error;
-  if (reason === "NOT_FOUND") return new Problem("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
-  if (reason === "INVALID_PARAMS") return new Problem("A2ACLI_ERR_USAGE", message, undefined, error);
-  if (reason !== "INVALID_AGENT_RESPONSE") return error;
-  return new Problem("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
 }

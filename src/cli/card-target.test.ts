@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClientOptions } from "./options.ts";
-import { takeAgent } from "./target.ts";
+import { takeAgent } from "./card-target.ts";
 
 const none: ClientOptions = { output: "text" };
 const named: ClientOptions = { output: "text", agentCard: "agent.example" };
