@@ -44,6 +44,7 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
   for (const name of Object.keys(roles)) places[name] ??= () => urls[name] ?? "";
   const agents = Object.entries(roles).map(([name, given]): [string, Agent] => {
     const { role, ...own } = "role" in given ? given : { role: given };
+    if (role.name !== name) throw misnamed(name, role.name);
     return [name, roleAgent(role, { ...shared, ...own, links: places })];
   });
   const groups = servers === "together" ? [agents] : agents.map((agent) => [agent]);
@@ -64,4 +65,11 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
     throw error;
   }
   return { urls, close };
+}
+
+/** A card for one would be refused by the other. */
+function misnamed(name: string, is: string): Error {
+  return new Error(
+    `The role under the name ${JSON.stringify(name)} calls itself ${JSON.stringify(is)}; serve it as { ${JSON.stringify(is)}: … }.`,
+  );
 }

@@ -14,6 +14,7 @@ import {
 } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Office } from "./office.ts";
+import { defined } from "./small.ts";
 
 /** What cards of one problem have in common. */
 type Common = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
@@ -38,18 +39,14 @@ export class Correspondence {
   readonly #seen = new Set<string>();
   #next: string | undefined;
 
-  /** `common`: of the card that it began with. */
-  constructor(office: Office, common: Card, envelope: Envelope, witness?: Witness) {
+  /** `first`: the card that it begins with, as far as there is one. */
+  constructor(office: Office, first: Card | undefined, envelope: Envelope, witness?: Witness) {
     this.office = office;
     this.envelope = envelope;
     this.#witness = witness;
-    const { run_id = envelope.runId, sample_id, dataset } = common.metadata;
-    this.#runId = run_id ?? "";
-    this.#common = {
-      ...(run_id === undefined ? {} : { run_id }),
-      ...(sample_id === undefined ? {} : { sample_id }),
-      ...(dataset === undefined ? {} : { dataset }),
-    };
+    const { run_id, sample_id, dataset } = first?.metadata ?? {};
+    this.#runId = run_id ?? envelope.runId ?? "";
+    this.#common = defined({ run_id, sample_id, dataset });
   }
 
   /** The `card_id` of the next card that is written. */
@@ -129,7 +126,7 @@ export class Correspondence {
     if (card.metadata.card_id !== undefined) this.#seen.add(card.metadata.card_id);
     recorder?.card({
       run_id: this.#runId,
-      ...(this.sampleId === undefined ? {} : { sample_id: this.sampleId }),
+      ...defined({ sample_id: this.sampleId }),
       dir,
       at_role: role,
       a2a,
@@ -150,7 +147,8 @@ export class Correspondence {
     return this.#written(parseCard(card));
   }
 
-  #about(metadata: CardMetadata): CardMetadata {
+  /** The id is ours, whatever a role says: what is spent is written down under it. */
+  #about({ card_id: _theirs, ...metadata }: CardMetadata): CardMetadata {
     return { card_id: this.nextId, ...this.#common, ...metadata };
   }
 

@@ -25,6 +25,7 @@ import {
 import type { QueryAnswer } from "../role.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { errorFor, replyIn, toldBy, toldIn } from "./reply.ts";
+import { defined } from "./small.ts";
 import { graceOf, isTimeout, parametersOf } from "./stopping.ts";
 
 /** A card that is to be brought to another role, and its reply back. */
@@ -49,8 +50,6 @@ const MAX_QUERIES = 16;
 /** How long an agent may take to answer that a task was cancelled; by then nobody waits for it any more. */
 const CANCEL_MS = 10_000;
 
-const METHOD = "SendStreamingMessage";
-
 /**
  * Brings a card to its recipient and its terminal reply back. Never rejects: what goes wrong is an error card. When it is
  * stopped, or the deadline passes, it cancels the task there, and says itself what became of it when nobody else does in time.
@@ -65,28 +64,39 @@ class Errand {
   readonly #task = Promise.withResolvers<{ readonly remote: Remote; readonly taskId: string }>();
   readonly #traceparent: string;
   #carrier: CardCarrier;
+  #isSent = false;
+  #isStopping = false;
 
   constructor(options: ErrandOptions) {
     const { cards, contextId } = options;
     this.#options = options;
     this.#traceparent = nextTraceparent(cards.envelope.traceparent);
-    this.#carrier = { method: METHOD, context_id: contextId, traceparent: this.#traceparent };
+    this.#carrier = { context_id: contextId, traceparent: this.#traceparent };
   }
 
   async run(): Promise<ResultCard | ErrorCard> {
     const { card, cards, signal, deadlineMs } = this.#options;
     const { clock } = cards.office;
     const stopped = Promise.withResolvers<JsonObject>();
-    const onAbort = (): void => stopped.resolve(parametersOf(signal.reason));
-    const onDeadline = (): void => stopped.resolve({ reason: "timeout" });
+    const stopWith = (parameters: JsonObject): void => {
+      this.#isStopping = true;
+      stopped.resolve(parameters);
+    };
+    const onAbort = (): void => stopWith(parametersOf(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    const forget = deadlineMs === undefined ? undefined : clock.after(deadlineMs, onDeadline);
+    const forget =
+      deadlineMs === undefined ? undefined : clock.after(deadlineMs, () => stopWith({ reason: "timeout" }));
     try {
-      this.#sent(card);
+      if (signal.aborted) return this.#neverSent();
       const talk = this.#talk();
       const stop = stopped.promise.then((parameters) => this.#stop(talk, parameters));
-      const reply = await Promise.race([talk, stop]);
+      // A talk that breaks because its task is being cancelled is no news.
+      const talked = talk.catch((error: unknown) =>
+        this.#isStopping ? stop : transportError(error, card, cards),
+      );
+      const reply = await Promise.race([talked, stop]);
+      // Also what could not be sent was to be.
+      if (!this.#isSent) this.#sent(card);
       cards.received(reply, this.#carrier, true);
       return reply;
     } finally {
@@ -100,25 +110,25 @@ class Errand {
   /** Sends the card, answers what is asked, until there is a terminal reply. */
   async #talk(): Promise<ResultCard | ErrorCard> {
     const { card, cards } = this.#options;
-    try {
-      const remote = await cards.office.links.to(card.recipient);
-      let answer = await this.#send(remote, card);
-      for (let queries = 0; ; queries++) {
-        const reply = replyIn(answer, card, cards);
-        if (reply.message_type !== "query") return reply;
-        cards.received(reply, this.#carrier, true);
-        const taskId = "task" in answer ? answer.task.id : undefined;
-        if (taskId === undefined || queries === MAX_QUERIES) {
-          void this.#cancel({ reason: "queries" });
-          const why = taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
-          return errorFor(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
-        }
-        const result = await this.#answerTo(reply);
-        this.#sent(result);
-        answer = await this.#send(remote, result, taskId);
+    const remote = await cards.office.links.to(card.recipient);
+    const streams = remote.card.capabilities.streaming === true;
+    this.#carrier = { ...this.#carrier, method: streams ? "SendStreamingMessage" : "SendMessage" };
+    this.#sent(card);
+    let answer = await this.#send(remote, card);
+    for (let queries = 0; ; queries++) {
+      const reply = replyIn(answer, card, cards);
+      if (reply.message_type !== "query") return reply;
+      cards.received(reply, this.#carrier, true);
+      const taskId = "task" in answer ? answer.task.id : undefined;
+      if (taskId === undefined || queries === MAX_QUERIES) {
+        void this.#cancel({ reason: "queries" }).catch(() => {});
+        const why = taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
+        return errorFor(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
       }
-    } catch (error) {
-      return transportError(error, card, cards);
+      const result = await this.#answerTo(reply);
+      if (this.#isStopping) throw new Error("The question came too late to be answered");
+      this.#sent(result);
+      answer = await this.#send(remote, result, taskId);
     }
   }
 
@@ -198,12 +208,18 @@ class Errand {
   }
 
   #sent(card: Card): void {
-    const { card_id } = card.metadata;
-    this.#options.cards.sent(
-      card,
-      card_id === undefined ? this.#carrier : { ...this.#carrier, message_id: card_id },
-      true,
-    );
+    this.#isSent = true;
+    const message_id = card.metadata.card_id;
+    this.#options.cards.sent(card, { ...this.#carrier, ...defined({ message_id }) }, true);
+  }
+
+  /** It was stopped before it began. */
+  #neverSent(): ErrorCard {
+    const { card, cards } = this.#options;
+    this.#sent(card);
+    const reply = errorFor(card, cards, "cancelled", `${card.recipient} was not asked any more`);
+    cards.received(reply, this.#carrier, true);
+    return reply;
   }
 
   /** Cancels, and waits for what the other says to it, but no longer than there is time for. */
@@ -216,22 +232,18 @@ class Errand {
     const graceMs = graceOf(cards.office, parameters).forOthersMs;
     const timeUp = Promise.withResolvers<undefined>();
     const forget = clock.after(graceMs, () => timeUp.resolve(undefined));
-    const cancelled = this.#cancel({ ...parameters, grace_ms: graceMs });
-    const reply = await Promise.race([talk, cancelled.then((known) => known ?? talk), timeUp.promise]);
+    // Of a task that waited for an answer, the talk hears nothing more.
+    const heard = Promise.any([talk, this.#cancel({ ...parameters, grace_ms: graceMs })]);
+    const reply = await Promise.race([heard.catch(() => undefined), timeUp.promise]);
     forget();
-    if (reply) return reply;
-    const text = `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
-    return errorFor(
-      card,
-      cards,
-      isTimeout(parameters) ? "timeout" : "cancelled",
-      text,
-      isTimeout(parameters),
-    );
+    if (reply && !isUntold(reply)) return reply;
+    const text = reply?.content ?? `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
+    const timedOut = isTimeout(parameters);
+    return errorFor(card, cards, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
-  /** The reply, where the cancelled task has one that the talk may not hear of: it waited for an answer. */
-  async #cancel(parameters: JsonObject): Promise<ResultCard | ErrorCard | undefined> {
+  /** The reply that the cancelled task has; rejects when it cannot be cancelled, or has none. */
+  async #cancel(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
     const { card, cards } = this.#options;
     const { remote, taskId } = await this.#task.promise;
     const stop = this.#stopCard(parameters);
@@ -245,13 +257,8 @@ class Errand {
       });
       for (const told of toldIn(task)) this.#told(told);
       const reply = replyIn({ task }, card, cards);
-      if (reply.message_type === "query") return undefined;
-      const isOurs = "written_by" in reply.metadata && reply.message_type === "error";
-      if (!isOurs || !isTimeout(parameters)) return reply;
-      return errorFor(card, cards, "timeout", reply.content, true);
-    } catch {
-      // It has ended meanwhile, or cannot be cancelled: the talk hears the end, or time is up.
-      return undefined;
+      if (reply.message_type !== "query") return reply;
+      throw new Error(`${card.recipient} still waits for an answer`);
     } finally {
       forget();
     }
@@ -269,6 +276,11 @@ class Errand {
   }
 }
 
+/** A cancellation that its agent said nothing of, in a card at least. */
+function isUntold({ metadata }: ResultCard | ErrorCard): boolean {
+  return metadata["error_type"] === "cancelled" && "written_by" in metadata;
+}
+
 /** For agents that know nothing of cards: the content, and what else they need to know. */
 function inWords(card: Card, taskId: string | undefined): Pick<Message, "parts"> & Partial<Message> {
   const context = "context" in card.metadata ? card.metadata["context"] : undefined;
@@ -279,7 +291,9 @@ function inWords(card: Card, taskId: string | undefined): Pick<Message, "parts">
 
 function transportError(error: unknown, card: Card, cards: Correspondence): ErrorCard {
   const { reason, message } = A2AError.from(error);
-  const retryable = reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED";
+  // A task that is not there any more was forgotten by a server that was restarted.
+  const retryable =
+    reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED" || reason === "TASK_NOT_FOUND";
   const said = error instanceof Error ? error.message : message;
   return errorFor(card, cards, "transport_error", `${card.recipient} could not be asked: ${said}`, retryable);
 }

@@ -41,7 +41,12 @@ export async function house(
     ...(protocol ? { protocol } : {}),
     ...(graceMs === undefined ? {} : { graceMs }),
   };
-  const remote = (role: string): Promise<Remote> => connect(served.urls[role] ?? "");
+  const remotes = new Map<string, Promise<Remote>>();
+  const remote = (name: string): Promise<Remote> => {
+    const known = remotes.get(name) ?? connect(served.urls[name] ?? "");
+    remotes.set(name, known);
+    return known;
+  };
   return {
     urls: served.urls,
     controller: createController({ ...all, ...own }),

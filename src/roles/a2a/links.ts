@@ -5,7 +5,7 @@ import { CARD_EXTENSION } from "../../cards/index.ts";
 export type Where = string | Remote | (() => string | Remote | Promise<string | Remote>);
 
 export interface LinkOptions {
-  /** For roles that are known by their URL, for example credentials. */
+  /** For roles that are known by their URL, for example credentials. A stream that is cut is resumed with 5 tries. */
   readonly connect?: ConnectOptions;
 }
 
@@ -18,7 +18,7 @@ export class Links {
   constructor(places: Readonly<Record<string, Where>>, { connect: options = {} }: LinkOptions) {
     this.#places = new Map(Object.entries(places));
     const extensions = new Set([...(options.extensions ?? []), CARD_EXTENSION]);
-    this.#options = { ...options, extensions: [...extensions] };
+    this.#options = { reconnect: { tries: 5 }, ...options, extensions: [...extensions] };
   }
 
   /** Rejects when the role is not known, or cannot be reached; then the next who asks tries again. */

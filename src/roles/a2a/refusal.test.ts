@@ -66,7 +66,7 @@ describe("a role refuses, with an error card that says why", () => {
       content: expect.stringContaining(why) as string,
       metadata: { error_type: "protocol_violation" },
     });
-    expect(memo.lines).toEqual(["solver out error"]);
+    expect(memo.lines.at(-1)).toBe("solver out error");
   });
 
   it("a problem that has been handed on too often", async () => {

@@ -2,17 +2,15 @@ import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../../eng
 import { A2AError, type JsonObject, type Message, type Task, textOf } from "../../protocol/index.ts";
 import {
   type Card,
-  CARD_EXTENSION,
   CARD_MEDIA_TYPE,
   cardExtension,
   type CardCarrier,
-  cardIn,
   cardInMetadata,
+  type CardMetadata,
   type ControlCard,
   CONTROLLER,
   type Envelope,
   envelopeOf,
-  MAX_HOPS,
   type QueryCard,
   type ResultCard,
   type TaskCard,
@@ -21,6 +19,7 @@ import type { RoleModel } from "../model.ts";
 import type { Role } from "../role.ts";
 import { Correspondence } from "./correspondence.ts";
 import { RoleDesk } from "./desk.ts";
+import { answerIn, cardOfMessage, cardOrNone, checkGiven, controlIn, speaksCards } from "./intake.ts";
 import { type AnyProtocol, type Office, type OfficeOptions, openOffice } from "./office.ts";
 import { Sitting } from "./sitting.ts";
 import { Sittings, type WaitingLimits } from "./sittings.ts";
@@ -103,75 +102,46 @@ class RoleAgent implements Agent {
   }
 
   deliver(message: Message, { id }: Task): boolean {
-    const card = cardIn(message);
     const work = this.#works.find(id);
-    if (!work || !isControlCard(card)) return false;
-    this.#office.protocol.parse(card);
-    this.#control(work, card, message.messageId);
-    return true;
+    const card = work && controlIn(message, work.given, this.#office.protocol);
+    if (card) this.#control(work, card, message.messageId);
+    return card !== undefined;
   }
 
   /** Takes a card in, or refuses it. */
   #begin(run: Run): Work | AgentEvent {
-    const { message, taskId, contextId } = run;
-    const envelope = envelopeOf(message.metadata, run.metadata);
-    const carrier = carrierOf(run, envelope);
-    if ((run.task.history?.length ?? 0) > 1) return this.#lost(run, envelope);
+    if ((run.task.history?.length ?? 0) > 1) return this.#lost(run);
+    const { protocol } = this.#office;
+    const envelope = envelopeOf(run.message.metadata, run.metadata);
     let card: Card | undefined;
     try {
-      card = cardIn(message) ?? this.#taskInWords(textOf(message.parts));
-      const voice = voiceFor(run.extensions.includes(CARD_EXTENSION) || isInCards(message));
-      const given = this.#given(card, envelope);
-      const work = this.#open(given, envelope, carrier, voice);
-      work.sitting.say({ status: { state: "TASK_STATE_WORKING" } });
-      this.#works.begin(taskId, work);
+      card = cardOfMessage(run.message, this.#role.name, protocol);
+      const given = checkGiven(card, this.#role.name, protocol, envelope.hops);
+      const work = this.#open(given, envelope, carrierOf(run, envelope), voiceFor(speaksCards(run)));
+      this.#works.begin(run.taskId, work);
       void this.#work(work);
       return work;
     } catch (error) {
       if (!(error instanceof A2AError)) throw error;
-      // Also a card that cannot be read has a sender who wants to know.
-      const sender = card?.sender ?? CONTROLLER;
-      const cards = new Correspondence(this.#office, card ?? NO_CARD, envelope);
-      const in_reply_to = card?.metadata.card_id;
-      const about = { error_type: "protocol_violation", ...defined({ in_reply_to }) };
-      const refusal = cards.error(sender, `Refused: ${wordsOf(error)}`, about);
-      cards.sent(refusal, { ...carrier, context_id: contextId }, false);
-      return voiceFor(isInCards(message) || run.extensions.includes(CARD_EXTENSION)).refused(refusal);
+      return this.#refuse(run, card, envelope, wordsOf(error));
     }
   }
 
-  #given(card: Card, { hops }: Envelope): TaskCard | QueryCard {
-    const { name } = this.#role;
-    const parsed: Card = this.#office.protocol.parse(card);
-    if (parsed.recipient !== name) {
-      const description = `is ${parsed.recipient}, and this is the ${name}; send the card to whom it is for`;
-      throw A2AError.invalidParams([{ field: "recipient", description }]);
-    }
-    if (hops > MAX_HOPS) {
-      const description = `was handed on ${hops} times, which looks like a loop; ${MAX_HOPS} are allowed`;
-      throw A2AError.invalidParams([{ field: "card", description }]);
-    }
-    if (parsed.message_type === "task" || parsed.message_type === "query")
-      return parsed as TaskCard | QueryCard;
-    const description = `${parsed.message_type} begins nothing; send a task, or name the task that it is about`;
-    throw A2AError.invalidParams([{ field: "message_type", description }]);
-  }
-
-  /** A task from somebody who does not speak in cards, in the name of whoever may give this role tasks. */
-  #taskInWords(task: string): TaskCard {
-    const { protocol, newId } = this.#office;
-    const to = this.#role.name;
-    const from = protocol.routes.find((route) => route.to === to && route.types.includes("task"))?.from;
-    if (from === undefined) {
-      const description = `nobody may give the ${to} a task; add a route if somebody should`;
-      throw A2AError.invalidParams([{ field: "message", description }]);
-    }
-    return protocol.createTaskCard({ from, to, task, metadata: { card_id: newId() } });
+  /** An error for whoever sent what is not taken; what cannot be read has a sender who wants to know, too. */
+  #refuse(run: Run, card: Card | undefined, envelope: Envelope, why: string): AgentEvent {
+    const cards = new Correspondence(this.#office, card, envelope);
+    const carrier = carrierOf(run, envelope);
+    if (card) cards.received(card, carrier, false);
+    const about = { error_type: "protocol_violation", ...replyingTo(card) };
+    const refusal = cards.error(card?.sender ?? CONTROLLER, `Refused: ${why}`, about);
+    cards.sent(refusal, carrier, false);
+    return voiceFor(speaksCards(run)).refused(refusal);
   }
 
   #open(given: TaskCard | QueryCard, envelope: Envelope, carrier: CardCarrier, voice: Voice): Work {
     const relays = envelope.relay === "full" && voice.speaksCards;
     const sitting: Sitting<ResultCard> = new Sitting((cancellation) => {
+      if (desk.signal.aborted) return;
       const reason = reasonOf(cancellation);
       if (isControlCard(reason)) cards.received(reason, { ...carrier, method: "CancelTask" }, false);
       desk.stop(reason);
@@ -185,6 +155,7 @@ class RoleAgent implements Agent {
     const desk: RoleDesk = new RoleDesk({ role: this.#role, given, cards, carrier, giver });
     const work: Work = { sitting, desk, cards, voice, given, carrier, asked: undefined };
     cards.received(given, carrier, false);
+    sitting.say({ status: { state: "TASK_STATE_WORKING" } });
     return work;
   }
 
@@ -207,75 +178,44 @@ class RoleAgent implements Agent {
   }
 
   /** The next message of a task whose role waits for an answer. */
-  #goOn(work: Work, run: Run): Work {
-    const { sitting, asked } = work;
+  #goOn(work: Work, { message, taskId }: Run): Work {
+    const { sitting, asked, given, cards } = work;
+    const { protocol, observer } = this.#office;
     try {
-      const card = cardIn(run.message);
-      if (isControlCard(card)) {
-        this.#office.protocol.parse(card);
-        this.#control(work, card, run.message.messageId);
+      const control = controlIn(message, given, protocol);
+      if (control) {
+        this.#control(work, control, message.messageId);
         if (!work.desk.signal.aborted) sitting.repeat();
       } else if (asked) {
-        sitting.answer(
-          card ? this.#answerIn(card, asked) : inWords(textOf(run.message.parts), asked, work.cards),
-        );
+        sitting.answer(answerIn(message, asked, protocol) ?? inWords(textOf(message.parts), asked, cards));
       }
     } catch (error) {
       // An answer that is none leaves the question open.
-      this.#office.observer.onError?.({ where: this.#role.name, error, taskId: run.taskId });
+      observer.onError?.({ where: this.#role.name, error, taskId });
       sitting.repeat();
     }
     return work;
   }
 
-  #answerIn(card: Card, asked: QueryCard): ResultCard {
-    const parsed: Card = this.#office.protocol.parse(card);
-    const { in_reply_to = asked.metadata.card_id } = parsed.metadata;
-    if (parsed.message_type === "result" && in_reply_to === asked.metadata.card_id)
-      return parsed as ResultCard;
-    const description = `is no result that replies to ${asked.metadata.card_id}`;
-    throw A2AError.invalidParams([{ field: "card", description }]);
-  }
-
   #control(work: Work, card: ControlCard, message_id: string): void {
-    if (card.sender !== work.given.sender) {
-      const description = `is ${card.sender}, and the task is ${work.given.sender}'s`;
-      throw A2AError.invalidParams([{ field: "sender", description }]);
-    }
     work.cards.received(card, { ...work.carrier, method: "SendMessage", message_id }, false);
     if (card.content === "stop") work.desk.stop(card);
     else work.desk.control(card);
   }
 
   /** A task that waited for an answer when the process that knew why went away. */
-  #lost(run: Run, envelope: Envelope): AgentEvent {
-    const first = run.task.history?.[0];
-    const card = first && cardOrNone(first);
-    const cards = new Correspondence(this.#office, card ?? NO_CARD, envelope);
+  #lost(run: Run): AgentEvent {
+    const [first = run.message] = run.task.history ?? [];
+    const envelope = envelopeOf(first.metadata);
+    const card = cardOrNone(first);
+    const cards = new Correspondence(this.#office, card, envelope);
     const text = `The ${this.#role.name} waited for this, but was restarted meanwhile and has forgotten the task; send it again`;
-    const about = {
-      error_type: "transport_error",
-      retryable: true,
-      ...defined({ in_reply_to: card?.metadata.card_id }),
-    };
+    const about = { error_type: "transport_error", retryable: true, ...replyingTo(card) };
     const error = cards.error(card?.sender ?? CONTROLLER, text, about);
     cards.sent(error, carrierOf(run, envelope), false);
-    const [failed] = voiceFor(card !== undefined || run.extensions.includes(CARD_EXTENSION)).ended(
-      error,
-      false,
-    );
-    return failed as AgentEvent;
+    return voiceFor(card !== undefined || speaksCards(run)).failed(error);
   }
 }
-
-const NO_CARD: Card = {
-  sender: CONTROLLER,
-  recipient: CONTROLLER,
-  message_type: "task",
-  content: "",
-  metadata: {},
-  timestamp: "",
-};
 
 /** The answer of somebody who does not speak in cards: one of the options, where it says the same. */
 function inWords(text: string, asked: QueryCard, cards: Correspondence): ResultCard {
@@ -283,6 +223,10 @@ function inWords(text: string, asked: QueryCard, cards: Correspondence): ResultC
   const same = (option: string): boolean => option.trim().toLowerCase() === text.trim().toLowerCase();
   const about = { ...defined({ in_reply_to: card_id, selected: options.find(same) }), status: "success" };
   return cards.inNameOf(asked.recipient, "result", text, about);
+}
+
+function replyingTo(card: Card | undefined): Pick<CardMetadata, "in_reply_to"> {
+  return defined({ in_reply_to: card?.metadata.card_id });
 }
 
 function reasonOf(cancellation: JsonObject | undefined): unknown {
@@ -298,24 +242,6 @@ function carrierOf({ taskId, contextId, message }: Run, { traceparent }: Envelop
     message_id: message.messageId,
     ...(traceparent === undefined ? {} : { traceparent }),
   };
-}
-
-function cardOrNone(message: Message): Card | undefined {
-  try {
-    return cardIn(message);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Also a card that cannot be read. */
-function isInCards(message: Message): boolean {
-  if (message.extensions?.includes(CARD_EXTENSION)) return true;
-  try {
-    return cardIn(message) !== undefined;
-  } catch {
-    return true;
-  }
 }
 
 /** The types of cards that go in one direction. */

@@ -198,7 +198,7 @@ describe("an agent that does not answer", () => {
     });
     const { port } = silent.address() as AddressInfo;
     const { clock, memo, controller } = await house(
-      { solver: handing },
+      { solver: sleeping(SOLVER).role },
       { controller: { links: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
     );
     const asked = Promise.withResolvers<string>();

@@ -11,6 +11,7 @@ export interface Voice {
   asked(card: QueryCard): Said;
   /** The end of the task: a result, or what went wrong. */
   ended(card: Card, wasStopped: boolean): Said[];
+  failed(card: Card): Said;
   refused(card: Card): Said;
 }
 
@@ -21,6 +22,7 @@ export function voiceFor(speaksCards: boolean): Voice {
     speaksCards,
     told: (card) => ({ status: { state: "TASK_STATE_WORKING", message: say(card) } }),
     asked: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: say(card) } }),
+    failed: (card) => ({ status: { state: "TASK_STATE_FAILED", message: say(card) } }),
     refused: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: say(card) } }),
     ended(card, wasStopped) {
       const { message_type: type, metadata, content } = card;
