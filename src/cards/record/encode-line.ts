@@ -3,8 +3,15 @@ import type { RecordLine } from "./lines.ts";
 
 /** A line of the record as it is in a file: JSON on one line, its newline included. A card in it has its six members. */
 export function encodeLine(line: RecordLine): string {
-  // `v`, `kind` and the run come first, for whoever looks into the file.
-  const { v, kind, run_id, ...rest } = line;
-  const written = line.kind === "card" ? { ...rest, card: toDict(line.card) } : rest;
-  return `${JSON.stringify({ v, kind, run_id, ...written })}\n`;
+  // What it is and when comes first and the card last, for whoever looks into the file.
+  if (line.kind === "card") {
+    const { v, kind, run_id, at, seq, mono_ms, card, ...about } = line;
+    return write({ v, kind, run_id, at, seq, mono_ms, ...about, card: toDict(card) });
+  }
+  const { v, kind, run_id, at, ...about } = line;
+  return write({ v, kind, run_id, at, ...about });
+}
+
+function write(line: object): string {
+  return `${JSON.stringify(line)}\n`;
 }

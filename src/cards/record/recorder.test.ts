@@ -90,6 +90,18 @@ describe("a recorder", () => {
     expect(sink.text()).not.toContain("eggs");
   });
 
+  it("stops writing cards and calls before the file is too long to be read, but not scores", () => {
+    const sink = memorySink();
+    const recorder = createRecorder(sink, { maxSize: 1_000 });
+    for (const card of janet()) recorder.card(seen(card));
+    recorder.score(SCORE);
+    recorder.end("completed");
+    const { cards, scores, ends } = decodeRecording(sink.text(), "memory");
+    expect(cards.length).toBeLessThan(6);
+    expect(scores).toHaveLength(1);
+    expect(ends).toMatchObject([{ recorder: "degraded" }]);
+  });
+
   it("shortens what would make too long a line, and keeps what figures need", () => {
     const sink = memorySink();
     const recorder = createRecorder(sink, { maxLine: 4_000 });

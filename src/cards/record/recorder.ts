@@ -48,14 +48,14 @@ export interface RecorderOptions {
   readonly redact?: (card: Card) => Card;
   /** Of a line, in characters; a card that makes a longer one is written without its contexts and with a short content. Default 1 Mi. */
   readonly maxLine?: number;
-  /** Of cards and calls together, in characters; more of them are lost. Default 2 Gi. */
+  /** Of cards and calls together, in characters; more of them are lost. Default 400 Mi: JavaScript can read no text of 512. */
   readonly maxSize?: number;
   /** Told once, of the first line that was lost. Default: nobody; the end line says it anyway. */
   readonly onDegraded?: (cause: unknown) => void;
 }
 
 const MAX_LINE = 1024 * 1024;
-const MAX_SIZE = 2 * 1024 ** 3;
+const MAX_SIZE = 400 * 1024 ** 2;
 /** Of a content that had to be cut. */
 const CUT = 1_000;
 

@@ -23,8 +23,8 @@ export function roleTimesOf(moments: readonly Moments[]): RoleTime[] {
       return { from: Math.min(before, one.sent), to: one.sent };
     });
     const arrivals = moments.flatMap(({ card, arrived }) => (card.recipient === role ? arrived : []));
-    const times = [...arrivals, ...sent.map((one) => one.sent)];
-    const present = times.length > 0 ? Math.max(...times) - Math.min(...times) : 0;
+    const times = [...arrivals, ...sent.map((one) => one.sent)].toSorted((a, b) => a - b);
+    const present = (times.at(-1) ?? 0) - (times[0] ?? 0);
     const workingMs = lengthOf(work);
     return { role, workingMs, waitingMs: Math.max(0, present - workingMs) };
   });

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, resolve } from "node:path";
 import {
   decodeCards,
   decodeRecording,
@@ -38,7 +38,9 @@ export async function readRun(files: readonly string[], runId?: string): Promise
 
 /** All runs in the files, in the order of the files. */
 export async function readRuns(files: readonly string[], runId?: string): Promise<ReadRun[]> {
-  const texts = await Promise.all(files.map(async (file) => ({ file, text: await textOf(file) })));
+  // Twice the same file is not twice the run.
+  const distinct = [...new Map(files.map((file) => [resolve(file), file])).values()];
+  const texts = await Promise.all(distinct.map(async (file) => ({ file, text: await textOf(file) })));
   const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
     if (isList(text))
       return { file, name: basename(file), recording: recordingOfCards(decodeCards(text, file)) };

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { describe, expect, it } from "vitest";
 import { exportSeed, type Report } from "../../cards/index.ts";
 import {
@@ -181,6 +182,13 @@ describe("the files of a run", () => {
     expect(clocks).toMatchObject([{ moved_ms: 0 }, { moved_ms: 0 }]);
     expect(ends).toHaveLength(3);
     expect(rest).toEqual({ ...rest, ...whole, clocks: undefined, ends: undefined });
+  });
+
+  it("count once, however often they are named", async () => {
+    const cwd = await directoryWith({ "run.cards.jsonl": recordedText() });
+    const file = `${cwd}/run.cards.jsonl`;
+    const { out } = await cards("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
+    expect(out).toBe((await cards("stats", file)).out);
   });
 
   it("are refused by name when they are missing, are none of ours, or are of several runs", async () => {

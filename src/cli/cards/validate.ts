@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import {
-  A2ACardProtocol,
   cardsOf,
   type Card,
+  createCardProtocol,
   decodeCards,
   decodeLine,
   decodeRecording,
@@ -11,6 +11,7 @@ import {
   reportOf,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
+import { ANSWERER_ROUTES } from "../../roles/index.ts";
 import type { Context } from "../context.ts";
 import { Output } from "../output.ts";
 import { Verdict } from "../verdict.ts";
@@ -113,10 +114,13 @@ function malformedCards(text: string, file: string): string[] {
   }
 }
 
+/** The five types between the three roles, and whole problems for a solver, as the baselines have them. */
+const CORE = createCardProtocol({ routes: ANSWERER_ROUTES });
+
 /** Roles, types and ways that only a protocol of the user's own has: each once. */
 function offProtocol(cards: readonly Card[]): string[] {
   const found = cards.flatMap((card) =>
-    A2ACardProtocol.validate(card).map(({ field, description }) => `${field} ${description}`),
+    CORE.validate(card).map(({ field, description }) => `${field} ${description}`),
   );
   const counts = Map.groupBy(found, (what) => what);
   return [...counts].map(
