@@ -3,7 +3,7 @@ import { symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cli, colloquy, directoryWith } from "../src/cli/process.contract.ts";
+import { Cli, colloquy, directoryWith, inProcess } from "../src/cli/process.contract.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const documents = globSync("{,docs/**/,examples/}*.md", { cwd: root });
@@ -70,6 +70,35 @@ describe("the code in the documents", () => {
     const tsc = join(root, "node_modules/typescript/bin/tsc");
     const { code, out } = await new Cli(process.execPath, [tsc, "-p", "."], folder).ended;
     expect({ code, out }).toEqual({ code: 0, out: "" });
+  });
+});
+
+/** A command, and what it prints: below it, or in the block behind it. `…` stands for the rest. */
+const SESSION = /^```console\n\$ colloquy (.+)\n([^]*?)```\n(?:\n```mermaid\n([^]*?)```)?/gm;
+
+describe("the commands in the documents", () => {
+  const sessions = documents.flatMap((document) =>
+    [...read(document).matchAll(SESSION)].map(([, line = "", below = "", behind = ""]) => ({
+      document,
+      line,
+      shown: below === "" ? behind : below,
+    })),
+  );
+
+  it.each(sessions)("print what $document says: colloquy $line", async ({ line, shown }) => {
+    const { code, out } = await inProcess(line.split(" "));
+    expect(code).toBe(0);
+    const [begins = "", rest] = shown.split(/^…$/m);
+    if (rest === undefined) expect(out.trimEnd()).toBe(shown.trimEnd());
+    else expect(out.startsWith(begins)).toBe(true);
+  });
+
+  it("drew the pictures in them", async () => {
+    const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
+    expect((await inProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
+      read("docs/images/cards-sequence.svg"),
+    );
+    expect((await inProcess([...drawn, "graph-svg"])).out).toBe(read("docs/images/cards-graph.svg"));
   });
 });
 
