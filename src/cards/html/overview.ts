@@ -27,6 +27,8 @@ export interface Overview {
   /** Problems whose last result is `partial`. */
   readonly partial: number;
   readonly tokens: number;
+  /** Of a problem that is done, the mean; `undefined` before the first. */
+  readonly tokensEach: number | undefined;
   /** Of the tokens, those that were estimated. */
   readonly estimated: number;
   /** `undefined` where no model call is on record. */
@@ -58,10 +60,8 @@ export function overviewOf(model: RunModel): Overview {
   const scores = named.flatMap(({ score }) => score ?? []);
   const correct = scores.filter((score) => score.correct).length;
   const summaries = named.map((sample) => analysisOf(sample, model).summary);
-  const times = summaries
-    .filter(({ outcome }) => outcome === "correct" || outcome === "wrong")
-    .map(({ ms }) => ms)
-    .toSorted((a, b) => a - b);
+  const judged = summaries.filter(({ outcome }) => outcome === "correct" || outcome === "wrong");
+  const times = judged.map(({ ms }) => ms).toSorted((a, b) => a - b);
   return {
     problems: named.length,
     done: scores.length,
@@ -72,6 +72,8 @@ export function overviewOf(model: RunModel): Overview {
     errors: cards.filter((card) => card.message_type === "error").length,
     partial: summaries.filter(({ partial }) => partial).length,
     tokens: cards.reduce((sum, card) => sum + tokensOf(card), 0),
+    tokensEach:
+      judged.length > 0 ? judged.reduce((sum, { tokens }) => sum + tokens, 0) / judged.length : undefined,
     estimated: cards.reduce(
       (sum, card) => sum + (card.metadata.usage?.source === "estimated" ? tokensOf(card) : 0),
       0,

@@ -66,9 +66,16 @@ describe.skipIf(!isHere)("the page in a browser", () => {
     const header = await open.page.locator("#run").innerText();
     expect(header).toContain("gsm8k-whole");
     expect(header).toContain("1,309 of 1,319, 95 % interval 98.6 % to 99.6 %");
-    expect(header).toContain("evidence: oracle — says nothing of a model");
     expect(header).toContain("balanced");
     await open.page.close();
+    for (const [evidence, said] of [
+      ["oracle", "evidence: oracle — says nothing of a model"],
+      ["live-model", "evidence: live-model — a live model answered"],
+    ] as const) {
+      const other = await openPage(browser, await onDisk(htmlOf(recorded(SCRIPTS, { evidence }))));
+      expect(await other.page.locator("#evidence").innerText()).toContain(said);
+      await other.page.close();
+    }
   });
 
   it("draws of 1,319 problems only what is in sight, and every one of them when it is chosen", async () => {

@@ -21,7 +21,7 @@ export function wholeRun(problems = 1_319, rounds = 1): Recording {
         })),
       };
     }),
-    { run_id: "gsm8k-whole", evidence: "oracle", model: { planner: "oracle", solver: "oracle" } },
+    { run_id: "gsm8k-whole" },
   );
 }
 

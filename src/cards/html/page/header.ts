@@ -59,7 +59,6 @@ function evidenceOf(evidence: string): HTMLElement {
 
 function figuresOf(overview: Overview): HTMLElement[] {
   const { accuracy, done, problems, correct, measures, ledger } = overview;
-  const perProblem = done > 0 ? overview.tokens / Math.max(1, done) : undefined;
   return [
     ...(accuracy
       ? [
@@ -79,21 +78,21 @@ function figuresOf(overview: Overview): HTMLElement[] {
         ? "no errors"
         : `${some(overview.errors, "error")}, ${count(overview.partial)} partial`,
     ),
-    figure(
-      "tokens",
-      count(overview.tokens),
-      [
-        perProblem === undefined ? "" : `${count(Math.round(perProblem))} a problem`,
-        overview.estimated > 0 ? `${count(overview.estimated)} estimated` : "",
-      ]
-        .filter(Boolean)
-        .join(", "),
-    ),
+    tokensFigure(overview),
     ...(overview.medianMs === undefined
       ? []
       : [figure("time", duration(overview.medianMs), "a problem, median")]),
     ledgerFigure(ledger),
   ];
+}
+
+function tokensFigure({ tokens, tokensEach, estimated }: Overview): HTMLElement {
+  if (tokens === 0) return figure("tokens", "–", "no card tells of any");
+  const notes = [
+    ...(tokensEach === undefined ? [] : [`${count(Math.round(tokensEach))} a problem`]),
+    ...(estimated > 0 ? [`${count(estimated)} estimated`] : []),
+  ];
+  return figure("tokens", count(tokens), notes.join(", "));
 }
 
 function ledgerFigure(ledger: Overview["ledger"]): HTMLElement {

@@ -27,8 +27,9 @@ export function inspectorOf(sample: PageSample, seen: SeenCard, go: (seen: SeenC
       "dl",
       { class: "metadata" },
       ...[
-        ...factsOf(seen),
+        ...timesOf(seen),
         ...Object.entries(card.metadata).map(([name, value]) => [name, plain(value)] as const),
+        ...wayOf(seen),
       ].flatMap(([name, value]) => [html("dt", {}, said(name)), html("dd", {}, said(value))]),
     ),
     ...(asked
@@ -50,13 +51,19 @@ export function inspectorOf(sample: PageSample, seen: SeenCard, go: (seen: SeenC
   ];
 }
 
-function factsOf({ card, sent, arrived, line }: SeenCard): [string, string][] {
+function timesOf({ card, sent, arrived }: SeenCard): [string, string][] {
   return [
     ["sent", card.timestamp],
     ...(arrived > sent ? [["under way", duration(arrived - sent)] as [string, string]] : []),
+  ];
+}
+
+/** How it travelled, and who tells. */
+function wayOf({ line }: SeenCard): [string, string][] {
+  return [
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
     ...Object.entries(line.a2a ?? {}).map(
-      ([name, value]) => [`A2A ${name}`, String(value)] as [string, string],
+      ([name, value]) => [`A2A ${name}`, plain(value)] as [string, string],
     ),
   ];
 }

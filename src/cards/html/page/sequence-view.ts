@@ -6,8 +6,8 @@ import { svg } from "./dom.ts";
 import { count, duration } from "./words.ts";
 
 /** Pixels that a column of text takes at most, at the size of the labels. */
-const COLUMN = 6.9;
-const SMALL_COLUMN = 6.1;
+const COLUMN = 6.6;
+const SMALL_COLUMN = 5.6;
 
 /** What a view of one problem is given. */
 export interface Shown {
