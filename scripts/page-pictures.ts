@@ -3,6 +3,7 @@
  * the oracle (`colloquy cards run --dataset gsm8k --data FOLDER --method a2a --model oracle`).
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
+import type { Page } from "playwright-core";
 import {
   findChromium,
   NO_CHROMIUM,
@@ -18,7 +19,6 @@ const PICTURES = [
   { name: "cards-run-dark", hash: "", colorScheme: "dark" },
   { name: "cards-sequence-light", hash: "#sample=gsm8k_0&card=2", colorScheme: "light" },
   { name: "cards-sequence-dark", hash: "#sample=gsm8k_0&card=2", colorScheme: "dark" },
-  { name: "cards-graph-dark", hash: "#sample=gsm8k_0&card=4&view=graph", colorScheme: "dark" },
 ] as const;
 const LARGEST = 150_000;
 
