@@ -8,6 +8,8 @@ export interface Context {
   readonly interactive: boolean;
   /** Of the terminal that `streams.out` writes to; `undefined` when it writes to none. */
   readonly columns?: number | undefined;
+  /** Of the terminal that `streams.err` writes to; `undefined` when it writes to none. */
+  readonly errColumns?: number | undefined;
   /** Aborts at the first Ctrl-C. */
   readonly interrupted: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -132,6 +132,7 @@ export function processContext(): Context {
     stdin: process.stdin,
     interactive: process.stdin.isTTY && process.stdout.isTTY,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
+    errColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
     interrupted: interruption.signal,
     env: process.env,
     cwd: process.cwd(),

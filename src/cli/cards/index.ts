@@ -2,6 +2,14 @@ import type { Commands } from "../commands.ts";
 
 /** What there is to do with the cards of a run. */
 export const CARDS: Commands = {
+  run: {
+    about: "Have planner and solver, or a baseline, solve problems; record and score it all.",
+    load: async () => (await import("./run.ts")).cardsRunCommand,
+  },
+  fetch: {
+    about: "Say where to get the whole datasets.",
+    load: async () => (await import("./fetch.ts")).cardsFetchCommand,
+  },
   stats: {
     about: "Say what a run says: turns, tokens, time, and what went wrong.",
     load: async () => (await import("./stats.ts")).cardsStatsCommand,

@@ -1,0 +1,80 @@
+import { RECORDED_MODELS, type Sample } from "../../cards/index.ts";
+import { cassetteFile, readRecorded } from "../../experiments/index.ts";
+import {
+  cassette,
+  type Faults,
+  faulty,
+  heuristicHotpot,
+  oracle,
+  recorded,
+  type RoleModel,
+} from "../../roles/index.ts";
+import { Problem } from "../problem.ts";
+
+export interface ModelSource {
+  readonly samples: readonly Sample[];
+  /** The folder of the data, which recorded answers come from. */
+  readonly data: string | undefined;
+  readonly faults?: Faults;
+  /** A file that answers are kept in, and taken from. */
+  readonly cassette?: string;
+  readonly replay?: boolean;
+}
+
+/** The model of a name: one of those that are none, or any that an ADK agent may have. */
+export async function roleModelOf(name: string, source: ModelSource): Promise<RoleModel> {
+  const bare = await bareModel(name, source);
+  const heard = source.cassette === undefined ? bare : withCassette(bare, name, source);
+  return source.faults ? faulty(heard, source.faults) : heard;
+}
+
+async function bareModel(name: string, { samples, data, replay }: ModelSource): Promise<RoleModel> {
+  if (name === "oracle") {
+    const known = samples.filter((sample) => sample.dataset === "gsm8k");
+    if (known.length === 0)
+      throw new Problem(
+        "A2ACLI_ERR_USAGE",
+        "The oracle knows GSM8K alone.",
+        "--model heuristic, or a real one",
+      );
+    return oracle(known);
+  }
+  if (name === "heuristic") return heuristicHotpot();
+  if (name === "heuristic:one-hop") return heuristicHotpot({ secondHop: false });
+  if (name.startsWith("recorded:")) {
+    const wanted = name.slice("recorded:".length);
+    const found = RECORDED_MODELS.find((one) => one === wanted);
+    if (!found)
+      throw new Problem(
+        "A2ACLI_ERR_USAGE",
+        `There are no recorded answers of ${wanted}.`,
+        `--model recorded:${RECORDED_MODELS.join(" | recorded:")}`,
+      );
+    return recorded(readRecorded(data), found);
+  }
+  // A cassette that is only replayed needs neither the model's package nor a key.
+  if (replay) return unheard(name);
+  const { model, roleModel } = await import("../../adk/models/index.ts");
+  const isScript = name.startsWith("scripted:");
+  return roleModel(model(name), { id: name, evidence: isScript ? "simulated" : "live-model" });
+}
+
+function withCassette(
+  inner: RoleModel,
+  id: string,
+  { cassette: file = "", replay = false }: ModelSource,
+): RoleModel {
+  const store = cassetteFile(file);
+  return replay ? cassette(store, { id, mode: "replay" }) : cassette(store, { inner, id });
+}
+
+function unheard(id: string): RoleModel {
+  const fail = (): never => {
+    throw new Problem(
+      "A2ACLI_ERR_USAGE",
+      `--replay needs the cassette that ${id} was recorded on.`,
+      "--cassette <file>",
+    );
+  };
+  return { id, evidence: "live-model", complete: () => Promise.resolve(fail()) };
+}

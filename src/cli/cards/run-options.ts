@@ -1,0 +1,170 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { Faults, PlannerMode } from "../../roles/index.ts";
+import { count, duration, outputOption } from "../options.ts";
+import type { Format } from "../output.ts";
+
+export interface RunOptions {
+  dataset: "gsm8k" | "hotpotqa";
+  data?: string;
+  n?: number;
+  offset: number;
+  sample?: string[];
+  method: string[];
+  model: string;
+  plannerModel?: string;
+  solverModel?: string;
+  planner?: string;
+  solver?: string;
+  mode?: PlannerMode;
+  context?: "none" | "full" | "routed";
+  transcript?: "facts" | "history";
+  firstSolver?: "force" | "reprompt" | "allow";
+  maxTurns?: number;
+  maxCalls?: number;
+  tokenBudget?: number;
+  maxTokens?: number;
+  temperature?: number;
+  seed?: number;
+  calculator?: boolean;
+  rule?: string;
+  concurrency: number;
+  deadline: number;
+  out: string;
+  runId?: string;
+  resume?: boolean;
+  faults?: Faults;
+  cassette?: string;
+  replay?: boolean;
+  output: Format;
+  json?: boolean;
+}
+
+export function addRunOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--dataset <name>", "the problems").choices(["gsm8k", "hotpotqa"]).default("gsm8k"))
+    .addOption(
+      new Option(
+        "--data <path>",
+        "their folder or file, also as COLLOQUY_DATA (default: GSM8K's shipped 20)",
+      ),
+    )
+    .addOption(new Option("-n, --n <count>", "so many of them (default: all)").argParser(positive))
+    .addOption(new Option("--offset <count>", "leave out so many before").argParser(count).default(0))
+    .addOption(new Option("--sample <ids>", "these alone, as in gsm8k_0,gsm8k_7").argParser(list))
+    .addOption(
+      new Option("--method <names>", "a2a, cot, direct, cot-sc@k; several with commas are a run each")
+        .argParser(list)
+        .default(["a2a"], "a2a"),
+    )
+    .addOption(
+      new Option(
+        "--model <name>",
+        "of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
+      ).default("oracle"),
+    )
+    .addOption(new Option("--planner-model <name>", "of the planner alone"))
+    .addOption(new Option("--solver-model <name>", "of the solver alone"))
+    .addOption(new Option("--planner <url>", "a planner that is served elsewhere"))
+    .addOption(new Option("--solver <url>", "a solver that is served elsewhere: any A2A agent"))
+    .addOption(
+      new Option("--mode <mode>", "how the planner works (default: chained)").choices([
+        "chained",
+        "plan-first",
+        "parallel",
+      ]),
+    )
+    .addOption(
+      new Option("--context <policy>", "what of the documents a solver is shown (default: routed)").choices([
+        "none",
+        "full",
+        "routed",
+      ]),
+    )
+    .addOption(
+      new Option("--transcript <kind>", "what the planner reads again each turn (default: facts)").choices([
+        "facts",
+        "history",
+      ]),
+    )
+    .addOption(
+      new Option("--first-solver <rule>", "when the planner answers at once (default: force)").choices([
+        "force",
+        "reprompt",
+        "allow",
+      ]),
+    )
+    .addOption(
+      new Option("--max-turns <count>", "of the planner (default: 3 for gsm8k, 5 for hotpotqa)").argParser(
+        positive,
+      ),
+    )
+    .addOption(
+      new Option("--max-calls <count>", "of solvers (default: as the turns allow)").argParser(positive),
+    )
+    .addOption(new Option("--token-budget <count>", "of a problem (default: none)").argParser(positive))
+    .addOption(new Option("--max-tokens <count>", "of one answer of a model").argParser(positive))
+    .addOption(new Option("--temperature <number>", "of the models (default: their own)").argParser(amount))
+    .addOption(new Option("--seed <number>", "for models that take one").argParser(count))
+    .addOption(new Option("--calculator", "solvers may write arithmetic, which is calculated for them"))
+    .addOption(new Option("--rule <name>", "how answers are scored: strict (default) or flexible, for gsm8k"))
+    .addOption(new Option("--concurrency <count>", "problems at a time").argParser(positive).default(4))
+    .addOption(
+      new Option("--deadline <duration>", "of a problem, for example 90s")
+        .argParser(duration)
+        .default(120_000, "2m"),
+    )
+    .addOption(new Option("--out <folder>", "where records go").default("results"))
+    .addOption(new Option("--run-id <id>", "names the run and its file (default: made of what it is)"))
+    .addOption(new Option("--resume", "go on with a run that was interrupted, or killed"))
+    .addOption(
+      new Option(
+        "--faults <list>",
+        "mistakes put in on purpose, as in wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
+      ).argParser(faultsOf),
+    )
+    .addOption(new Option("--cassette <file>", "keep the models' answers there, and take them from there"))
+    .addOption(new Option("--replay", "ask no model: everything comes from the cassette"))
+    .addOption(outputOption().env("A2ACLI_OUTPUT"))
+    .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
+}
+
+function positive(text: string): number {
+  const value = count(text);
+  if (value === 0) throw new InvalidArgumentError("It must be 1 or more.");
+  return value;
+}
+
+function amount(text: string): number {
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0 && value <= 2))
+    throw new InvalidArgumentError("It must be from 0 to 2.");
+  return value;
+}
+
+function list(text: string): string[] {
+  const words = text.split(",").map((word) => word.trim());
+  if (words.includes("")) throw new InvalidArgumentError("Write the names with a comma between them.");
+  return words;
+}
+
+function faultsOf(text: string): Faults {
+  return Object.assign({}, ...list(text).map(faultOf)) as Faults;
+}
+
+function faultOf(word: string): Faults {
+  const [name = "", value = ""] = word.split("=");
+  if (word === "loop") return { loop: true };
+  if (name === "refuseFirst" && (value === "once" || value === "always")) return { refuseFirst: value };
+  if (name === "seed" && /^\d+$/.test(value)) return { seed: Number(value) };
+  if (["wrong", "invalidJson", "fails"].includes(name) && isShare(value)) return { [name]: Number(value) };
+  const [share = "", ms = ""] = value.split(":");
+  if (name === "slow" && isShare(share) && /^\d{1,7}$/.test(ms))
+    return { slow: { share: Number(share), ms: Number(ms) } };
+  throw new InvalidArgumentError(
+    `${word} is no fault; write it as wrong=0.05,slow=0.1:500,seed=7,refuseFirst=once,loop.`,
+  );
+}
+
+function isShare(text: string): boolean {
+  return /^(1|0|0?\.\d+)$/.test(text);
+}
