@@ -75,6 +75,18 @@ describe("a recorder", () => {
     expect(decodeRecording(sink.text(), "memory").scores).toMatchObject([{ sample_id: "gsm8k_0" }]);
   });
 
+  it("does not fail of whoever is told, either", () => {
+    const onDegraded = (): never => {
+      throw new Error("told");
+    };
+    const recorder = createRecorder(
+      failing(() => true),
+      { onDegraded },
+    );
+    recorder.run(RUN);
+    expect(recorder.degraded).toBe(true);
+  });
+
   it("writes only what `redact` leaves of a card, and nothing when that fails", () => {
     const sink = memorySink();
     const recorder = createRecorder(sink, {

@@ -73,9 +73,15 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
   const lost = (cause: unknown): void => {
     if (degraded) return;
     degraded = true;
-    options.onDegraded?.(cause);
+    try {
+      options.onDegraded?.(cause);
+    } catch {
+      // Not even of whoever is told may a run fail.
+    }
   };
   const write = (line: RecordLine, shorter?: () => RecordLine): void => {
+    // The end is that of the run that was written of, also by a role that knows of no run.
+    ({ run_id } = line);
     try {
       readLine(line, `a line of kind ${line.kind}`);
       let text = encodeLine(line);
@@ -98,10 +104,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     get degraded() {
       return degraded;
     },
-    run: (seen) => {
-      run_id = seen.run_id;
-      write({ v: 1, kind: "run", at: at(), ...seen });
-    },
+    run: (seen) => write({ v: 1, kind: "run", at: at(), ...seen }),
     card: (seen) => {
       const stamps = { at: at(), seq: ++seq, mono_ms: mono() };
       if (seen.dir === "out") cards += 1;
