@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 
 /**
  * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a webhook of `createWebhook`.
- * (A server of agents has a faster `listener` of its own.)
+ * A body that is a stream goes out as it comes; the request's signal aborts when nobody is left to read. (A server of
+ * agents has a faster `listener` of its own.)
  */
 export function nodeListener(
   answer: (request: Request) => Promise<Response>,
@@ -11,9 +13,15 @@ export function nodeListener(
   return (incoming, outgoing) => {
     void (async (): Promise<void> => {
       try {
-        const response = await answer(toRequest(incoming));
-        const body = Buffer.from(await response.arrayBuffer());
-        outgoing.writeHead(response.status, Object.fromEntries(response.headers)).end(body);
+        const left = new AbortController();
+        outgoing.once("close", () => left.abort());
+        const { status, headers, body } = await answer(toRequest(incoming, left.signal));
+        outgoing.statusCode = status;
+        outgoing.setHeaders(headers);
+        // Whoever opens a stream of events wants to know that it is open, also when nothing happens yet.
+        if (headers.get("content-type")?.startsWith("text/event-stream")) outgoing.flushHeaders();
+        if (body) await pipeline(Readable.fromWeb(body), outgoing);
+        else outgoing.end();
         incoming.resume();
       } catch {
         // Not a request that can be answered, or nobody is left to answer.
@@ -23,7 +31,7 @@ export function nodeListener(
   };
 }
 
-function toRequest(incoming: IncomingMessage): Request {
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", url = "/", rawHeaders } = incoming;
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -33,6 +41,7 @@ function toRequest(incoming: IncomingMessage): Request {
   return new Request(`${scheme}://${headers.get("host") ?? "localhost"}${url}`, {
     method,
     headers,
-    ...(hasBody ? { body: Readable.toWeb(incoming) as ReadableStream, duplex: "half" } : {}),
+    signal,
+    ...(hasBody ? { body: Readable.toWeb(incoming), duplex: "half" } : {}),
   });
 }

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { nodeListener } from "./index.ts";
+
+async function listening(answer: (request: Request) => Promise<Response>): Promise<string> {
+  const http = createServer(nodeListener(answer)).listen(0, "127.0.0.1");
+  onTestFinished(() => void http.close());
+  await once(http, "listening");
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+}
+
+it("sends a stream as it comes, and its headers before", async () => {
+  let say!: (text: string) => void;
+  const body = new ReadableStream({
+    start(controller) {
+      say = (text) => {
+        if (text === "") controller.close();
+        else controller.enqueue(new TextEncoder().encode(text));
+      };
+    },
+  });
+  const headers = new Headers({ "content-type": "text/event-stream" });
+  headers.append("set-cookie", "a=1");
+  headers.append("set-cookie", "b=2");
+  const url = await listening(() => Promise.resolve(new Response(body, { status: 201, headers })));
+  const response = await fetch(url);
+  expect(response.status).toBe(201);
+  expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  for (const text of ["one", "two"]) {
+    say(text);
+    expect(await reader?.read()).toEqual({ done: false, value: text });
+  }
+  say("");
+  expect((await reader?.read())?.done).toBe(true);
+});
+
+it("tells who answers when nobody is left to read", async () => {
+  const left = Promise.withResolvers<string>();
+  const asked = Promise.withResolvers<void>();
+  const url = await listening(async (request) => {
+    const cancelled = Promise.withResolvers<void>();
+    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+    request.signal.addEventListener(
+      "abort",
+      () => void cancelled.promise.then(() => left.resolve(request.method)),
+    );
+    asked.resolve();
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  });
+  const leave = new AbortController();
+  await fetch(url, { signal: leave.signal });
+  await asked.promise;
+  leave.abort();
+  expect(await left.promise).toBe("GET");
+});
+
+it("answers what has no body", async () => {
+  const url = await listening((request) =>
+    request.text().then((text) => new Response(null, { status: text === "hello" ? 204 : 400 })),
+  );
+  expect((await fetch(url, { method: "POST", body: "hello" })).status).toBe(204);
+});
