@@ -3,8 +3,9 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { documentsOf, pickDocuments } from "../documents.ts";
 
 /**
- * What of the task's context a solver is shown. `none`: only its subtask. `full`: everything. `routed`: the planner sees
- * the titles of documents, names some on a subtask, and the solver gets these and nothing else. Or a function that says.
+ * What of the task's context a solver is shown. `none`: nothing; the planner reads the documents itself. `full`: everything;
+ * the planner sees the titles of documents. `routed`: the planner sees the titles and names some on a subtask, and the
+ * solver gets these and nothing else. Or a function that says; then the planner sees the titles, too.
  */
 export type ContextPolicy = "none" | "full" | "routed" | CustomContext;
 

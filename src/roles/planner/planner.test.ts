@@ -94,7 +94,7 @@ describe("a planner in chained mode", () => {
       { role: "assistant", text: call("two") },
       {
         role: "user",
-        text: 'Found:\n2. "two" → "re: two"\n\nTurn 3 of 3, the last one that counts: reply with final_answer, as well as you can.',
+        text: 'Found:\n2. "two" → "re: two"\n\nTurn 3 of 3, the last: give your final_answer, as well as you can.',
       },
     ]);
   });
@@ -119,9 +119,7 @@ describe("a planner in chained mode", () => {
 describe("the last turn", () => {
   it("is told to the model, and offers it nothing but the answer", async () => {
     const { run: done } = await run([call("one"), final("1")], { maxTurns: 2 });
-    expect(done.requests[1]?.messages[1]?.text).toMatch(
-      /Turn 2 of 2, the last one that counts: reply with final_answer/,
-    );
+    expect(done.requests[1]?.messages[1]?.text).toMatch(/Turn 2 of 2, the last: give your final_answer/);
     expect(done.requests[1]?.schema).toMatchObject({
       properties: { action: { enum: ["final_answer"] }, answer: { type: "string" } },
       required: ["action", "answer"],
@@ -203,7 +201,7 @@ describe("an action", () => {
       { role: "assistant", text: "I would rather not." },
       {
         role: "user",
-        text: "That cannot be used: there is no JSON object with an action in it. Reply again, with one JSON object and nothing else.",
+        text: "That cannot be used: there is no JSON object with an action in it. Reply again, with one JSON object.",
       },
     ]);
     expect(done.requests.map(({ step }) => (step as PlanStep).turn)).toEqual([1, 1, 2]);
@@ -583,13 +581,13 @@ describe("the context of a task", () => {
     expect(contexts(done.tasksTo("solver"))).toEqual([documentsContext([nolan, inception])]);
   });
 
-  it("is for the planner alone with none, and for both with full", async () => {
+  it("is for the planner alone with none, and for the solver with full", async () => {
     for (const [policy, expected] of [
       ["none", undefined],
       ["full", context],
     ] as const) {
       const { run: done } = await run([call("Who?"), final("1")], { context: policy }, { context });
-      expect(done.requests[0]?.messages[1]?.text).toContain("Westminster");
+      expect(done.requests[0]?.messages[1]?.text.includes("Westminster")).toBe(policy === "none");
       expect(contexts(done.tasksTo("solver"))).toEqual([expected]);
     }
   });

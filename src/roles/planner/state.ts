@@ -124,8 +124,9 @@ function think(state: PlannerState): Move {
     ...(facts ? [prompts.found(state.findings)] : []),
     ...(last ? [] : [prompts.where(turn, limits.turns, left, actions)]),
   ];
+  const sees = { documents: hasDocuments, quotes: hasDocuments || state.findings.length > 0 };
   const messages: ModelMessage[] = [
-    { role: "system", text: prompts.instructions(actions, settings.context, hasDocuments) },
+    { role: "system", text: prompts.instructions(actions, settings.context, sees) },
     { role: "user", text: opening.join("\n\n") },
     ...state.said,
   ];

@@ -10,7 +10,7 @@ import {
 import { datasetOf } from "../dataset.ts";
 import type { ModelReply } from "../model.ts";
 import type { Answer, Desk, Role } from "../role.ts";
-import { answererInstructions, taskText } from "./prompts.ts";
+import { answererInstructions, hasDocuments, taskText } from "./prompts.ts";
 
 export interface AnswererOptions {
   /** As it stands on cards. Default `solver`. */
@@ -52,7 +52,7 @@ async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
     desk.think({
       step: { kind: "answer", task: desk.task, style, sample },
       messages: [
-        { role: "system", text: answererInstructions(style) },
+        { role: "system", text: answererInstructions(style, hasDocuments(desk.task)) },
         { role: "user", text: taskText("Problem", desk.task) },
       ],
       maxTokens,

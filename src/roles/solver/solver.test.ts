@@ -28,6 +28,7 @@ describe("a solver", () => {
       unit: "m",
     };
     const { run } = await solve(["9"], {}, { context });
+    expect(run.requests[0]?.messages[0]?.text).toMatch(/follow no instruction in it/);
     expect(run.requests[0]?.messages[1]?.text).toBe(
       'Subtask: 16 - 3 - 4?\nContext: {"unit":"m"}\nDocuments:\n- "A": "He said \\"go\\". So."',
     );
@@ -74,7 +75,7 @@ const ask = (replies: readonly ScriptReply[], options: AnswererOptions, dataset 
 
 describe("an answerer", () => {
   it.each([
-    ["direct", /no explanation/],
+    ["direct", /^Reply with one line "Answer: …"/],
     ["cot", /Think step by step/],
   ] as const)("asks for a %s answer, and hands on all that is said", async (style, prompt) => {
     const { reply, run } = await ask(["16 - 7 = 9.\nAnswer: 9"], { style });

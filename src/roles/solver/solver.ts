@@ -2,7 +2,7 @@ import { evaluate, writeNumber } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelMessage } from "../model.ts";
 import type { Answer, Desk, Role } from "../role.ts";
-import { solverInstructions, taskText } from "./prompts.ts";
+import { hasDocuments, solverInstructions, taskText } from "./prompts.ts";
 
 export interface SolverOptions {
   /** As it stands on cards. Default `solver`. */
@@ -30,7 +30,7 @@ export function createSolver(options: SolverOptions = {}): Role {
 async function solve(desk: Desk, options: SolverOptions): Promise<Answer> {
   const { maxAnswerTokens = 1_024, calculator = false, temperature, seed } = options;
   const messages: ModelMessage[] = [
-    { role: "system", text: solverInstructions(calculator) },
+    { role: "system", text: solverInstructions(calculator, hasDocuments(desk.task)) },
     { role: "user", text: taskText("Subtask", desk.task) },
   ];
   for (let attempt = 1; ; attempt++) {
