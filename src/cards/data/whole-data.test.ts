@@ -83,7 +83,8 @@ describe.skipIf(!folder)("296 problems of HotpotQA (skipped unless COLLOQUY_DATA
       for (const sample of decodeHotpotQa(read(`hotpotqa/${file}`), file)) byId.set(sample.id, sample);
     const found = [...byId.values()].map(({ question, paragraphs, supporting }) => {
       const router = new ParagraphRouter(paragraphs);
-      const [first, second] = router.byQuestion(question);
+      const byQuestion = router.byQuestion(question);
+      const [first, second] = byQuestion;
       if (!first || !second) throw new Error("fewer than two paragraphs");
       const next = router.after(question, first);
       const has = (titles: (string | undefined)[]): boolean =>
@@ -91,6 +92,7 @@ describe.skipIf(!folder)("296 problems of HotpotQA (skipped unless COLLOQUY_DATA
       return {
         first: supporting.some(({ title }) => title === first.title),
         alone: has([first.title, second.title]),
+        aloneFour: has(byQuestion.slice(0, 4).map(({ title }) => title)),
         hop: has([first.title, next[0]?.title]),
         four: has([first, ...next.slice(0, 3)].map(({ title }) => title)),
       };
@@ -99,5 +101,6 @@ describe.skipIf(!folder)("296 problems of HotpotQA (skipped unless COLLOQUY_DATA
       found.filter((sample) => sample[what]).length;
     expect(found).toHaveLength(296);
     expect([count("first"), count("alone"), count("hop"), count("four")]).toEqual([255, 100, 175, 229]);
+    expect(count("aloneFour")).toBe(184);
   });
 });

@@ -4,7 +4,7 @@ import { runRole } from "../desk.fixture.ts";
 import { documentsContext, documentsOf } from "../documents.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createSolver } from "../solver/index.ts";
-import { heuristicHotpot } from "./index.ts";
+import { heuristicHotpot, type HeuristicOptions } from "./index.ts";
 
 const paragraphs = [
   { title: "Birthplace", sentences: ["A birthplace is a place.", " It is on a document."] },
@@ -12,10 +12,14 @@ const paragraphs = [
     title: "Christopher Nolan",
     sentences: ["Films are his work.", " Christopher Nolan was born in Westminster."],
   },
+  { title: "Film", sentences: ["A film is directed by whoever directed it."] },
   { title: "Inception (film)", sentences: ["Inception is a film directed by Christopher Nolan."] },
 ];
 
-async function ask(secondHop: boolean, context: JsonObject = documentsContext(paragraphs)) {
+async function ask(
+  secondHop: NonNullable<HeuristicOptions["secondHop"]>,
+  context: JsonObject = documentsContext(paragraphs),
+) {
   const model = heuristicHotpot({ secondHop });
   const { reply, run } = await runRole(createPlanner(), {
     task: "Who directed the film Inception, and when was he born?",
@@ -32,7 +36,7 @@ async function ask(secondHop: boolean, context: JsonObject = documentsContext(pa
 
 describe("the heuristic", () => {
   it("goes from the paragraph that the question names to the one that this names", async () => {
-    const { reply, titles } = await ask(true);
+    const { reply, titles } = await ask("answer");
     expect(titles).toEqual(["Inception (film)", "Christopher Nolan"]);
     expect(reply).toMatchObject({
       content: "Christopher Nolan was born in Westminster.",
@@ -40,8 +44,13 @@ describe("the heuristic", () => {
     });
   });
 
+  it("may know all of the first paragraph, or nothing of it", async () => {
+    expect((await ask("paragraph")).titles).toEqual(["Inception (film)", "Christopher Nolan"]);
+    expect((await ask("nothing")).titles).toEqual(["Inception (film)", "Film"]);
+  });
+
   it("has nothing to say without documents", async () => {
-    const { reply, titles } = await ask(true, {});
+    const { reply, titles } = await ask("answer", {});
     expect([reply.content, titles]).toEqual(["Not found", []]);
   });
 

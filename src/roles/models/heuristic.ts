@@ -4,8 +4,11 @@ import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { scripted } from "./scripted.ts";
 
 export interface HeuristicOptions {
-  /** Choose the second paragraph knowing the first. Without it both are chosen by the question alone. Default `true`. */
-  readonly secondHop?: boolean;
+  /**
+   * What the second paragraph is chosen by, beside the question: the `answer` of the solver, which is a sentence (the
+   * default); all of the first `paragraph`, as if the planner had read it; `nothing`.
+   */
+  readonly secondHop?: "answer" | "paragraph" | "nothing";
 }
 
 /**
@@ -13,7 +16,7 @@ export interface HeuristicOptions {
  * takes the sentence that has most of the question's words. It shows what chaining is worth for finding paragraphs; its
  * answers are sentences, and poor ones.
  */
-export function heuristicHotpot({ secondHop = true }: HeuristicOptions = {}): RoleModel {
+export function heuristicHotpot({ secondHop = "answer" }: HeuristicOptions = {}): RoleModel {
   const reply = ({ step }: ModelRequest): string => {
     if (step.kind === "plan") return JSON.stringify(plan(step, secondHop));
     return extract(step.task.content, documentsOf(step.task.metadata.context));
@@ -21,20 +24,21 @@ export function heuristicHotpot({ secondHop = true }: HeuristicOptions = {}): Ro
   return scripted(reply, { id: "heuristic:bm25", evidence: "heuristic" });
 }
 
-function plan({ task, findings, turn, turns, callsLeft = Infinity }: PlanStep, secondHop: boolean): object {
+function plan({ task, findings, turn, turns, callsLeft = Infinity }: PlanStep, secondHop: string): object {
   const paragraphs = documentsOf(task.metadata.context);
   const router = new ParagraphRouter(paragraphs);
   const [first, alone] = router.byQuestion(task.content);
-  const read = findings.at(-1)?.documents?.[0];
+  const last = findings.at(-1);
   const mayCall = turn < turns && callsLeft > 0;
   if (mayCall && findings.length === 0)
     return { action: "call_solver", subtask: task.content, ...(first && { documents: [first.title] }) };
-  const known = paragraphs.find(({ title }) => title === read);
-  const second = secondHop && known ? router.after(task.content, known)[0] : alone;
+  const known = paragraphs.find(({ title }) => title === last?.documents?.[0]);
+  const found = secondHop === "answer" ? last?.answer : undefined;
+  const second = secondHop === "nothing" || !known ? alone : router.after(task.content, known, found)[0];
   if (mayCall && findings.length === 1 && second)
     return { action: "call_solver", subtask: task.content, documents: [second.title] };
-  const found = findings.findLast(({ status }) => status === "success") ?? findings.at(-1);
-  return { action: "final_answer", answer: found?.answer ?? "Not found" };
+  const best = findings.findLast(({ status }) => status === "success") ?? last;
+  return { action: "final_answer", answer: best?.answer ?? "Not found" };
 }
 
 /** The sentence with most words of the question; of equals the earlier. */

@@ -148,9 +148,10 @@ describe.skipIf(!folder)(
   "the heuristic on 296 problems of HotpotQA (skipped unless COLLOQUY_DATA names a folder)",
   () => {
     it.each([
-      [true, 175],
-      [false, 100],
-    ])("routes to both paragraphs; with a second hop %s: %d", async (secondHop, both) => {
+      ["answer", 161],
+      ["paragraph", 175],
+      ["nothing", 100],
+    ] as const)("routes to both paragraphs, the second by the %s: %d", async (secondHop, both) => {
       const byId = new Map<string, HotpotSample>();
       for (const file of ["dev_distractor_first100.jsonl", "dev_distractor_sample200.jsonl"])
         for (const sample of decodeHotpotQa(read(`hotpotqa/${file}`), file)) byId.set(sample.id, sample);
