@@ -192,8 +192,11 @@ if (hotpot[0] !== undefined)
   await table("HotpotQA, distractors", decodeHotpotQa(hotpot[0], "dev_distractor_first100.jsonl"), {
     direct: onHotpotQa("direct"),
     CoT: onHotpotQa("cot"),
-    "planner and solver see all": routed({ context: "full" }),
-    "planner and solver see all, whole conversation": routed({ context: "full", transcript: "history" }),
+    "the solver sees all, the planner titles": routed({ context: "full" }),
+    "the solver sees all, the planner titles, whole conversation": routed({
+      context: "full",
+      transcript: "history",
+    }),
     "routed: planner sees titles, solver what it is given": routed({ context: "routed" }),
     "routed, both hops at once": routed({ context: "routed", mode: "parallel" }),
   });
