@@ -12,13 +12,12 @@ import {
   RECORDED_MODELS,
   scoreGsm8k,
 } from "../../cards/index.ts";
-import { type FakeDeskOptions, runRole } from "../desk.fixture.ts";
+import { runRole } from "../desk.fixture.ts";
 import { documentsContext, documentsOf } from "../documents.ts";
 import type { RoleModel } from "../model.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
-import type { Role } from "../role.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";
-import { faulty, heuristicHotpot, oracle, recorded, scripted } from "./index.ts";
+import { faulty, heuristicHotpot, oracle, recorded } from "./index.ts";
 
 /** COLLOQUY_DATA names a folder with the whole datasets, as in `cards/data/whole-data.test.ts`. */
 const folder = process.env["COLLOQUY_DATA"];
@@ -175,100 +174,6 @@ describe.skipIf(!folder)(
         }),
       );
       expect([found.length, found.filter(Boolean).length]).toEqual([296, both]);
-    });
-  },
-);
-
-describe.skipIf(!folder)(
-  "what is said and told, in characters (skipped unless COLLOQUY_DATA names a folder)",
-  () => {
-    /** Characters of all prompts and replies of one problem; `said` stands for the reply of an answerer. */
-    async function charactersOf(
-      role: Role,
-      model: RoleModel,
-      options: Partial<FakeDeskOptions>,
-      said?: string,
-    ): Promise<number> {
-      let characters = 0;
-      const counted: RoleModel = {
-        ...model,
-        async complete(request) {
-          const reply = await model.complete(request);
-          const told = request.messages.reduce((sum, { text }) => sum + text.length, 0);
-          characters += told + (said ?? reply.text).length;
-          return reply;
-        },
-      };
-      const solver = { role: createSolver(), model: counted };
-      await runRole(role, { task: "", ...options, model: counted, colleagues: { solver } });
-      return characters;
-    }
-
-    it("on GSM8K is several times a chain of thought", async () => {
-      const samples = gsm8k();
-      const model = oracle(samples);
-      const sum = async (role: Role, human = false): Promise<number> => {
-        const all = samples.map(({ id, question, solution, gold }) => {
-          const said = human ? `${solution.replaceAll(/<<[^>]*>>/g, "")}\nAnswer: ${gold}` : undefined;
-          return charactersOf(role, model, { task: question, dataset: "gsm8k", sampleId: id }, said);
-        });
-        return (await Promise.all(all)).reduce((total, one) => total + one, 0);
-      };
-      const cot = await sum(createAnswerer({ style: "cot" }), true);
-      const planners: Record<string, PlannerOptions> = {
-        chained: {},
-        "a call for each step": { maxTurns: 13 },
-        "a call for each step, history": { maxTurns: 13, transcript: "history" },
-        parallel: { mode: "parallel" },
-        "plan-first": { mode: "plan-first" },
-      };
-      const times: Record<string, number> = {};
-      for (const [name, options] of Object.entries(planners)) {
-        times[name] = Math.round((await sum(createPlanner(options))) / (cot / 10)) / 10;
-      }
-      // As docs/cards.md has it.
-      expect(times).toEqual({
-        chained: 4.7,
-        "a call for each step": 7.5,
-        "a call for each step, history": 9.2,
-        parallel: 4.3,
-        "plan-first": 4.2,
-      });
-    });
-
-    it("on HotpotQA is less than a chain of thought when the planner names the right paragraphs", async () => {
-      const samples = decodeHotpotQa(read("hotpotqa/dev_distractor_first100.jsonl"), "first100");
-      const times: Record<string, number> = {};
-      let cot = 0;
-      for (const sample of samples) {
-        const { question, paragraphs, supporting, gold } = sample;
-        const titles = [...new Set(supporting.map(({ title }) => title))];
-        const knowing = scripted(({ step }) => {
-          if (step.kind !== "plan") return "A short sentence that names what was asked for.";
-          const document = titles[step.findings.length];
-          return JSON.stringify(
-            document === undefined
-              ? { action: "final_answer", answer: gold }
-              : { action: "call_solver", subtask: question, documents: [document] },
-          );
-        });
-        const facts = supporting.map(
-          ({ title, sentence }) => paragraphs.find((one) => one.title === title)?.sentences[sentence] ?? "",
-        );
-        const options = { task: question, dataset: "hotpotqa", context: documentsContext(paragraphs) };
-        cot += await charactersOf(
-          createAnswerer({ style: "cot" }),
-          knowing,
-          options,
-          `${facts.join(" ")}\nAnswer: ${gold}`,
-        );
-        for (const context of ["routed", "full", "none"] as const) {
-          times[context] =
-            (times[context] ?? 0) + (await charactersOf(createPlanner({ context }), knowing, options));
-        }
-      }
-      const rounded = Object.entries(times).map(([name, sum]) => [name, Math.round(sum / (cot / 10)) / 10]);
-      expect(Object.fromEntries(rounded)).toEqual({ routed: 0.7, full: 2.5, none: 3.1 });
     });
   },
 );
