@@ -40,7 +40,8 @@ async function bareModel(name: string, { samples, data, replay }: ModelSource): 
     return oracle(known);
   }
   if (name === "heuristic") return heuristicHotpot();
-  if (name === "heuristic:one-hop") return heuristicHotpot({ secondHop: false });
+  if (name === "heuristic:one-hop") return heuristicHotpot({ secondHop: "nothing" });
+  if (name === "heuristic:paragraph") return heuristicHotpot({ secondHop: "paragraph" });
   if (name.startsWith("recorded:")) {
     const wanted = name.slice("recorded:".length);
     const found = RECORDED_MODELS.find((one) => one === wanted);

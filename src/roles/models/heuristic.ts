@@ -21,7 +21,8 @@ export function heuristicHotpot({ secondHop = "answer" }: HeuristicOptions = {})
     if (step.kind === "plan") return JSON.stringify(plan(step, secondHop));
     return extract(step.task.content, documentsOf(step.task.metadata.context));
   };
-  return scripted(reply, { id: "heuristic:bm25", evidence: "heuristic" });
+  const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHop]}`;
+  return scripted(reply, { id, evidence: "heuristic" });
 }
 
 function plan({ task, findings, turn, turns, callsLeft = Infinity }: PlanStep, secondHop: string): object {
