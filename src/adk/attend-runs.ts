@@ -4,6 +4,7 @@ import { isAgentTool } from "./agent-tool.ts";
 import { type AskedCall, interruption, type OpenCall, openCalls } from "./open-calls.ts";
 import { longRunningCall } from "./parts.ts";
 import { makeKnown, type Serving } from "./serving.ts";
+import { sparePlugins } from "./spare-plugins.ts";
 import type { AdkEvent, AdkFunctionCall } from "./types.ts";
 
 const attended = new WeakSet<Adk.PluginManager>();
@@ -16,12 +17,13 @@ const attended = new WeakSet<Adk.PluginManager>();
  *
  * Not a plugin itself: ADK tells the console of each, asks each about every event, and none once one has answered.
  */
-export function attendRuns({ pluginManager }: Adk.Runner, { createEvent }: typeof Adk): void {
+export function attendRuns({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (attended.has(pluginManager)) return;
   attended.add(pluginManager);
+  sparePlugins(pluginManager, adk);
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
   pluginManager.runOnUserMessageCallback = async (asked) => {
-    await lookBack(asked, createEvent);
+    await lookBack(asked, adk.createEvent);
     return onUserMessage(asked);
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
