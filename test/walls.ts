@@ -65,6 +65,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
   },
   adk: {
     rooms: {
+      base: "whole",
       protocol: "whole",
       engine: "types",
       client: "whole",

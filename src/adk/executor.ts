@@ -1,4 +1,5 @@
 import type { RunConfig } from "@google/adk";
+import { SlotMap } from "../base/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import type { Part, Task } from "../protocol/index.ts";
 import { describeAdk, type DescribeOptions } from "./card.ts";
@@ -10,6 +11,7 @@ import { Processor, type ProcessorOptions } from "./processor.ts";
 import { type Beginning, RunStream } from "./run-stream.ts";
 import { cancelWaiting } from "./remote/cancel-waiting.ts";
 import { beginServing, type Serving } from "./serving.ts";
+import { Silences } from "./silences.ts";
 import { sessionPlace } from "./sessions/place.ts";
 import { runnerOf, type AdkSource, type RunnerOptions } from "./source.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
@@ -37,6 +39,7 @@ const SESSION_ID = metadataKey("session_id");
 export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agent {
   const runner = runnerOf(source, options);
   const openSession = sessionOpener();
+  const silences = new Silences();
   return {
     describe: async (): Promise<AgentDescription> => describeAdk((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
@@ -47,7 +50,7 @@ export function adkAgent(source: AdkSource, options: AdkAgentOptions = {}): Agen
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {
-        const stream = new RunStream(() => begin(run, runner, openSession, options), run.signal);
+        const stream = new RunStream(() => begin(run, runner, openSession, options), run.signal, silences);
         return options.onEvent || options.afterRun ? throughHooks(stream, options, run) : stream;
       },
     }),
@@ -138,13 +141,13 @@ function requestOf(
 
 /** Makes sure that a session exists. Two runs that begin a context at once make it once. */
 function sessionOpener(): (runner: AdkRunner, place: SessionPlace) => Promise<void> {
-  const opening = new Map<string, Promise<void>>();
+  const opening = new SlotMap<Promise<void>>();
   return async (runner, place) => {
     const key = `${place.userId.length}:${place.userId}${place.sessionId}`;
     const others = opening.get(key);
     if (others) return others;
     const open = openSession(runner, place);
-    opening.set(key, open);
+    opening.add(key, open);
     try {
       await open;
     } finally {

@@ -1,12 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { Ending, Processor } from "./processor.ts";
+import type { Holding, Silences } from "./silences.ts";
 import type { AdkEvent } from "./types.ts";
-
-/**
- * How often it is looked whether anything came, in milliseconds. A piece of text waits at most twice as long for what
- * follows it, which is less than a reader notices.
- */
-const IDLE_MS = 25;
 
 /** A run that has begun, or the end of one that could not. */
 export type Beginning = { readonly processor: Processor } & (
@@ -22,9 +17,12 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * aborted run only when the tool that is running ends. A run that failed ends by throwing, after the task has said so:
  * the engine tells the error to the server's observer.
  */
-export class RunStream implements AsyncIterator<AgentEvent, undefined> {
+export class RunStream implements AsyncIterator<AgentEvent, undefined>, Holding {
+  slot = -1;
+  silent = false;
   readonly #begin: () => Promise<Beginning>;
   readonly #signal: AbortSignal;
+  readonly #silences: Silences;
   readonly #said: AgentEvent[] = [];
   #processor: Processor | undefined;
   #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
@@ -33,13 +31,11 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   #pulling = false;
   #ended = false;
   #error: Error | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  /** Nothing came since the timer was set. */
-  #silent = false;
 
-  constructor(begin: () => Promise<Beginning>, signal: AbortSignal) {
+  constructor(begin: () => Promise<Beginning>, signal: AbortSignal, silences: Silences) {
     this.#begin = begin;
     this.#signal = signal;
+    this.#silences = silences;
   }
 
   /** The ADK event that came last. */
@@ -90,7 +86,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     this.#pulling = true;
     try {
       do {
-        this.#awaitSilence(processor);
+        if (processor.holding) this.#silences.watch(this);
         const { done, value } = await events.next();
         if (this.#ended) return;
         if (done) return this.#endWith(processor.finish());
@@ -109,21 +105,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
     if (!this.#ended) this.#endWith({ events: this.#processor?.seal() ?? [] });
   };
 
-  /** Sees to it that what is held is let go of. A timer that is set anew for every event costs more than the event. */
-  #awaitSilence({ holding }: Processor): void {
-    this.#silent = false;
-    if (holding) this.#timer ??= setTimeout(this.#onSilence, IDLE_MS).unref();
-  }
-
-  readonly #onSilence = (): void => {
-    if (!this.#silent) {
-      this.#silent = true;
-      this.#timer?.refresh();
-      return;
-    }
-    this.#timer = undefined;
+  /** The run says nothing for a while: what is held is let go of. */
+  onSilence(): void {
     for (const event of this.#processor?.release() ?? []) this.#say(event);
-  };
+  }
 
   #say(value: AgentEvent): void {
     const answer = this.#answer;
@@ -149,7 +134,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined> {
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#silences.forget(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
     // Not waited for: it is answered when the generator gets to it, and nobody is left to tell of a failure.
     this.#events?.return().catch(() => {});

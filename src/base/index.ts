@@ -2,3 +2,4 @@
 export { Bag, type Bagged } from "./bag.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotMap } from "./slot-map.ts";
+export { Recent } from "./recent.ts";

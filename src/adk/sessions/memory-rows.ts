@@ -1,4 +1,4 @@
-import { Recent } from "./recent.ts";
+import { Recent } from "../../base/index.ts";
 import type { SessionRow, SessionRows, StateLevel } from "./rows.ts";
 
 interface EventRow {
