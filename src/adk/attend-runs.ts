@@ -21,9 +21,10 @@ export function attendRuns({ pluginManager }: Adk.Runner, adk: typeof Adk): void
   if (attended.has(pluginManager)) return;
   attended.add(pluginManager);
   sparePlugins(pluginManager, adk);
+  const { createEvent } = adk;
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
   pluginManager.runOnUserMessageCallback = async (asked) => {
-    await lookBack(asked, adk.createEvent);
+    await lookBack(asked, createEvent);
     return onUserMessage(asked);
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
