@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   cardsOf,
@@ -83,5 +86,60 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     const [first] = all;
     if (!first) throw new Error("no file");
     expect(new Set(ids(first.recording))).toEqual(new Set(ids(merged)));
+  });
+});
+
+describe("a controller that is killed again and again, while the roles go on in a process of their own", () => {
+  it("has every problem solved once, and what it was killed in the middle of is nobody's twice", async () => {
+    const out = mkdtempSync(join(tmpdir(), "colloquy-killed-"));
+    onTestFinished(() => rmSync(out, { recursive: true }));
+    const model = oracle(gsm8kSlice());
+    const sink = fileSink(join(out, "roles.jsonl"));
+    const served = await serveRoles({
+      recorder: createRecorder(sink),
+      roles: {
+        planner: { role: createPlanner(), model },
+        solver: { role: createSolver(), model },
+      },
+    });
+    const script = fileURLToPath(new URL("experiment-child.fixture.ts", import.meta.url));
+    const run = async (problems: number): Promise<unknown> => {
+      const words = [script, out, JSON.stringify(served.urls), String(problems)];
+      const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");
+      return signal ?? code;
+    };
+    try {
+      for (const problems of [3, 9, 14]) expect(await run(problems)).toBe("SIGKILL");
+      expect(await run(99)).toBe(0);
+    } finally {
+      // What was begun for a controller that is gone comes to its end first.
+      await served.close();
+      sink.close();
+    }
+
+    const files = [join(out, "killed.cards.jsonl"), join(out, "roles.jsonl")];
+    const [first, roles] = files.map((file) => ({
+      file,
+      recording: decodeRecording(readFileSync(file, "utf8"), file),
+    }));
+    if (!first || !roles) throw new Error("no files");
+    expect(first.recording.abandoned.cards.length).toBeGreaterThan(0);
+    const merged = mergeRecordings([first, roles]);
+    expect(samplesOf(merged).map(({ cards }) => cards.length)).toEqual(Array.from({ length: 20 }, () => 6));
+    expect(samplesOf(merged).map(({ calls }) => calls.length)).toEqual(Array.from({ length: 20 }, () => 5));
+    expect(reportOf(merged)).toMatchObject({
+      broken: [],
+      found: {},
+      samples: { total: 20, done: 20, open: 0 },
+      ledger: { ok: true, unchecked: [] },
+      ends: ["completed"],
+    });
+    // Nothing that was recorded is lost either: it is counted, or put aside.
+    expect(merged.cards.length + merged.abandoned.cards.length).toBe(
+      [first, roles].reduce(
+        (sum, { recording: { cards, abandoned } }) => sum + cards.length + abandoned.cards.length,
+        0,
+      ),
+    );
   });
 });
