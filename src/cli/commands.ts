@@ -104,7 +104,7 @@ export const COMMANDS: Commands = {
     load: async () => (await import("./init.ts")).initCommand,
   },
   demo: {
-    about: "Serve a demo that needs no key: an ADK assistant with tools, and a slow writer.",
+    about: "Serve a demo that needs no key: an ADK assistant, a slow writer, and a planner with its solver.",
     load: async () => (await import("./demo.ts")).demoCommand,
   },
   config: {

@@ -37,6 +37,21 @@ describe("the demo", () => {
     expect(out).toContain(`"name": "calculate"`);
   });
 
+  it("has a planner and a solver that solve a problem card by card, and shows their flow", async () => {
+    expect(demo.banner).toContain(`card by card:
+1. CONTROLLER    → [TASK]    PLANNER
+2. PLANNER       → [TASK]    SOLVER
+3. SOLVER        ← [RESULT]  PLANNER
+4. PLANNER       → [TASK]    SOLVER
+5. SOLVER        ← [RESULT]  PLANNER
+6. PLANNER       ← [RESULT]  CONTROLLER
+`);
+    const line = /# a planner and a solver.*\n(.+)/.exec(demo.banner)?.[1] ?? "false";
+    const { out } = await pasted(line, cwd).ended;
+    expect(out).toContain("planner → solver [task] ");
+    expect(out).toMatch(/Artifact: answer\n(?:.*\n)*?18\n/);
+  });
+
   it("pays nothing that is not approved", async () => {
     const { out } = await inProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };

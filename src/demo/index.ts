@@ -1,15 +1,19 @@
 /**
  * A DEMO of the main job, written as any user of this package would: an ADK agent with real tools, on a real model when
- * there is a key for one and on a scripted one when there is none, and a plain generator beside it.
+ * there is a key for one and on a scripted one when there is none, a plain generator, and a planner and a solver that speak in cards.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
 
 export interface Demo {
   /** By the names under which they are served. */
-  agents: { assistant: Agent; writer: Agent };
-  /** Which model the assistant runs on, for people. */
+  agents: { assistant: Agent; writer: Agent; tutor: Agent };
+  /** Which model they run on, for people. */
   model: string;
+  /** What the tutor can be asked, and the flow of its cards, where it has solved that already. */
+  problem: string;
+  flow: string | undefined;
+  close: () => Promise<void>;
 }
 
 /**
@@ -21,11 +25,14 @@ export async function createDemo(
   model: string | undefined,
   env: Record<string, string | undefined>,
 ): Promise<Demo> {
-  const [{ createAssistant }, { chooseModel }, { writer }] = await Promise.all([
+  const [{ createAssistant }, { chooseModel }, { createTutor }, { writer }] = await Promise.all([
     import("./assistant.ts"),
     import("./model.ts"),
+    import("./tutor.ts"),
     import("./writer.ts"),
   ]);
-  const { llm, about } = chooseModel(model, env);
-  return { agents: { assistant: await toAgent(await createAssistant(llm)), writer }, model: about };
+  const { llm, about, isReal } = chooseModel(model, env);
+  const assistant = await toAgent(await createAssistant(llm));
+  const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined);
+  return { agents: { assistant, writer, tutor }, model: about, ...rest };
 }

@@ -15,11 +15,13 @@ export interface Chosen {
   llm: BaseLlm;
   /** What to tell people of it. */
   about: string;
+  /** It is a language model, and no script. */
+  isReal: boolean;
 }
 
 /** The model that was asked for, else one that there is a key for, else the scripted one. */
 export function chooseModel(name: string | undefined, env: Record<string, string | undefined>): Chosen {
-  if (name !== undefined) return { llm: model(name), about: name };
+  if (name !== undefined) return { llm: model(name), about: name, isReal: !name.startsWith("scripted:") };
   const key = Object.keys(BY_KEY).find((variable) => env[variable]);
   const found = key && BY_KEY[key];
   if (!found) {
@@ -27,7 +29,7 @@ export function chooseModel(name: string | undefined, env: Record<string, string
     return scripted(`no key is set. For a real model set ${keys}, or pass --model (ollama:qwen3 needs none)`);
   }
   try {
-    return { llm: model(found), about: `${found} (${key} is set)` };
+    return { llm: model(found), about: `${found} (${key} is set)`, isReal: true };
   } catch (error) {
     return scripted(`${found} cannot be used: ${(error as Error).message}`);
   }
@@ -35,5 +37,6 @@ export function chooseModel(name: string | undefined, env: Record<string, string
 
 function scripted(why: string): Chosen {
   // A pace at which one can watch it stream.
-  return { llm: new ScriptedLlm(assistantScript, { delayMs: 30 }), about: `scripted, because ${why}` };
+  const llm = new ScriptedLlm(assistantScript, { delayMs: 30 });
+  return { llm, about: `scripted, because ${why}`, isReal: false };
 }

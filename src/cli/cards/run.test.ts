@@ -86,11 +86,8 @@ describe("colloquy cards run", () => {
     expect(code).toBe(0);
     const text = readFileSync(file, "utf8");
     const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
-    expect(scored.toSorted()).toEqual(
-      gsm8kSlice()
-        .map(({ id }) => id)
-        .toSorted(),
-    );
+    expect(scored).toHaveLength(20);
+    expect(new Set(scored)).toEqual(new Set(gsm8kSlice().map(({ id }) => id)));
     expect(cardsOf(read(file))).toHaveLength(120);
     expect(reportOf(read(file))).toMatchObject({ broken: [], samples: { done: 20 } });
     expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);

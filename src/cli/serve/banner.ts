@@ -19,7 +19,7 @@ export function agentLines(served: readonly Served[]): string {
 
 /** A `colloquy send` that can be pasted. */
 export function sendLine(url: string, text: string, ...flags: string[]): string {
-  return `  ${commandLine("send", url, ...flags)} ${JSON.stringify(text)}\n`;
+  return `  ${commandLine("send", url, ...flags, text)}\n`;
 }
 
 /** The same with nothing but curl. */

@@ -35,6 +35,8 @@ export interface Lineup {
   about?: string;
   /** What stands below the list of agents. */
   below(served: readonly Served[], header?: string): string;
+  /** Ends what was begun for the agents. */
+  close?: () => Promise<void>;
 }
 
 const PORTS_TRIED = 20;
@@ -67,6 +69,7 @@ export async function serveUntilStopped(
     context.streams.err("Stopping; Ctrl-C again stops at once.\n");
   } finally {
     await server.close();
+    await lineup.close?.();
     adk.close();
   }
 }
