@@ -58,7 +58,8 @@ it(`wherever it is stopped, every task has one reply and none is left behind [E8
         signal: stop.signal,
         onCard,
       });
-      const outcome = String(reply.metadata["status"] ?? reply.metadata["error_type"]);
+      const { status, error_type } = reply.metadata as Record<string, string | undefined>;
+      const outcome = status ?? error_type ?? "none";
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 
       // The solvers' last words may come when the planner has already ended.
