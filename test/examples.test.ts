@@ -73,6 +73,10 @@ describe("the examples", () => {
       "12-remote-agent.ts",
       /^TASK_STATE_INPUT_REQUIRED \{"input_required":"Which city\?"\}\nIt is sunny in Seoul, 21 °C\.\n$/,
     ],
+    [
+      "13-cards.ts",
+      /^18\n1\. CONTROLLER {4}→ \[TASK\] {4}PLANNER\n[^]*\n6\. PLANNER {7}← \[RESULT\] {2}CONTROLLER\n$/,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

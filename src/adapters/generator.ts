@@ -100,6 +100,9 @@ class GeneratorTurn implements Turn {
   get signal(): AbortSignal {
     return this.#run.signal;
   }
+  get traceparent(): string | undefined {
+    return this.#run.traceparent;
+  }
   get cancellation(): Run["cancellation"] {
     return this.#run.cancellation;
   }

@@ -50,6 +50,8 @@ export interface Run {
   readonly version: string;
   /** URIs of the extensions that are active: what the card declares and the caller asks for (A2A §4.6). */
   readonly extensions: readonly string[];
+  /** Where in a distributed trace the caller is: the request's `traceparent` header (W3C Trace Context), as it came. */
+  readonly traceparent?: string | undefined;
   /** Aborts when the task is cancelled or the server closes. */
   readonly signal: AbortSignal;
   /** Once the task is cancelled: the metadata of that request. Undefined until then, and when the server closes. */

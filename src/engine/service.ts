@@ -6,6 +6,8 @@ export interface ServiceParameters {
   readonly extensions?: readonly string[];
   /** The seq of the last event that the caller has of the stream that it resumes. */
   readonly after?: number | undefined;
+  /** The caller's place in a distributed trace, as its `traceparent` header has it (W3C Trace Context); not checked. */
+  readonly traceparent?: string | undefined;
   /** True: the caller must get a task. What an agent answers without one completes it then. */
   readonly needsTask?: boolean | undefined;
 }

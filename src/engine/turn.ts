@@ -137,6 +137,10 @@ class TurnRun implements Run {
     return this.#turn.signal;
   }
 
+  get traceparent(): string | undefined {
+    return this.#turn.service.traceparent;
+  }
+
   get cancellation(): JsonObject | undefined {
     return this.#turn.cancelled;
   }

@@ -60,11 +60,11 @@ export function controllerAgent(options: ControllerAgentOptions): Agent {
     cancelled: ({ id }: Task, _caller: Caller, metadata: JsonObject) => problems.giveUp(id, metadata),
   };
 
-  function begin({ taskId, contextId }: Run, task: string): Asking {
+  function begin({ taskId, contextId, traceparent }: Run, task: string): Asking {
     const stop = new AbortController();
     const sitting = new Sitting<string>(() => stop.abort());
     const asking = problems.begin(taskId, { sitting });
-    void solve(taskId, asking, stop.signal, { task, contextId });
+    void solve(taskId, asking, stop.signal, { task, contextId, ...defined({ traceparent }) });
     return asking;
   }
 
@@ -72,7 +72,7 @@ export function controllerAgent(options: ControllerAgentOptions): Agent {
     taskId: string,
     asking: Asking,
     signal: AbortSignal,
-    problem: Pick<Problem, "task" | "contextId">,
+    problem: Pick<Problem, "task" | "contextId" | "traceparent">,
   ): Promise<void> {
     const { sitting } = asking;
     const ask = (query: QueryCard): Promise<string> =>

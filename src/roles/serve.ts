@@ -25,7 +25,7 @@ export interface ServedRoles {
   /** Where each is; what `createController` takes as `links`. */
   readonly urls: Readonly<Record<string, string>>;
   /** Stops the roles, which have `graceMs` (default 2,000) to end by themselves, and the servers. */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
+  readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /**

@@ -9,7 +9,7 @@ const solver = roleAgent({
   description: "Waits, or answers at once.",
   async work({ task }) {
     if (task.content === "wait") {
-      console.log("waiting");
+      process.stdout.write("waiting\n");
       await new Promise(() => {});
     }
     return { result: "4", status: "success" };
@@ -17,4 +17,4 @@ const solver = roleAgent({
 });
 
 const { url } = await createServer(solver, { store: store as "memory" }).listen({ port: Number(port) });
-console.log(url);
+process.stdout.write(`${url}\n`);

@@ -16,10 +16,10 @@ interface Child {
 
 function solver(...args: string[]): Child {
   const file = new URL("killed-solver.fixture.ts", import.meta.url).pathname;
-  const process_ = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void process_.kill("SIGKILL"));
-  const lines = createInterface(process_.stdout)[Symbol.asyncIterator]();
-  return { process: process_, says: async () => String((await lines.next()).value) };
+  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return { process: child, says: async () => String((await lines.next()).value) };
 }
 
 async function killed({ process }: Child): Promise<void> {

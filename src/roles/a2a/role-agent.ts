@@ -11,6 +11,7 @@ import {
   CONTROLLER,
   type Envelope,
   envelopeOf,
+  isTraceparent,
   type QueryCard,
   type ResultCard,
   type TaskCard,
@@ -112,7 +113,7 @@ class RoleAgent implements Agent {
   #begin(run: Run): Work | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#lost(run);
     const { protocol } = this.#office;
-    const envelope = envelopeOf(run.message.metadata, run.metadata);
+    const envelope = envelopeOfRun(run);
     let card: Card | undefined;
     try {
       card = cardOfMessage(run.message, this.#role.name, protocol);
@@ -233,6 +234,12 @@ function reasonOf(cancellation: JsonObject | undefined): unknown {
   if (!cancellation) return new ServerCloses("The server closes.");
   const card = cardInMetadata(cancellation);
   return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
+}
+
+/** The trace is in a header, too, for those who put nothing into metadata. */
+function envelopeOfRun({ message, metadata, traceparent }: Run): Envelope {
+  const envelope = envelopeOf(message.metadata, metadata);
+  return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
 }
 
 function carrierOf({ taskId, contextId, message }: Run, { traceparent }: Envelope): CardCarrier {

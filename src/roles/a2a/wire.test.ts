@@ -163,6 +163,23 @@ describe("a trace", () => {
   });
 });
 
+describe("a trace of somebody who knows nothing of cards", () => {
+  it("is in the header alone, and goes on from there", async () => {
+    const trace = "0af7651916cd43dd8448eb211c80319c";
+    const { urls, memo } = await house({ planner: handing, solver: solverOf(JANET) });
+    const traceparent = `00-${trace}-b7ad6b7169203331-01`;
+    await post(urls[PLANNER] ?? "", { "a2a-version": "1.0", traceparent }, "SendMessage", {
+      message: { messageId: "m", role: "ROLE_USER", parts: [{ text: JANET.steps[0]?.subtask }] },
+    });
+    const [given, , solvers] = memo.cards;
+    expect(given?.a2a?.traceparent).toBe(traceparent);
+    expect(solvers).toMatchObject({ at_role: SOLVER, dir: "in" });
+    expect(solvers?.a2a?.traceparent).toMatch(
+      new RegExp(`^00-${trace}-(?!b7ad6b7169203331)[0-9a-f]{16}-01$`),
+    );
+  });
+});
+
 describe("a relay", () => {
   const nested = createCardProtocol({
     roles: ["validator"],

@@ -110,7 +110,13 @@ function begin(
   checkOffered(operation, described, version);
   const extensions = activateExtensions(described.capabilities?.extensions, request, version);
   const after = isStreaming(operation) ? resumePoint(request.header("last-event-id")) : undefined;
-  const told = { version, extensions, needsTask: service?.needsTask, after: after ?? service?.after };
+  const told: ServiceParameters = {
+    version,
+    extensions,
+    traceparent: request.header("traceparent"),
+    needsTask: service?.needsTask,
+    after: after ?? service?.after,
+  };
   const decoded = codec.decodeParams(operation, params);
   if ("message" in decoded) {
     if (decoded.configuration?.taskPushNotificationConfig)
