@@ -34,7 +34,41 @@ describe("the page of a recording", () => {
     expect(liveHtmlOf("events")).toContain("connect-src 'self'");
   });
 
+  it.each(["light", "dark"])("can be read in %s: every ink on every ground by WCAG's 4.5 to 1", (theme) => {
+    const css = readFileSync(new URL("page/page.css", import.meta.url), "utf8");
+    const block = (
+      theme === "light" ? /^:root \{([^}]+)\}/m : /^:root\[data-theme="dark"\] \{([^}]+)\}/m
+    ).exec(css);
+    const colors = Object.fromEntries(
+      [...(block?.[1] ?? "").matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name, value]) => [name, value]),
+    ) as Record<string, string>;
+    const inks = ["ink", "soft", "faint", "accent", "task", "result", "query", "control", "error", "other"];
+    const pairs = inks.flatMap((ink) =>
+      ["paper", "sheet", "sunk", "accent-soft"].map((ground) => [ink, ground]),
+    );
+    const low = [...pairs, ["caution-ink", "caution"]]
+      .map(([ink = "", ground = ""]) => ({
+        ink,
+        ground,
+        ratio: contrast(colors[ink] ?? "", colors[ground] ?? ""),
+      }))
+      .filter(({ ratio }) => !(ratio >= 4.5));
+    expect(low).toEqual([]);
+  });
+
   it("is the same of the same recording", () => {
     expect(htmlOf(recorded())).toBe(htmlOf(recorded()));
   });
 });
+
+/** WCAG 2.2, contrast ratio. */
+function contrast(first: string, second: string): number {
+  const light = (color: string): number => {
+    const [r = 0, g = 0, b = 0] = [1, 3, 5]
+      .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [dark = 0, bright = 0] = [light(first), light(second)].toSorted((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+}

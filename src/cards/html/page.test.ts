@@ -138,6 +138,27 @@ describe.skipIf(!isHere)("the page in a browser", () => {
     await open.page.close();
   });
 
+  it("has a table that is walked through and chosen from by keys", async () => {
+    const open = await openPage(browser, whole);
+    await open.page.getByRole("tab", { name: "Table" }).click();
+    await open.page.locator(".table-body").focus();
+    for (const key of ["End", "ArrowUp", "Enter"]) await open.page.keyboard.press(key);
+    expect(await chosen(open)).toBe("gsm8k_1318");
+    expect(await open.page.locator("#card h2").innerText()).toBe("Card 5");
+    await open.page.close();
+  });
+
+  it("copies a card's JSON", async () => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`, { permissions });
+    await open.page.getByRole("button", { name: "Copy" }).click();
+    await open.page.getByText("Copied.").waitFor({ state: "attached" });
+    expect(await open.page.evaluate(`navigator.clipboard.readText()`)).toBe(
+      await open.page.locator(".raw code").textContent(),
+    );
+    await open.page.close();
+  });
+
   it("shows what is looked for: by text, outcome and type", async () => {
     const open = await openPage(browser, whole);
     const matches = open.page.locator("#matches");

@@ -25,7 +25,7 @@ export function headerOf(model: RunModel, overview: Overview, title: string, isL
           evidenceOf(run.evidence),
         ]
       : []),
-    html("dl", { class: "figures" }, ...figuresOf(overview)),
+    html("dl", { class: "figures" }, ...figuresOf(overview, model)),
   ];
 }
 
@@ -57,7 +57,7 @@ function evidenceOf(evidence: string): HTMLElement {
   );
 }
 
-function figuresOf(overview: Overview): HTMLElement[] {
+function figuresOf(overview: Overview, model: RunModel): HTMLElement[] {
   const { accuracy, done, problems, correct, measures, ledger } = overview;
   return [
     ...(accuracy
@@ -74,9 +74,12 @@ function figuresOf(overview: Overview): HTMLElement[] {
     figure(
       "cards",
       count(overview.cards),
-      overview.errors + overview.partial === 0
-        ? "no errors"
-        : `${some(overview.errors, "error")}, ${count(overview.partial)} partial`,
+      [
+        overview.errors + overview.partial === 0
+          ? "no errors"
+          : `${some(overview.errors, "error")}, ${count(overview.partial)} partial`,
+        ...(model.abandoned > 0 ? [`${count(model.abandoned)} more of attempts that were begun again`] : []),
+      ].join("; "),
     ),
     tokensFigure(overview),
     ...(overview.medianMs === undefined

@@ -231,7 +231,7 @@ document.addEventListener("keydown", (event) => {
     tabs.at(at % tabs.length)?.click();
     return;
   }
-  // Whoever is in the table or reads the JSON scrolls with the arrows.
+  // Whoever reads the JSON scrolls with the arrows.
   if (target instanceof Element && target.closest(".table-body, .raw") && event.key.startsWith("Arrow"))
     return;
   const act = KEYS[event.key];
@@ -254,14 +254,17 @@ document.body.dataset["ready"] = "true";
 
 if (data.live !== undefined) {
   let isDue = false;
-  // However many lines come, the page is drawn a few times a second.
+  let pause = 100;
+  // However many lines come, the page is drawn a few times a second, and a large one no more than a fifth of the time.
   const due = (): void => {
     if (isDue) return;
     isDue = true;
     setTimeout(() => {
+      const began = performance.now();
       isDue = false;
       refresh();
-    }, 200);
+      pause = Math.max(100, 4 * (performance.now() - began));
+    }, pause);
   };
   listen(data.live, {
     lines: (lines) => {

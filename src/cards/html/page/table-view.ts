@@ -39,23 +39,44 @@ export function tableView(
     ),
     body,
   );
+  const at = rows.findIndex(({ seen }) => seen === chosen);
+  let active = Math.max(0, at);
   const list = new Rows<TableRow>(
     body,
     32,
-    (row, at) => rowOf(row, at, row.seen === chosen, choose),
-    ({ sample, number }) => `${sample.id}/${number}`,
+    (row, place) => rowOf(row, place, { isChosen: row.seen === chosen, isActive: place === active }, choose),
+    ({ sample, number }, place) => `${sample.id}/${number}/${place === active}`,
   );
+  const goTo = (place: number): void => {
+    active = Math.min(rows.length - 1, Math.max(0, place));
+    list.reveal(active);
+    body.setAttribute("aria-activedescendant", list.drawn(active)?.id ?? "");
+  };
+  body.addEventListener("keydown", (event) => {
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: 1,
+      ArrowUp: -1,
+      PageDown: list.page,
+      PageUp: -list.page,
+      Home: Number.NEGATIVE_INFINITY,
+      End: Number.POSITIVE_INFINITY,
+    };
+    const [step, row] = [steps[event.key], rows[active]];
+    if (step !== undefined) goTo(active + step);
+    else if (event.key === "Enter" && row) choose(row);
+    else return;
+    event.preventDefault();
+  });
   list.items = rows;
-  const at = rows.findIndex(({ seen }) => seen === chosen);
   // Not before the table has a height.
-  if (at >= 0) requestAnimationFrame(() => list.reveal(at));
+  if (at >= 0) requestAnimationFrame(() => goTo(at));
   return table;
 }
 
 function rowOf(
   { sample, seen, number }: TableRow,
   at: number,
-  isChosen: boolean,
+  { isChosen, isActive }: { readonly isChosen: boolean; readonly isActive: boolean },
   choose: (row: TableRow) => void,
 ): HTMLElement {
   const { card } = seen;
@@ -63,8 +84,9 @@ function rowOf(
   return html(
     "div",
     {
-      class: `table-row ${kindOf(card)}${isChosen ? " chosen" : ""}`,
+      class: `table-row ${kindOf(card)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
       role: "row",
+      id: `row-${at}`,
       "aria-rowindex": at + 2,
       onclick: () => choose({ sample, seen, number }),
     },
