@@ -1,6 +1,6 @@
 /**
- * THE PLANNER: a machine of three states, plan → (dispatch → wait)* → answer. `state.ts` decides, as a function of what it
- * knows and what happened; `planner.ts` does what it says; `prompts.ts` has every word that a model is told.
+ * THE PLANNER: a machine of three states, plan → (dispatch → wait)* → answer. `next.ts` decides, as a function of what it
+ * knows (`state.ts`) and what happened; `planner.ts` does what it says; `prompts.ts` has every word that a model is told.
  */
 export { createPlanner } from "./planner.ts";
 export type { PlannerMode, PlannerOptions } from "./options.ts";

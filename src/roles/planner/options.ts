@@ -70,19 +70,21 @@ export function settingsOf(options: PlannerOptions): Settings {
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
   };
   const { maxTurns, maxSolverCalls, tokenBudget, forceFirstSolver, mode } = settings;
-  for (const [name, value] of Object.entries({ maxTurns, tokenBudget })) {
-    if (value !== undefined && !(value >= 1)) throw refused(`${name} is ${value}; give 1 or more`);
+  for (const [name, value] of Object.entries({ maxTurns, maxSolverCalls })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      throw refused(`${name} is ${value}; give a whole number`);
   }
+  if (tokenBudget !== undefined && !(tokenBudget >= 1))
+    throw refused(`tokenBudget is ${tokenBudget}; give 1 or more`);
+  if (maxTurns === 0) throw refused("maxTurns is 0; give 1 or more");
   const first = forceFirstSolver !== "allow" || mode === "plan-first";
   if (first && maxTurns !== undefined && maxTurns < 2)
     throw refused(
       "with maxTurns 1 there is no turn left to answer in after a solver was called; give 2 or more, " +
         'or forceFirstSolver "allow" in mode "chained" or "parallel"',
     );
-  if (maxSolverCalls !== undefined && maxSolverCalls < (first ? 1 : 0))
-    throw refused(
-      `maxSolverCalls is ${maxSolverCalls}, and the first turn has to call a solver; give 1 or more`,
-    );
+  if (first && maxSolverCalls === 0)
+    throw refused("maxSolverCalls is 0, and the first turn has to call a solver; give 1 or more");
   return settings;
 }
 

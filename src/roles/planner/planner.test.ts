@@ -88,7 +88,7 @@ describe("a planner in chained mode", () => {
       maxTurns: 3,
     });
     expect(done.requests[2]?.messages.slice(1)).toEqual([
-      { role: "user", text: "Problem: How much?" },
+      { role: "user", text: "Problem: How much?\n\nTurn 1 of 3. Do not answer yet." },
       { role: "assistant", text: call("one") },
       { role: "user", text: 'Found:\n1. "one" → "re: one"\n\nTurn 2 of 3.' },
       { role: "assistant", text: call("two") },
@@ -98,6 +98,24 @@ describe("a planner in chained mode", () => {
       },
     ]);
   });
+
+  it.each(["facts", "history"] as const)(
+    "tells %s so that each prompt begins as the one before",
+    async (transcript) => {
+      const context = documentsContext([{ title: "A", sentences: ["a"] }]);
+      const { run: done } = await run(
+        [call("one"), "?", call("two"), final("3")],
+        { transcript },
+        { context },
+      );
+      const texts = done.requests.map(({ messages }) => messages.map(({ text }) => text).join("\n\n"));
+      const known = done.requests[0]?.messages[0]?.text.concat('\n\nProblem: How much?\nDocuments:\n- "A"');
+      for (const text of texts) expect(text.startsWith(known ?? "?")).toBe(true);
+      if (transcript === "history")
+        for (const [index, text] of texts.slice(1).entries())
+          expect(text.startsWith(texts[index] ?? "?")).toBe(true);
+    },
+  );
 
   it.each([
     ["gsm8k", 3],
@@ -189,6 +207,10 @@ describe("the first solver call", () => {
   it("needs a turn after it", () => {
     expect(() => createPlanner({ maxTurns: 1 })).toThrow(/no turn left to answer in .* give 2 or more/);
     expect(() => createPlanner({ maxSolverCalls: 0 })).toThrow("maxSolverCalls is 0");
+    expect(() => createPlanner({ maxTurns: 2.5 })).toThrow("maxTurns is 2.5; give a whole number");
+    expect(() => createPlanner({ maxSolverCalls: Number.NaN })).toThrow(
+      "maxSolverCalls is NaN; give a whole number",
+    );
     expect(() => createPlanner({ tokenBudget: 0 })).toThrow("tokenBudget is 0");
   });
 });
@@ -573,6 +595,12 @@ describe("the context of a task", () => {
   it("knows no document that is not there", async () => {
     const { run: done } = await run([call("Who?", "Tenet"), call("Who?"), final("1")], {}, { context });
     expect(done.requests[1]?.messages.at(-1)?.text).toContain('there is no document "Tenet"');
+    expect(contexts(done.tasksTo("solver"))).toEqual([undefined]);
+  });
+
+  it("is not missed where there is none", async () => {
+    const { reply, run: done } = await run([call("one", "Tenet"), final("1")]);
+    expect([reply.content, done.requests.length]).toEqual(["1", 2]);
     expect(contexts(done.tasksTo("solver"))).toEqual([undefined]);
   });
 

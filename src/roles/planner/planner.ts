@@ -2,11 +2,12 @@ import type { ControlCard } from "../../cards/index.ts";
 import type { Answer, Desk, Role } from "../role.ts";
 import { dispatch } from "./dispatch.ts";
 import { type PlannerOptions, settingsOf } from "./options.ts";
-import { begin, heed, type Move, next, type PlannerState, soFar } from "./state.ts";
+import { type Move, next } from "./next.ts";
+import { begin, heed, type PlannerState, soFar } from "./state.ts";
 
 /**
  * A role that splits a problem into subtasks, has a solver do them, and answers from what that finds. Its model only
- * decides; `next` in `state.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
+ * decides; `next` in `next.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
  *
  * It ends with a result `completed`; `partial`, when a limit or a stop came first (`metadata.error_type` says which, and a
  * notice goes beside it); or the error `invalid_action`, when the model was asked twice and named no action.

@@ -7,6 +7,7 @@ import {
   SOLVER,
   strictAnswer,
 } from "../../cards/index.ts";
+import { A2AError } from "../../protocol/index.ts";
 import { datasetOf } from "../dataset.ts";
 import type { ModelReply } from "../model.ts";
 import type { Answer, Desk, Role } from "../role.ts";
@@ -30,8 +31,15 @@ export interface AnswererOptions {
 /**
  * A role that answers a whole problem by itself: the baselines `direct`, `cot` and `cot-sc@k`. The result of one sample is
  * what the model said; of several, `Answer: …` by majority, with `metadata.votes`. `answerIn` finds the answer in both.
+ * Throws INVALID_PARAMS for less than one sample.
  */
 export function createAnswerer(options: AnswererOptions): Role {
+  const { samples = 1 } = options;
+  if (!Number.isSafeInteger(samples) || samples < 1)
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `No answerer can give ${samples} samples; give a whole number from 1.`,
+    );
   return {
     name: options.name ?? "solver",
     description: "Answers a whole problem by itself.",

@@ -116,6 +116,13 @@ describe("an answerer", () => {
     expect(tie.content).toBe("Answer: 1");
   });
 
+  it("gives a whole number of samples", () => {
+    for (const samples of [0, 1.5, Number.NaN])
+      expect(() => createAnswerer({ style: "cot", samples })).toThrow(
+        `No answerer can give ${samples} samples`,
+      );
+  });
+
   it("fails when nothing is said, or no answer is in it", async () => {
     expect((await ask([{ text: "", finish: "length" }], { style: "direct" })).reply.content).toContain(
       "stopped with length",
