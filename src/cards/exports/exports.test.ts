@@ -33,6 +33,24 @@ const anyCards: fc.Arbitrary<Card[]> = fc.array(
   { maxLength: 16 },
 );
 
+/** Runs whose calls say of themselves that they took longer or shorter than there was time, and at other times. */
+const anyRun: fc.Arbitrary<Recording> = fc.oneof(
+  anyCards.map(recordingOfCards),
+  fc
+    .array(fc.tuple(fc.integer({ min: 0, max: 9_000 }), fc.integer({ min: -500, max: 500 })), {
+      minLength: 30,
+      maxLength: 30,
+    })
+    .map((amounts) => {
+      const run = recorded(SCRIPTS);
+      const calls = run.calls.map((call, at) => {
+        const [duration_ms, off] = amounts[at % amounts.length] ?? [0, 0];
+        return { ...call, duration_ms, mono_ms: call.mono_ms + off };
+      });
+      return { ...run, calls };
+    }),
+);
+
 /** A recording in which cards travelled over A2A, and with them the place in a trace. */
 function travelled(): Recording {
   const recording = recorded([JANET]);
@@ -143,8 +161,8 @@ describe("the spans of a run", () => {
 
   it("end no sooner than they begin, and are of the trace of the one that they are part of, whatever the cards are", () => {
     fc.assert(
-      fc.property(anyCards, (cards) => {
-        const spans = traceSpansOf(cards);
+      fc.property(anyRun, (run) => {
+        const spans = traceSpansOf(run);
         const byId = new Map(spans.map((span) => [span.spanId, span]));
         for (const { start, end, parentSpanId, traceId } of spans) {
           expect(start).toBeLessThanOrEqual(end);
@@ -206,8 +224,8 @@ describe("OTLP in JSON", () => {
 
   it("has ids in hex, kinds as numbers and times as strings of nanoseconds, whatever the cards are", () => {
     fc.assert(
-      fc.property(anyCards, (cards) => {
-        const request = otlpOf(cards, { content: true });
+      fc.property(anyRun, (run) => {
+        const request = otlpOf(run, { content: true });
         expect(Request.verify(asMessage(request))).toBe(null);
         for (const span of spansIn(request)) {
           expect(span["traceId"]).toMatch(/^[0-9a-f]{32}$/);
@@ -281,7 +299,7 @@ describe("the trace for Perfetto", () => {
 
   it("has slices that nest on every thread, and arrows that begin and end in one, whatever the cards are", () => {
     const runs = fc.oneof(
-      anyCards.map(recordingOfCards),
+      anyRun,
       fc.constantFrom(
         recorded(SCRIPTS),
         recorded(manyScripts(20)),

@@ -31,7 +31,7 @@ function spanOf(span: TraceSpan): JsonObject {
     name,
     kind: KINDS[kind],
     startTimeUnixNano: nanos(start),
-    endTimeUnixNano: nanos(Math.max(start, end)),
+    endTimeUnixNano: nanos(end),
     attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
     ...(error !== undefined && { status: { code: FAILED, ...(error !== "" && { message: error }) } }),
   };
@@ -43,7 +43,7 @@ function attribute(key: string, value: string | number | boolean): JsonObject {
   return { key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } };
 }
 
-/** Nanoseconds do not fit into a number of JavaScript; microseconds do until the year 2255. */
+/** Nanoseconds do not fit into a number of JavaScript; microseconds do until the year 2255. None is before 1970 in OTLP. */
 function nanos(ms: number): string {
-  return `${Math.round(ms * 1_000)}000`;
+  return String(BigInt(Math.max(0, Math.round(ms * 1_000))) * 1_000n);
 }
