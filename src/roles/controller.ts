@@ -14,6 +14,7 @@ import {
   toCardParts,
 } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
+import { answerCard, answerOr } from "./a2a/answer.ts";
 import { Correspondence } from "./a2a/correspondence.ts";
 import { runErrand } from "./a2a/errand.ts";
 import { type OfficeOptions, openOffice } from "./a2a/office.ts";
@@ -116,7 +117,7 @@ export function createController(options: ControllerOptions): Controller {
         contextId: problem.contextId ?? office.newId(),
         signal,
         deadlineMs: problem.deadlineMs ?? office.deadlineMs,
-        answer: answer && (async (query) => await answer(query)),
+        answer: async (query) => answerCard(query, await answerOr(() => answer?.(query), cards), cards),
         onTask(taskId, remote) {
           task = taskId;
           underWay.set(taskId, { cards, to: card.recipient, remote });

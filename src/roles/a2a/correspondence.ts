@@ -37,7 +37,6 @@ export class Correspondence {
   readonly #witness: Witness | undefined;
   /** The `card_id` of what was seen. */
   readonly #seen = new Set<string>();
-  #next: string | undefined;
 
   /** `first`: the card that it begins with, as far as there is one. */
   constructor(office: Office, first: Card | undefined, envelope: Envelope, witness?: Witness) {
@@ -47,11 +46,6 @@ export class Correspondence {
     const { run_id, sample_id, dataset } = first?.metadata ?? {};
     this.#runId = run_id ?? envelope.runId ?? "";
     this.#common = defined({ run_id, sample_id, dataset });
-  }
-
-  /** The `card_id` of the next card that is written. */
-  get nextId(): string {
-    return (this.#next ??= this.office.newId());
   }
 
   get runId(): string {
@@ -64,27 +58,23 @@ export class Correspondence {
 
   task(to: string, task: string, metadata: CardMetadata, context?: JsonObject): TaskCard {
     const { protocol, role: from } = this.office;
-    const card = { from, to, task, metadata: this.#about(metadata), ...(context ? { context } : {}) };
-    return this.#written(protocol.createTaskCard(card));
+    const card = { from, to, task, metadata: this.#about(metadata) };
+    return protocol.createTaskCard(context ? { ...card, context } : card);
   }
 
   result(to: string, result: string, status: ResultStatus, metadata: CardMetadata): ResultCard {
     const { protocol, role: from } = this.office;
-    return this.#written(
-      protocol.createResultCard({ from, to, result, status, metadata: this.#about(metadata) }),
-    );
+    return protocol.createResultCard({ from, to, result, status, metadata: this.#about(metadata) });
   }
 
   query(to: string, query: string, metadata: CardMetadata): QueryCard {
     const { protocol, role: from } = this.office;
-    return this.#written(protocol.createQueryCard({ from, to, query, metadata: this.#about(metadata) }));
+    return protocol.createQueryCard({ from, to, query, metadata: this.#about(metadata) });
   }
 
   control(to: string, action: string, parameters: JsonObject): ControlCard {
     const { protocol, role: from } = this.office;
-    return this.#written(
-      protocol.createControlCard({ from, to, action, parameters, metadata: this.#about({}) }),
-    );
+    return protocol.createControlCard({ from, to, action, parameters, metadata: this.#about({}) });
   }
 
   /** An error goes wherever it has to, whether there is a route or not. */
@@ -136,25 +126,17 @@ export class Correspondence {
   }
 
   #write(type: string, sender: string, recipient: string, content: string, metadata: CardMetadata): Card {
-    const card = {
+    return parseCard({
       sender,
       recipient,
       message_type: type,
       content: content.slice(0, MAX_WORDS),
       metadata: this.#about(metadata),
       timestamp: new Date(this.office.clock.now()).toISOString(),
-    };
-    return this.#written(parseCard(card));
+    });
   }
 
-  /** The id is ours, whatever a role says: what is spent is written down under it. */
-  #about({ card_id: _theirs, ...metadata }: CardMetadata): CardMetadata {
-    return { card_id: this.nextId, ...this.#common, ...metadata };
-  }
-
-  /** Its id is taken: only now, because what was refused has none. */
-  #written<C extends Card>(card: C): C {
-    this.#next = undefined;
-    return card;
+  #about(metadata: CardMetadata): CardMetadata {
+    return { card_id: this.office.newId(), ...this.#common, ...metadata };
   }
 }

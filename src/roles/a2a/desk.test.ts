@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CardUsage, PLANNER, SOLVER } from "../../cards/index.ts";
+import { type CardUsage, createCardProtocol, PLANNER, SOLVER } from "../../cards/index.ts";
 import type { RoleModel } from "../model.ts";
 import { house, role } from "./house.fixture.ts";
 
@@ -121,6 +121,51 @@ describe("what a role's model spends", () => {
     expect(notice?.metadata).not.toHaveProperty("in_reply_to");
     expect(reply.metadata).not.toHaveProperty("tokens");
     expect(memo.calls[0]?.card_id).toBe(notice?.metadata.card_id);
+  });
+
+  it("is not on a card that leaves in the name of another, or to stop one", async () => {
+    const thought = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const planner = role(
+      PLANNER,
+      async (desk) => {
+        const lost = desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
+        await asked.promise;
+        await desk.think({ step: { kind: "solve", task: desk.task }, messages: [] });
+        thought.resolve();
+        await lost;
+        return { result: "", status: "completed" };
+      },
+      {
+        async answer(_query, desk) {
+          await desk.think({ step: { kind: "solve", task }, messages: [] });
+          return { result: "yes" };
+        },
+      },
+    );
+    const solver = role(SOLVER, async (desk) => {
+      await desk.query({ query: "Really?" });
+      asked.resolve();
+      await new Promise<void>((resolve) => desk.signal.addEventListener("abort", () => resolve()));
+      throw desk.signal.reason;
+    });
+    const task = createCardProtocol().createTaskCard({ from: "controller", to: PLANNER, task: "" });
+    const model = modelOf(
+      () => {},
+      (call) => reported(call, call),
+    );
+    const { controller, clock, memo } = await house({ planner: { role: planner, model }, solver });
+    const solved = controller.solve({ task: "2 + 2" });
+    await thought.promise;
+    clock.advance(500);
+    const { reply } = await solved;
+    const answer = memo.union.find(({ content }) => content === "yes");
+    expect(memo.calls.map(({ card_id, usage }) => [card_id, usage])).toEqual([
+      [answer?.metadata.card_id, answer?.metadata.usage],
+      [reply.metadata.card_id, reply.metadata.usage],
+    ]);
+    expect(memo.union.filter(({ metadata }) => metadata.usage)).toHaveLength(2);
+    expect(memo.lines).toContain("planner out control");
   });
 
   it("needs a model", async () => {

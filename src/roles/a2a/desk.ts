@@ -12,7 +12,8 @@ import type {
   TaskCard,
 } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest } from "../model.ts";
-import type { Answer, Asked, Delegated, Desk, QueryAnswer, Role } from "../role.ts";
+import type { Answer, Asked, Delegated, Desk, Role } from "../role.ts";
+import { answerCard, answerOr, selection } from "./answer.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { runErrand } from "./errand.ts";
 import { defined, wordsOf } from "./small.ts";
@@ -53,10 +54,12 @@ export class RoleDesk implements Desk {
   #asking: Promise<unknown> = Promise.resolve();
   #forget: (() => void) | undefined;
   #wasStopped = false;
+  #last: string | undefined;
 
   constructor(options: DeskOptions) {
     this.#options = options;
-    this.#spending = new Spending(() => options.cards.office.clock.monotonic());
+    const { clock, newId } = options.cards.office;
+    this.#spending = new Spending(() => clock.monotonic(), newId);
     // Nobody may be waiting for them.
     this.#gaveUp.promise.catch(() => {});
     this.#controlled.promise.catch(() => {});
@@ -80,9 +83,9 @@ export class RoleDesk implements Desk {
   /** Has the role work until it has an answer, or until its time is up; the card with which it ends. */
   async work(): Promise<ResultCard | ErrorCard> {
     try {
-      return this.#reply(await Promise.race([this.#begin(), this.#gaveUp.promise]));
+      return this.#end(await Promise.race([this.#begin(), this.#gaveUp.promise]));
     } catch (error) {
-      return this.#reply(this.#failure(error));
+      return this.#end(this.#failure(error));
     } finally {
       this.#forget?.();
       // Whatever is still under way for it is of no use any more.
@@ -183,8 +186,10 @@ export class RoleDesk implements Desk {
   }
 
   /** The answer to a question of a role that works for this one. */
-  async answer(query: QueryCard): Promise<QueryAnswer | undefined> {
-    return await this.#options.role.answer?.(query, this);
+  async #answer(query: QueryCard): Promise<ResultCard> {
+    const { role, cards } = this.#options;
+    const given = await answerOr(() => role.answer?.(query, this), cards);
+    return this.#spending.take((spent) => answerCard(query, given, cards, spent));
   }
 
   async #begin(): Promise<Answer> {
@@ -193,12 +198,7 @@ export class RoleDesk implements Desk {
     const answer = await role.answer?.(given, this);
     if (!answer) return { result: `The ${role.name} has no answer to that`, status: "error" };
     const { result, selected } = answer;
-    if (selected === undefined) return { result, status: "success" };
-    return {
-      result,
-      status: "success",
-      metadata: { selected: typeof selected === "string" ? selected : [...selected] },
-    };
+    return { result, status: "success", metadata: selection(selected) };
   }
 
   async #send(card: TaskCard | QueryCard, deadlineMs?: number): Promise<ResultCard | ErrorCard> {
@@ -212,7 +212,7 @@ export class RoleDesk implements Desk {
         forTaskId: carrier.task_id,
         signal: this.signal,
         deadlineMs: deadlineMs ?? cards.office.deadlineMs,
-        answer: (query) => this.answer(query),
+        answer: (query) => this.#answer(query),
       });
       this.signal.throwIfAborted();
       return reply;
@@ -233,6 +233,13 @@ export class RoleDesk implements Desk {
     } finally {
       done();
     }
+  }
+
+  #end(answer: Answer): ResultCard | ErrorCard {
+    const reply = this.#reply(answer);
+    // Whatever a call of the model says from now on is on no card; this is the one that should have had it.
+    this.#last = reply.metadata.card_id;
+    return reply;
   }
 
   /** The reply to what was given. One that cannot be a card is the role's mistake. */
@@ -294,7 +301,7 @@ export class RoleDesk implements Desk {
       run_id: cards.runId,
       ...defined({ sample_id: cards.sampleId, turn }),
       role: role.name,
-      card_id: cards.nextId,
+      card_id: this.#last ?? this.#spending.cardId,
       duration_ms: clock.monotonic() - began,
       ...call,
     });

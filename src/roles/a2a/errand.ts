@@ -22,7 +22,6 @@ import {
   toCardParts,
   toEnvelopeMetadata,
 } from "../../cards/index.ts";
-import type { QueryAnswer } from "../role.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { errorFor, replyIn, toldBy, toldIn } from "./reply.ts";
 import { defined } from "./small.ts";
@@ -40,7 +39,7 @@ export interface ErrandOptions {
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
   /** Answers what the other role asks meanwhile. */
-  readonly answer?: ((query: QueryCard) => Promise<QueryAnswer | undefined>) | undefined;
+  readonly answer: (query: QueryCard) => Promise<ResultCard>;
   readonly onTask?: ((taskId: string, remote: Remote) => void) | undefined;
 }
 
@@ -125,29 +124,11 @@ class Errand {
         const why = taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
         return errorFor(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
       }
-      const result = await this.#answerTo(reply);
+      const result = await this.#options.answer(reply);
       if (this.#isStopping) throw new Error("The question came too late to be answered");
       this.#sent(result);
       answer = await this.#send(remote, result, taskId);
     }
-  }
-
-  async #answerTo(query: QueryCard): Promise<ResultCard> {
-    const { cards, answer } = this.#options;
-    const given = await answer?.(query).catch((error: unknown) => {
-      cards.office.observer.onError?.({ where: cards.office.role, error });
-      return undefined;
-    });
-    const { card_id } = query.metadata;
-    const about = card_id === undefined ? {} : { in_reply_to: card_id };
-    if (!given) {
-      const text = `${cards.office.role} has no answer to that; go on without one`;
-      return cards.result(query.sender, text, "error", about);
-    }
-    const { result, selected } = given;
-    const chosen =
-      selected === undefined ? {} : { selected: typeof selected === "string" ? selected : [...selected] };
-    return cards.result(query.sender, result, "success", { ...about, ...chosen });
   }
 
   async #send(remote: Remote, card: Card, taskId?: string): Promise<SendMessageResponse> {

@@ -28,12 +28,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ spends: usage }),
 );
 
+let ids = 0;
+
 describe("what a role spends", () => {
   it("is on exactly one card: the next that leaves", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         let now = 0;
-        const spending = new Spending(() => now);
+        const spending = new Spending(
+          () => now,
+          () => `c${++ids}`,
+        );
         const under: { readonly kind: "think" | "wait"; readonly end: () => void }[] = [];
         const spent: CardUsage[] = [];
         const left: { tokens?: number; usage?: CardUsage; duration_ms?: number }[] = [];
@@ -82,12 +87,17 @@ describe("what a role spends", () => {
   });
 
   it("stays where it is when the card cannot be written", () => {
-    const spending = new Spending(() => 0);
+    const spending = new Spending(
+      () => 0,
+      () => `c${++ids}`,
+    );
     spending.add({ input_tokens: 1, output_tokens: 2, source: "reported" }, "m");
     const fail = (): never => {
       throw new Error("no card");
     };
+    const { cardId } = spending;
     expect(() => spending.take(fail)).toThrow("no card");
-    expect(spending.take((card) => card)).toMatchObject({ tokens: 3, model: "m" });
+    expect(spending.take((card) => card)).toMatchObject({ card_id: cardId, tokens: 3, model: "m" });
+    expect(spending.cardId).not.toBe(cardId);
   });
 });

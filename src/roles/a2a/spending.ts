@@ -1,6 +1,6 @@
 import type { CardMetadata, CardUsage } from "../../cards/index.ts";
 
-type Spent = Pick<CardMetadata, "tokens" | "usage" | "model" | "duration_ms">;
+type Spent = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
 
 /** What nobody has said is 0. */
 export const NOTHING: CardUsage = { input_tokens: 0, output_tokens: 0, source: "none" };
@@ -28,6 +28,8 @@ export function addUsage(one: CardUsage | undefined, other: CardUsage): CardUsag
  */
 export class Spending {
   readonly #monotonic: () => number;
+  readonly #newId: () => string;
+  #cardId: string;
   #usage: CardUsage | undefined;
   #model: string | undefined;
   #busyMs = 0;
@@ -35,9 +37,16 @@ export class Spending {
   #waiting = 0;
   #since: number;
 
-  constructor(monotonic: () => number) {
+  constructor(monotonic: () => number, newId: () => string) {
     this.#monotonic = monotonic;
+    this.#newId = newId;
+    this.#cardId = newId();
     this.#since = monotonic();
+  }
+
+  /** Of the next card that leaves, so that what is spent can be written down under it before. */
+  get cardId(): string {
+    return this.#cardId;
   }
 
   /** Thinks from now on, until what this returns is called. */
@@ -68,13 +77,14 @@ export class Spending {
   /** What the card that leaves now is to say, to `write`; when that throws, nothing was taken. */
   take<C>(write: (spent: Spent) => C): C {
     this.#tick();
-    const spent: Spent = { duration_ms: Math.round(this.#busyMs * 1000) / 1000 };
+    const spent: Spent = { card_id: this.#cardId, duration_ms: Math.round(this.#busyMs * 1000) / 1000 };
     if (this.#usage) {
       spent.tokens = this.#usage.input_tokens + this.#usage.output_tokens;
       spent.usage = this.#usage;
     }
     if (this.#model !== undefined) spent.model = this.#model;
     const card = write(spent);
+    this.#cardId = this.#newId();
     this.#usage = undefined;
     this.#model = undefined;
     this.#busyMs = 0;
