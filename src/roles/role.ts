@@ -56,7 +56,8 @@ export interface Desk {
   think(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
    * Sends a task to another role and waits for its terminal reply. What goes wrong there or on the way comes back as an
-   * ErrorCard; a query of the other is answered by the role's own `answer`, or refused. Rejects only with the signal's reason.
+   * ErrorCard; a query of the other is answered by the role's own `answer`, or refused. Rejects with the signal's reason, and
+   * with INVALID_PARAMS for what cannot be a card.
    */
   delegate(task: Delegated): Promise<ResultCard | ErrorCard>;
   /**
