@@ -35,6 +35,8 @@ export function model(name: string, options: ModelOptions = {}): BaseLlm {
     return fromPackage(name, "@ai-sdk/openai-compatible", modelName, {
       name: "ollama",
       baseURL: OLLAMA,
+      // Otherwise the schema of an answer would not be sent.
+      supportsStructuredOutputs: true,
       ...options,
     });
   }

@@ -242,15 +242,18 @@ describe("a model of the AI SDK for roles", () => {
   });
 });
 
-describe("a provider that is busy", () => {
+describe("a provider", () => {
   const answers: { status: number; retryAfter?: string }[] = [];
   let requests = 0;
+  const bodies: string[] = [];
   let server: Server;
   let baseURL: string;
 
   beforeAll(async () => {
     server = createServer((request, response) => {
-      request.resume();
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => bodies.push(body));
       requests += 1;
       const { status, retryAfter } = answers.shift() ?? { status: 200 };
       response.writeHead(status, {
@@ -274,13 +277,23 @@ describe("a provider that is busy", () => {
   const busy = (): Promise<{ text: string }> =>
     roleModel(new AiSdkLlm(createOpenAICompatible({ name: "local", baseURL })("m"))).complete(ask());
 
-  it("is asked again by the AI SDK, twice, when it says how long to wait", async () => {
+  it("gets the schema of the answer from Ollama's models, too", async () => {
+    const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+    await roleModel(model("ollama:qwen3", { baseURL })).complete(ask({ schema }));
+    expect(JSON.parse(bodies.at(-1) ?? "")).toMatchObject({
+      model: "qwen3",
+      response_format: { type: "json_schema", json_schema: { schema } },
+    });
+  });
+
+  it("that is busy is asked again by the AI SDK, twice, when it says how long to wait", async () => {
+    requests = 0;
     answers.push({ status: 429, retryAfter: "1" }, { status: 503, retryAfter: "1" });
     expect((await busy()).text).toBe("2");
     expect(requests).toBe(3);
   });
 
-  it("is given up on then, with what it said last", async () => {
+  it("that stays busy is given up on then, with what it said last", async () => {
     requests = 0;
     answers.push(...Array.from({ length: 3 }, () => ({ status: 429, retryAfter: "1" })));
     await expect(busy()).rejects.toThrow(/429.*busy/);
