@@ -190,7 +190,9 @@ class Tracing {
     const key = card.metadata.card_id ?? path;
     const calls = this.#exchange.calls.filter(({ card_id }) => card_id === card.metadata.card_id);
     const { usage, model } = card.metadata;
-    const isWork = calls.length > 0 || usage !== undefined || end > start;
+    // Where calls are known, what none was made for is no planning: a task of the same plan that had to wait.
+    const isGuess = this.#exchange.calls.length === 0 && end > start;
+    const isWork = calls.length > 0 || usage !== undefined || isGuess;
     let parent = work;
     if (card.message_type === "task" && isWork) {
       parent = this.#add({
