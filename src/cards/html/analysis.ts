@@ -22,11 +22,11 @@ export interface Analysis {
 
 const known = new WeakMap<PageSample, { readonly of: string; readonly analysis: Analysis }>();
 
-/** Worked out once, and again when the problem has got more cards or a verdict. */
+/** Worked out once, and again when there is more of the problem. */
 export function analysisOf(sample: PageSample, model: RunModel): Analysis {
   const { id, cards, score } = sample;
   const settled = model.run === undefined || score !== undefined;
-  const of = `${cards.length} ${cards.at(-1)?.arrived} ${settled}`;
+  const of = `${sample.version} ${settled}`;
   const before = known.get(sample);
   if (before?.of === of) return before.analysis;
   const path = criticalPathOf(cards);

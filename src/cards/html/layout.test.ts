@@ -12,7 +12,7 @@ import { type PageSample, RunModel, type SeenCard } from "./run-model.ts";
 
 const model = RunModel.of(pageDataOf(recorded(), "run"));
 const sampleAt = (at: number): PageSample =>
-  model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined };
+  model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, version: 0 };
 const sampleNamed = (id: string): PageSample => model.sample(id) ?? sampleAt(-1);
 const janet = sampleNamed(JANET.id).cards;
 

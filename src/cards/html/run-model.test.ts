@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { momentsOf, type Recording, type RecordLine, samplesOf } from "../record/index.ts";
 import { decodeRecording } from "../record/index.ts";
@@ -43,6 +44,10 @@ function resumed(): string {
   return [...lines.slice(0, scored + 4), ...later, ""].join("\n");
 }
 
+function sampleIn(line: RecordLine): string {
+  return "sample_id" in line ? (line.sample_id ?? "") : "";
+}
+
 describe("a run on the page", () => {
   it("is what the recording has of it", () => {
     const recording = recorded();
@@ -58,6 +63,42 @@ describe("a run on the page", () => {
     expect(shownBy(model)).toEqual(saidBy(decodeRecording(resumed(), "run.cards.jsonl")));
     expect(model.abandoned).toBeGreaterThan(0);
     expect(model.ended).toBe("completed");
+  });
+
+  it("is what the reader of whole files has of it, however often it was killed and resumed", () => {
+    const lines = recordedText().split("\n").filter(Boolean);
+    const part = fc.record({
+      /** How many lines it came to write, which of them it wrote as a role that was only told, and which it lost. */
+      length: fc.integer({ min: 1, max: lines.length }),
+      relayed: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
+      lost: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
+    });
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), (parts) => {
+        const done = new Set<string>();
+        const text = parts
+          .flatMap(({ length, relayed, lost }, process) => {
+            const own = lines
+              .slice(0, length)
+              .map((line, at) => ({ line: JSON.parse(line) as RecordLine, at }))
+              .filter(({ line, at }) => at === 0 || (!lost.includes(at) && !done.has(sampleIn(line))));
+            for (const { line } of own) if (line.kind === "score") done.add(line.sample_id);
+            return own.map(({ line, at }) =>
+              JSON.stringify({
+                ...line,
+                // Each process has a clock of its own, an hour after the one before.
+                at: new Date(Date.parse(line.at) + process * 3_600_000).toISOString(),
+                ...(line.kind === "card" && relayed.includes(at) && { dir: "relayed" }),
+              }),
+            );
+          })
+          .join("\n");
+        expect(shownBy(lineByLine(text))).toEqual(saidBy(decodeRecording(text, "run.cards.jsonl")));
+        expect(shownBy(RunModel.of(pageDataOf(decodeRecording(text, "run.cards.jsonl"), "run")))).toEqual(
+          saidBy(decodeRecording(text, "run.cards.jsonl")),
+        );
+      }),
+    );
   });
 
   it("has no verdict of its own end before there is one", () => {

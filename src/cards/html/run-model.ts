@@ -23,6 +23,8 @@ export interface PageSample {
   readonly cards: readonly SeenCard[];
   readonly calls: readonly CallLine[];
   readonly score: ScoreLine | undefined;
+  /** Another one whenever there is more of it. */
+  readonly version: number;
 }
 
 /**
@@ -86,12 +88,15 @@ export class RunModel {
         const sample = this.#turnTo(line.sample_id ?? "");
         if (!sample) break;
         sample.calls.push(this.#onOneClock(line));
+        sample.version += 1;
         this.calls += 1;
         break;
       }
       case "score": {
         const sample = this.#turnTo(line.sample_id);
-        if (sample) sample.score = line;
+        if (!sample) break;
+        sample.score = line;
+        sample.version += 1;
         break;
       }
       case "end":
@@ -109,14 +114,8 @@ export class RunModel {
     }
     const key = cardKey(line);
     const known = sample.byKey.get(key);
-    const seen = known ? together(known, line, arrived) : seenCard(line, arrived);
-    if (known) sample.cards.splice(sample.cards.indexOf(known), 1);
-    else this.cards += 1;
-    sample.byKey.set(key, seen);
-    // Cards come almost in order: the place is at the end, or near it.
-    let place = sample.cards.length;
-    while (place > 0 && (sample.cards[place - 1]?.sent ?? 0) > seen.sent) place -= 1;
-    sample.cards.splice(place, 0, seen);
+    if (!known) this.cards += 1;
+    sample.put(key, known ? together(known, line, arrived) : seenCard(line, arrived));
   }
 
   /** The problem that a line is about; what an earlier part began and did not finish is put aside. */
@@ -153,17 +152,39 @@ class Growing implements PageSample {
   calls: CallLine[] = [];
   byKey = new Map<string, SeenCard>();
   score: ScoreLine | undefined;
+  version = 0;
+  readonly #firstSeen = new Map<string, number>();
 
   constructor(id: string, part: number) {
     this.id = id;
     this.part = part;
   }
 
+  /** A card that has not been there, or more of one that has. */
+  put(key: string, seen: SeenCard): void {
+    const known = this.byKey.get(key);
+    this.version += 1;
+    this.byKey.set(key, seen);
+    if (known) this.cards.splice(this.cards.indexOf(known), 1);
+    else this.#firstSeen.set(key, this.#firstSeen.size);
+    const rank = this.#firstSeen.get(key) ?? 0;
+    // Cards come almost in order: the place is at the end, or near it. What was sent in the same moment stays as it came.
+    let place = this.cards.length;
+    for (; place > 0; place -= 1) {
+      const before = this.cards[place - 1];
+      if (!before || before.sent < seen.sent) break;
+      if (before.sent === seen.sent && (this.#firstSeen.get(cardKey(before.line)) ?? 0) < rank) break;
+    }
+    this.cards.splice(place, 0, seen);
+  }
+
   restart(part: number): void {
     this.part = part;
+    this.version += 1;
     this.cards = [];
     this.calls = [];
     this.byKey = new Map();
+    this.#firstSeen.clear();
   }
 }
 

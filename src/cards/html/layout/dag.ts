@@ -23,18 +23,21 @@ export function dagLayout(
   cards: readonly SeenCard[],
   causes: ReadonlyMap<SeenCard, readonly SeenCard[]> = causesOf(cards),
 ): DagLayout {
-  const depths = new Map<SeenCard, number>();
-  const taken: number[] = [];
+  const taken: Set<number>[] = [];
+  const places = new Map<SeenCard, { readonly depth: number; readonly column: number }>();
   const nodes = new Map<SeenCard, DagNode>();
   for (const seen of cards) {
     // Causes were sent before, so they have their place already.
-    const depth = Math.max(-1, ...(causes.get(seen) ?? []).map((cause) => depths.get(cause) ?? -1)) + 1;
-    depths.set(seen, depth);
-    const row = taken[depth] ?? 0;
-    taken[depth] = row + 1;
+    const above = (causes.get(seen) ?? []).flatMap((cause) => places.get(cause) ?? []);
+    const depth = Math.max(-1, ...above.map((place) => place.depth)) + 1;
+    const columns = above.map(({ column }) => column).toSorted((a, b) => a - b);
+    const row = (taken[depth] ??= new Set());
+    const column = nearestFree(row, columns[Math.floor(columns.length / 2)] ?? 0);
+    row.add(column);
+    places.set(seen, { depth, column });
     nodes.set(seen, {
       seen,
-      x: MARGIN + row * (NODE.width + GAP.x),
+      x: MARGIN + column * (NODE.width + GAP.x),
       y: MARGIN + depth * (NODE.height + GAP.y),
     });
   }
@@ -50,4 +53,12 @@ export function dagLayout(
       }),
     ),
   };
+}
+
+/** Below what it came of, or beside that. */
+function nearestFree(taken: ReadonlySet<number>, wanted: number): number {
+  for (let away = 0; ; away++) {
+    if (!taken.has(wanted + away)) return wanted + away;
+    if (wanted >= away && !taken.has(wanted - away)) return wanted - away;
+  }
 }

@@ -73,8 +73,7 @@ function showSample(sample: PageSample): void {
   const room = byId("picture").clientWidth - 2;
   const key = JSON.stringify([
     sample.id,
-    sample.cards.length,
-    sample.score !== undefined,
+    sample.version,
     place.card,
     place.view,
     room,

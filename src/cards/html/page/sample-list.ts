@@ -25,8 +25,8 @@ export class SampleList {
       element,
       56,
       (sample, at) => this.#draw(sample, at),
-      // A problem that has got more cards or a verdict is drawn again.
-      ({ id, cards, score }) => `${id} ${cards.length} ${score ? 1 : 0} ${id === this.#chosen ? 1 : 0}`,
+      // A problem of which there is more is drawn again.
+      ({ id, version }) => `${id} ${version} ${id === this.#chosen}`,
     );
     element.addEventListener("keydown", (event) => {
       const pages: Record<string, number> = { PageDown: this.#rows.page, PageUp: -this.#rows.page };
