@@ -10,7 +10,7 @@ import {
   renderTask,
   type Detail,
 } from "./render.ts";
-import { TextPage } from "./text.ts";
+import { jsonText, TextPage } from "./text.ts";
 
 export type Format = "text" | "json";
 
@@ -98,7 +98,7 @@ export class Output {
 
   /** One element of a stream, at once. */
   event(event: StreamResponse): void {
-    if (this.format === "json") this.#streams.out(`${JSON.stringify(event)}\n`);
+    if (this.format === "json") this.#streams.out(`${jsonText(event)}\n`);
     else renderEvent(this.#page, event, this.#detail(false));
   }
 
@@ -139,7 +139,7 @@ export class Output {
   }
 
   #document(value: unknown): void {
-    this.#streams.out(`${JSON.stringify(value, null, this.#lines ? undefined : 2)}\n`);
+    this.#streams.out(`${jsonText(value, this.#lines ? undefined : 2)}\n`);
   }
 
   #detail(history: boolean): Detail {

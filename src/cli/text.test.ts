@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { printable, TextPage } from "./text.ts";
+import { jsonText, printable, TextPage } from "./text.ts";
 
 function written(write: (page: TextPage) => void): string {
   let text = "";
@@ -53,6 +53,13 @@ describe("text output", () => {
 
   it("lets nobody turn the order of letters around", () => {
     expect(printable("file \u202egpj.exe\u2066")).toBe("file \ufffdgpj.exe\ufffd");
+  });
+
+  it("lets none through in JSON either, which stays the same value", () => {
+    const said = { text: "\u001b[2J\u009b31m\u202egpj\u2028", more: ["어떤"] };
+    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+    expect(jsonText(said)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/);
+    expect(JSON.parse(jsonText(said, 2))).toEqual(said);
   });
 
   it("keeps newlines and tabs, in either convention", () => {

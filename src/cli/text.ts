@@ -48,6 +48,18 @@ export class TextPage {
 }
 
 /**
+ * A value as JSON for a terminal or a program: JSON leaves some of what `printable` shows as it is, so it is escaped here. It is
+ * the same value when it is read.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, null, indent);
+  return text.replaceAll(
+    /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g,
+    (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/**
  * What an agent says is printed to somebody's terminal: control characters, with which it could rewrite the screen,
  * and those that turn the order of what is read around become visible instead.
  */

@@ -15,6 +15,7 @@ import {
 } from "../../cards/index.ts";
 import type { Context } from "../context.ts";
 import { Problem } from "../problem.ts";
+import { jsonText } from "../text.ts";
 import { addCardsOptions, type CardsOptions } from "./options.ts";
 import { onlySample, recordingOnly, sampleOption, type SampleOptions, samplesToShow } from "./samples.ts";
 import { readRun } from "./read.ts";
@@ -28,8 +29,8 @@ interface ExportOptions extends CardsOptions, SampleOptions {
 /** What a run can be written as. */
 const FORMS = {
   "seed-json": (run: Recording) => listText(exportSeed(run)),
-  perfetto: (run: Recording) => jsonText(perfettoOf(run)),
-  "otlp-json": (run: Recording, content: boolean) => jsonText(otlpOf(run, { content })),
+  perfetto: (run: Recording) => `${jsonText(perfettoOf(run))}\n`,
+  "otlp-json": (run: Recording, content: boolean) => `${jsonText(otlpOf(run, { content }))}\n`,
   traceability: (run: Recording) => listText(traceabilityOf(run)),
   mermaid: (run: Recording) => mermaidOf(cardsOfOne(run)),
   svg: (run: Recording) => svgOf(cardsOfOne(run)),
@@ -59,13 +60,9 @@ function cardsOfOne(run: Recording): ReturnType<typeof exportSeed> {
   return [...onlySample(samplesOf(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
-function jsonText(value: object): string {
-  return `${JSON.stringify(value)}\n`;
-}
-
 /** One on a line, for those who search in it. */
 function listText(items: readonly object[]): string {
-  return items.length > 0 ? `[\n${items.map((item) => JSON.stringify(item)).join(",\n")}\n]\n` : "[]\n";
+  return items.length > 0 ? `[\n${items.map((item) => jsonText(item)).join(",\n")}\n]\n` : "[]\n";
 }
 
 async function save(file: string, text: string): Promise<void> {
