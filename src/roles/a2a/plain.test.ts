@@ -15,7 +15,8 @@ import { agent, failed, inputRequired, reply, type Work } from "../../adapters/i
 import { publish } from "../../client/a2a-js.fixture.ts";
 import { CARD_EXTENSION, CARD_MEDIA_TYPE, PLANNER, SOLVER } from "../../cards/index.ts";
 import { settle } from "../../engine/engine.fixture.ts";
-import { data, type Task } from "../../protocol/index.ts";
+import type { AgentEvent } from "../../engine/index.ts";
+import { data, type JsonObject, type Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
 import { JANET, plannerOf, solverOf } from "./dialogue.fixture.ts";
 import { handing, type House, house, role } from "./house.fixture.ts";
@@ -131,6 +132,38 @@ describe("a role's task for an agent that knows nothing of cards", () => {
   ])("may be answered by %s", async (_what, work, expected) => {
     const { controller } = await withSolver(work);
     expect((await controller.solve({ task: "2 + 2" })).reply).toMatchObject(expected);
+  });
+
+  it("has on its card what an agent of ADK says that it has spent", async () => {
+    const said = (artifactId: string, text: string, counts: JsonObject): AgentEvent => ({
+      artifact: { artifactId, parts: [{ text }], metadata: { adk_usage_metadata: counts } },
+    });
+    const { controller, memo } = await withSolver(async function* () {
+      yield said("a", "I look it up. ", {
+        promptTokenCount: 10,
+        candidatesTokenCount: 2,
+        totalTokenCount: 12,
+      });
+      yield said("b", "4", {
+        promptTokenCount: 20,
+        candidatesTokenCount: 1,
+        thoughtsTokenCount: 5,
+        cachedContentTokenCount: 8,
+      });
+      yield said("c", "!", { promptTokenCount: "many" });
+    });
+    await controller.solve({ task: "2 + 2" });
+    const wrapped = memo.union.find(({ sender }) => sender === SOLVER);
+    expect(wrapped?.metadata).toMatchObject({
+      tokens: 38,
+      usage: {
+        input_tokens: 30,
+        output_tokens: 8,
+        cached_input_tokens: 8,
+        reasoning_output_tokens: 5,
+        source: "reported",
+      },
+    });
   });
 
   it("may be asked back, in words", async () => {

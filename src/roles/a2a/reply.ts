@@ -12,12 +12,14 @@ import {
 import {
   type Card,
   cardIn,
+  type CardUsage,
   type CoreErrorType,
   type ErrorCard,
   PLANNER,
   type QueryCard,
   type ResultCard,
 } from "../../cards/index.ts";
+import { adkUsage } from "./adk-usage.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { defined } from "./small.ts";
 import { NOTHING } from "./spending.ts";
@@ -108,7 +110,8 @@ function spokenIn(task: Task, sent: Card, cards: Correspondence): Reply {
   const words = wordsOf(message?.parts ?? []);
   if (state === "TASK_STATE_COMPLETED") {
     const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
-    return spoken(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards);
+    const usage = adkUsage(task.artifacts);
+    return spoken(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards, usage);
   }
   if (state === "TASK_STATE_INPUT_REQUIRED") {
     return cards.inNameOf(sent.recipient, "query", words, replying(sent));
@@ -132,9 +135,15 @@ const ERRORS: Readonly<Record<Unanswered, readonly [CoreErrorType | "auth_requir
   TASK_STATE_REJECTED: ["solver_failed", "refused the task", false],
 };
 
-function spoken(parts: readonly Part[], sent: Card, cards: Correspondence): ResultCard {
+function spoken(
+  parts: readonly Part[],
+  sent: Card,
+  cards: Correspondence,
+  usage: CardUsage = NOTHING,
+): ResultCard {
   const status = sent.recipient === PLANNER ? "completed" : "success";
-  const about = { ...replying(sent), tokens: 0, usage: NOTHING, status };
+  const tokens = usage.input_tokens + usage.output_tokens;
+  const about = { ...replying(sent), tokens, usage, status };
   return cards.inNameOf(sent.recipient, "result", wordsOf(parts), about);
 }
 
