@@ -91,7 +91,7 @@ export function controllerAgent(options: ControllerAgentOptions): Agent {
       // What cannot be a card, for example a text that is too long.
       sitting.say(said("TASK_STATE_FAILED", wordsOf(error)));
     }
-    sitting.end();
+    problems.end(taskId, asking);
   }
 }
 

@@ -225,6 +225,23 @@ describe("a task that waits for an answer", () => {
     expect(late).toMatchObject({ task: { status: { state: "TASK_STATE_FAILED" } } });
   });
 
+  it("may be given up by its role: whoever answers then hears how it ended", async () => {
+    const impatient = role(SOLVER, async (desk) => {
+      void desk.query({ query: "Quick, which?" }).catch(() => {});
+      await settle(10);
+      return { result: "never mind", status: "success" };
+    });
+    const { remote } = await house({ solver: impatient });
+    const solver = await remote(SOLVER);
+    const first = await solver.send("2 + 2");
+    const { id = "", status } = "task" in first ? first.task : {};
+    expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    await settle(20);
+    expect(await solver.send("B", { taskId: id })).toMatchObject({
+      task: { status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: "never mind" }] }] },
+    });
+  });
+
   it("says after a restart that it has forgotten what it asked, and that it may be asked again", async () => {
     const store = new MemoryStore();
     const before = createServer(roleAgent(asking), { store });

@@ -160,12 +160,13 @@ class RoleAgent implements Agent {
     return work;
   }
 
-  async #work({ sitting, desk, cards, voice, carrier }: Work): Promise<void> {
+  async #work(work: Work): Promise<void> {
+    const { sitting, desk, cards, voice, carrier } = work;
     const reply = await desk.work();
     // What nobody can hear was not said.
     if (!sitting.isAbandoned) cards.sent(reply, carrier, false);
     for (const event of voice.ended(reply, desk.wasStopped)) sitting.say(event);
-    sitting.end();
+    this.#works.end(carrier.task_id ?? "", work);
   }
 
   async #ask(work: Work, query: QueryCard): Promise<ResultCard> {

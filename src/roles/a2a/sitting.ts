@@ -15,6 +15,7 @@ export class Sitting<Answer> {
   #question: { readonly event: Said; readonly resolve: (answer: Answer) => void } | undefined;
   #ended = false;
   #abandoned = false;
+  #turns = 0;
 
   /** `onStop`: the task was cancelled, with that metadata, or (without any) the server closes. */
   constructor(onStop: (cancellation: JsonObject | undefined) => void) {
@@ -56,6 +57,11 @@ export class Sitting<Answer> {
     return this.#question !== undefined;
   }
 
+  /** A turn is under way, which says what is said. */
+  get isHeard(): boolean {
+    return this.#turns > 0;
+  }
+
   /** Gives the answer to the question that was asked, when there is one. */
   answer(answer: Answer): void {
     const question = this.#question;
@@ -79,6 +85,7 @@ export class Sitting<Answer> {
     run.signal.addEventListener("abort", onAbort, { once: true });
     if (run.signal.aborted) onAbort();
     let isOver = false;
+    this.#turns++;
     try {
       for (;;) {
         const event = this.#said.shift();
@@ -97,6 +104,7 @@ export class Sitting<Answer> {
         }
       }
     } finally {
+      this.#turns--;
       run.signal.removeEventListener("abort", onAbort);
       if (!isOver) this.abandon(run.cancellation);
     }

@@ -58,6 +58,12 @@ export class Sittings<Answer, Work extends { readonly sitting: Sitting<Answer> }
     }
   }
 
+  /** The work is over. What it says last is kept for a while, when its task waits for an answer that it gave up. */
+  end(taskId: string, { sitting }: Work): void {
+    sitting.end();
+    if (!sitting.isHeard) this.#clock.after(this.#limits.waitMs, () => this.#byTask.delete(taskId));
+  }
+
   /** Nobody will answer any more: the work is stopped and forgotten. */
   giveUp(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTask.get(taskId);
