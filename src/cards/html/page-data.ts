@@ -16,6 +16,8 @@ export interface PageData {
   readonly abandoned: number;
   /** Lines that could not be read. */
   readonly torn: number;
+  /** Of a run that several processes wrote: how many files, and how far the clock of one was moved at most, in milliseconds. */
+  readonly clocks?: { readonly files: number; readonly moved: number };
   /** Where further lines come from, when the run is watched: an address on the same server. */
   readonly live?: string;
 }
@@ -43,6 +45,13 @@ export function pageDataOf(recording: Recording, title: string): PageData {
     ends: recording.ends,
     abandoned: recording.abandoned.cards.length,
     torn: recording.torn.length,
+    ...(recording.clocks.length > 0 && {
+      clocks: {
+        // That of the first is the one that the others are brought to.
+        files: recording.clocks.length + 1,
+        moved: Math.max(...recording.clocks.map(({ moved_ms }) => Math.abs(moved_ms))),
+      },
+    }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type OpenPage,
   openPage,
 } from "./browser.fixture.ts";
+import { mergeRecordings } from "../record/index.ts";
 import { htmlOf } from "./index.ts";
 import { wholeRun } from "./whole-run.fixture.ts";
 
@@ -76,6 +77,18 @@ describe.skipIf(!isHere)("the page in a browser", () => {
       expect(await other.page.locator("#evidence").innerText()).toContain(said);
       await other.page.close();
     }
+  });
+
+  it("says when times come from several clocks", async () => {
+    const files = ["controller", "planner", "solver"].map((role) => ({
+      file: `${role}.cards.jsonl`,
+      recording: recorded(SCRIPTS, { roles: [role] }),
+    }));
+    const open = await openPage(browser, await onDisk(htmlOf(mergeRecordings(files))));
+    expect(await open.page.locator("#run .facts").innerText()).toMatch(
+      /clocks\s*of 3 files, moved by up to 0 ms/,
+    );
+    await open.page.close();
   });
 
   it("draws of 1,319 problems only what is in sight, and every one of them when it is chosen", async () => {

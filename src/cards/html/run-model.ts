@@ -38,6 +38,8 @@ export class RunModel {
   /** Cards of attempts that were interrupted and begun again. */
   abandoned = 0;
   torn = 0;
+  /** Of a run that several processes wrote. */
+  clocks: PageData["clocks"];
   cards = 0;
   calls = 0;
   #part = 0;
@@ -56,6 +58,7 @@ export class RunModel {
     for (const line of data.ends) model.add(line);
     model.abandoned = data.abandoned;
     model.torn = data.torn;
+    model.clocks = data.clocks;
     return model;
   }
 

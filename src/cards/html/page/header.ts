@@ -18,7 +18,7 @@ export function headerOf(model: RunModel, overview: Overview, title: string, isL
           html(
             "p",
             { class: "facts" },
-            ...factsOf(run).flatMap(([name, value]) => [
+            ...factsOf(run, model).flatMap(([name, value]) => [
               html("span", { class: "fact" }, html("span", { class: "name" }, name), said(value)),
             ]),
           ),
@@ -29,13 +29,21 @@ export function headerOf(model: RunModel, overview: Overview, title: string, isL
   ];
 }
 
-function factsOf(run: NonNullable<RunModel["run"]>): [string, string][] {
+function factsOf(run: NonNullable<RunModel["run"]>, { clocks }: RunModel): [string, string][] {
   return [
     ["dataset", [run.dataset, run.split].filter(Boolean).join(" ")],
     ["method", [run.method, run.mode, run.context && `context ${run.context}`].filter(Boolean).join(" · ")],
     ...groupedModels(run.model),
     ["scored by", run.rule],
     ["colloquy", run.code],
+    ...(clocks
+      ? [
+          ["clocks", `of ${count(clocks.files)} files, moved by up to ${duration(clocks.moved)}`] as [
+            string,
+            string,
+          ],
+        ]
+      : []),
   ];
 }
 
