@@ -26,6 +26,7 @@ export { MemorySessionService, type MemorySessionOptions } from "./sessions/memo
 export { SqliteSessionService } from "./sessions/sqlite.ts";
 export {
   AiSdkLlm,
+  hushModels,
   type AiSdkSource,
   model,
   type LlmRoleModel,

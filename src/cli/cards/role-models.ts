@@ -55,7 +55,8 @@ async function bareModel(name: string, { samples, data, replay }: ModelSource): 
   }
   // A cassette that is only replayed needs neither the model's package nor a key.
   if (replay) return unheard(name);
-  const { model, roleModel } = await import("../../adk/models/index.ts");
+  const { hushModels, model, roleModel } = await import("../../adk/models/index.ts");
+  hushModels((warning) => process.emitWarning(warning));
   const isScript = name.startsWith("scripted:");
   return roleModel(model(name), { id: name, evidence: isScript ? "simulated" : "live-model" });
 }
