@@ -1,5 +1,4 @@
 import { Command } from "commander";
-import { checkServed } from "./card-validate.ts";
 import { openCard } from "./card-target.ts";
 import { cardCommand } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -17,8 +16,8 @@ export function cardGetCommand(context: Context): Command {
   return cardCommand<Options>(
     command,
     context,
-    ({ card, served, options, output }) => {
-      if (options.validate) checkServed(served);
+    async ({ card, served, options, output }) => {
+      if (options.validate) (await import("./card-validate.ts")).checkServed(served);
       output.card(card);
     },
     async (ref, options, world) => {

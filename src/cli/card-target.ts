@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { findCard, type ConnectOptions } from "../client/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
@@ -40,7 +39,7 @@ export interface TargetCard {
 }
 
 export async function openCard(ref: string, options: ClientOptions, context: Context): Promise<TargetCard> {
-  const { url, ...how } = await clientOf(ref, options, context);
+  const { url, ...how } = clientOf(ref, options, context);
   try {
     const { card, json } = await findCard(url, how);
     return { card, served: json };
@@ -50,18 +49,18 @@ export async function openCard(ref: string, options: ClientOptions, context: Con
 }
 
 /** How a card is found, be it at a URL or in a file. */
-export async function clientOf(
+export function clientOf(
   ref: string,
   options: ClientOptions,
   context: Context,
-): Promise<ConnectOptions & { readonly url: string; readonly signal: AbortSignal }> {
+): ConnectOptions & { readonly url: string; readonly signal: AbortSignal } {
   const redact = redacting(options);
   const send = nodeFetch({
     ...(options.insecure ? { verifiesCertificates: false } : {}),
     ...(options.debug ? { watch: () => debugWatcher((text) => context.streams.err(text), redact) } : {}),
   });
   const auth = credentialsOf(options);
-  const file = await readCardFile(ref);
+  const file = readCardFile(ref);
   return {
     url: file === undefined ? ref : CARD_FILE,
     headers: serviceParamsOf(options.svcParam),
@@ -81,12 +80,12 @@ export async function clientOf(
 const CARD_FILE = "http://file.invalid/agent-card.json";
 
 /** The text of a card that is given as `file://…` or as a path; undefined for everything else. */
-async function readCardFile(ref: string): Promise<string | undefined> {
+function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
   const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
   if (!isFile) return undefined;
   try {
-    return await readFile(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
     throw new Problem("A2ACLI_ERR_CARD_NOT_FOUND", `${ref} cannot be read.`, undefined, error);
   }

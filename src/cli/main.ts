@@ -126,15 +126,35 @@ export function processContext(): Context {
   // A reader that has seen enough (`| head`) is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   // stdout is for results. What agents print while they are served, and ADK's logger, goes where people look.
-  globalThis.console = new Console(process.stderr);
+  Object.defineProperty(globalThis, "console", { get: consoleOnStderr, set: keepConsole, configurable: true });
   return {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
-    stdin: process.stdin,
-    interactive: process.stdin.isTTY && process.stdout.isTTY,
-    columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    errColumns: process.stderr.isTTY ? process.stderr.columns : undefined,
+    // Each of the process's streams takes a millisecond to open; most commands do not read.
+    get stdin() {
+      return process.stdin;
+    },
+    get interactive() {
+      return process.stdin.isTTY && process.stdout.isTTY;
+    },
+    get columns() {
+      return process.stdout.isTTY ? process.stdout.columns : undefined;
+    },
+    get errColumns() {
+      return process.stderr.isTTY ? process.stderr.columns : undefined;
+    },
     interrupted: interruption.signal,
     env: process.env,
     cwd: process.cwd(),
   };
+}
+
+/** Made when somebody prints something. */
+function consoleOnStderr(): Console {
+  const own = new Console(process.stderr);
+  keepConsole(own);
+  return own;
+}
+
+function keepConsole(value: Console): void {
+  Object.defineProperty(globalThis, "console", { value, configurable: true, writable: true });
 }

@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import type { ReadableStream } from "node:stream/web";
 
 /** What is told of each exchange while it goes on, for `--debug`. */
@@ -90,13 +89,5 @@ class Answer {
       },
     };
     this.body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
-  }
-
-  text(): Promise<string> {
-    return text(this.body);
-  }
-
-  async json(): Promise<unknown> {
-    return JSON.parse(await this.text());
   }
 }

@@ -1,4 +1,4 @@
-import { A2AError } from "../protocol/index.ts";
+import type { A2AError } from "../protocol/index.ts";
 import { ERRORS, nameOfReason } from "../wire/index.ts";
 
 /** The conditions that are the tool's own (a2a-cli SPEC, appendix D), with the exit code of each. */
@@ -60,9 +60,14 @@ export function toProblem(
   context: { hint?: string; hasCredentials?: boolean } = {},
 ): Problem {
   if (thrown instanceof Problem) return thrown;
-  if (thrown instanceof A2AError) return fromA2A(thrown, context);
+  if (isA2AError(thrown)) return fromA2A(thrown, context);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new Problem("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
+}
+
+/** By its name: the rooms that serve agents have a copy of the class of their own, see `scripts/bundle-cli.mjs`. */
+function isA2AError(thrown: unknown): thrown is A2AError {
+  return thrown instanceof Error && thrown.name === "A2AError";
 }
 
 function fromA2A(

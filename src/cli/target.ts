@@ -14,7 +14,7 @@ export interface Target {
 
 /** Finds the agent's card and chooses how to talk to it. */
 export async function openTarget(ref: string, options: ClientOptions, context: Context): Promise<Target> {
-  const { url, signal, ...how } = await clientOf(ref, options, context);
+  const { url, signal, ...how } = clientOf(ref, options, context);
   try {
     const remote = await connect(url, {
       ...how,

@@ -1,8 +1,9 @@
-import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
 
 /** Read from package.json, which is two folders up both from `src/cli` and from `dist/cli`. */
 export function packageVersion(): string {
-  const { version } = createRequire(import.meta.url)("../../package.json") as { version: string };
+  const file = new URL("../../package.json", import.meta.url);
+  const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
   return version;
 }
 

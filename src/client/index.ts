@@ -5,8 +5,9 @@
  */
 export type { Authorize, ClientAuth, ClientCredentials, OAuthClient, Wanted } from "./auth/client-auth.ts";
 export { collect } from "./collect.ts";
-export type { ConnectOptions } from "./connect.ts";
-export { connect, findCard } from "./connect.ts";
+export { connect } from "./connect.ts";
+export type { ConnectOptions } from "./find-card.ts";
+export { findCard } from "./find-card.ts";
 export type { GrpcConnection } from "./transport/grpc-transport.ts";
 export type { Call } from "./transport/http.ts";
 export type { Input, SendOptions } from "./input.ts";
