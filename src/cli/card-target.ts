@@ -5,7 +5,7 @@ import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { credentialsOf, serviceParamsOf } from "./credentials.ts";
 import { debugWatcher } from "./debug.ts";
-import { nodeFetch } from "./node-fetch.ts";
+import { answerOf, nodeFetch } from "./node-fetch.ts";
 import type { ClientOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
 import { redacting } from "./redact.ts";
@@ -65,7 +65,7 @@ export function clientOf(
     url: file === undefined ? ref : CARD_FILE,
     headers: serviceParamsOf(options.svcParam),
     fetch: (input, init) =>
-      file !== undefined && input === CARD_FILE ? Promise.resolve(new Response(file)) : send(input, init),
+      file !== undefined && input === CARD_FILE ? Promise.resolve(answerOf(file)) : send(input, init),
     signal: signalOf(options, context),
     // `fetch` is not there to be instead of gRPC.
     grpc: options.insecure ? { insecure: true } : {},

@@ -126,7 +126,11 @@ export function processContext(): Context {
   // A reader that has seen enough (`| head`) is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   // stdout is for results. What agents print while they are served, and ADK's logger, goes where people look.
-  Object.defineProperty(globalThis, "console", { get: consoleOnStderr, set: keepConsole, configurable: true });
+  Object.defineProperty(globalThis, "console", {
+    get: consoleOnStderr,
+    set: keepConsole,
+    configurable: true,
+  });
   return {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
     // Each of the process's streams takes a millisecond to open; most commands do not read.

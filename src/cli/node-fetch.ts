@@ -1,6 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
 
 /** What is told of each exchange while it goes on, for `--debug`. */
 export interface Watcher {
@@ -36,11 +35,12 @@ export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}):
     const watcher = watch?.();
     watcher?.asks(options.method as string, url, headers, body);
     try {
-      const message = await answerOf(opened(url, options), body);
+      const message = await answerTo(opened(url, options), body);
       watcher?.answers(message.statusCode ?? 0, message.headers["content-type"] ?? "no content type");
       if (watcher)
         message.on("data", (chunk: Buffer) => watcher.says(chunk)).once("close", () => watcher.ends());
-      return new Answer(message, url);
+      const stream = Readable.toWeb(message) as ReadableStream<Uint8Array>;
+      return new Answer(message.statusCode ?? 0, message.headers, stream, url.href);
     } catch (cause) {
       watcher?.fails(cause);
       throw new TypeError("There is no answer.", { cause });
@@ -57,7 +57,7 @@ function opened(url: URL, options: RequestOptions): ClientRequest {
   throw new TypeError(`${url.protocol} is neither http: nor https:`);
 }
 
-function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage> {
+function answerTo(request: ClientRequest, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve).on("error", reject).end(body);
   });
@@ -69,6 +69,17 @@ function headersOf(init: RequestInit["headers"] = {}): [string, string][] {
     : Object.entries(init as Record<string, string>);
 }
 
+/** An answer of somebody who was not asked: what is at hand already. */
+export function answerOf(text: string): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  });
+  return new Answer(200, {}, body, "") as unknown as Response;
+}
+
 /** What of a `Response` is used. */
 class Answer {
   readonly status: number;
@@ -78,16 +89,21 @@ class Answer {
   readonly headers: { get(name: string): string | null };
   readonly body: ReadableStream<Uint8Array>;
 
-  constructor(message: IncomingMessage, url: URL) {
-    this.status = message.statusCode ?? 0;
-    this.ok = this.status >= 200 && this.status < 300;
-    this.url = url.href;
+  constructor(
+    status: number,
+    headers: IncomingMessage["headers"],
+    body: ReadableStream<Uint8Array>,
+    url: string,
+  ) {
+    this.status = status;
+    this.ok = status >= 200 && status < 300;
+    this.url = url;
     this.headers = {
       get: (name) => {
-        const value = message.headers[name.toLowerCase()];
+        const value = headers[name.toLowerCase()];
         return Array.isArray(value) ? value.join(", ") : (value ?? null);
       },
     };
-    this.body = Readable.toWeb(message) as ReadableStream<Uint8Array>;
+    this.body = body;
   }
 }
