@@ -7,6 +7,7 @@ import {
   createPlanner,
   createSolver,
   oracle,
+  type Role,
   type ServedRoles,
   serveRoles,
 } from "./index.ts";
@@ -52,6 +53,38 @@ describe("planner and solver on servers of their own", () => {
       "planner error",
       "planner result",
     ]);
+  });
+});
+
+describe("a planner that is stopped over A2A", () => {
+  it("gives what was found, and says why it is not more", async () => {
+    const stop = new AbortController();
+    const solver: Role = {
+      name: "solver",
+      description: "Finds one thing, and then thinks for ever.",
+      async work({ task, signal }) {
+        if (task.metadata.turn === 1) return { result: "9", status: "success" };
+        stop.abort();
+        return await new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason as Error));
+        });
+      },
+    };
+    const served = await serveRoles({ roles: { planner: { role: createPlanner(), model }, solver } });
+    const controller = createController({ links: served.urls });
+    const { reply, cards } = await controller.solve({
+      task: samples[0]?.question ?? "",
+      signal: stop.signal,
+      relay: "full",
+    });
+    await served.close();
+    expect(reply).toMatchObject({
+      content: "9",
+      metadata: { status: "partial", error_type: "cancelled", turn: 2 },
+    });
+    expect(
+      cards.filter(({ message_type }) => message_type === "control").map(({ sender }) => sender),
+    ).toEqual(["controller", "planner"]);
   });
 });
 

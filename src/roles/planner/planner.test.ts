@@ -383,7 +383,7 @@ describe("control", () => {
     expect(await role.work(desk)).toMatchObject({
       result: "9",
       status: "partial",
-      metadata: { error_type: errorType },
+      metadata: { error_type: errorType, turn: 2 },
     });
   });
 

@@ -36,7 +36,8 @@ async function work(desk: Desk, beginning: PlannerState): Promise<Answer> {
         case "dispatch": {
           const { stopped, ...found } = await dispatch(desk, state, step.subtasks, step.forced);
           if (stopped) {
-            ({ state } = next(state, { kind: "found", ...found }));
+            // Still in this turn, which has come to no end.
+            state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
           state = await heedAll(desk, state);
