@@ -1,6 +1,6 @@
 /**
  * Whether the command line is as the A2A project's CLI specification wants it, by the outcome of the tests that name its
- * ids; and how fast the built one starts. Writes reports/cli-compliance.yaml and .md. Ends with 1 when tier 1 is not
+ * ids; how fast the built one starts; and whether what `init` makes works with the built package. Writes reports/cli-compliance.yaml and .md. Ends with 1 when tier 1 is not
  * satisfied.
  *
  *   npm run -s cli-report -- [--tests FILE] [--rounds N]
@@ -12,6 +12,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { fullId, reportOf, tallyOf, type TestOutcome } from "./report.ts";
+import { checkScaffold } from "./scaffold.ts";
 import { measureStartup } from "./startup.ts";
 import { toMarkdown, toYaml, type About } from "./written.ts";
 
@@ -54,6 +55,8 @@ for (const { what, median } of startup?.rows ?? []) {
     `${what}: ${median.toFixed(0)} ms, ${(median / (startup?.base.median ?? NaN)).toFixed(2)} × node -e 0`,
   );
 }
+await checkScaffold();
+console.log("colloquy init: its project is right by its types, and served, with the built package");
 console.log("reports/cli-compliance.md, .yaml");
 process.exitCode = tallyOf(report, 1).satisfied ? 0 : 1;
 

@@ -56,7 +56,8 @@ export async function measureStartup(rounds: number): Promise<Startup> {
   }
 }
 
-async function urlIn(stderr: NodeJS.ReadableStream): Promise<string> {
+/** The first URL of a server's banner. */
+export async function urlIn(stderr: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: stderr })) {
     const [url] = /http:\/\/\S+/.exec(line) ?? [];
     if (url !== undefined) return url;

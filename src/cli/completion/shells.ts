@@ -47,7 +47,7 @@ compdef _colloquy colloquy
 
 export function fish(levels: readonly Level[]): string {
   const lines = levels.flatMap((level) => {
-    const here = `complete -c colloquy -n ${quoted(`test (__colloquy_at) = ${quoted(place(level))}`)}`;
+    const here = `complete -c colloquy -n ${quoted(`__colloquy_is "${place(level)}"`)}`;
     return [
       ...level.commands.map(({ word, about }) => `${here} -f -a ${word} -d ${quoted(about)}`),
       ...level.options.map(({ long, short, about, takesValue, values }) =>
@@ -64,19 +64,19 @@ export function fish(levels: readonly Level[]): string {
       ),
     ];
   });
+  const places = levels.slice(1).map((level) => quoted(place(level)));
   return `# fish completion of colloquy
-function __colloquy_at
+function __colloquy_is
   set -l at ""
-  for word in (commandline -opc)[2..-1]
+  set -l words (commandline -opc)
+  set -e words[1]
+  for word in $words
     switch "$at $word"
-      case ${levels
-        .slice(1)
-        .map((level) => quoted(place(level)))
-        .join(" ")}
+      case ${places.join(" ")}
         set at "$at $word"
     end
   end
-  echo $at
+  test "$at" = "$argv[1]"
 end
 ${lines.join("\n")}
 `;

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
@@ -95,7 +96,9 @@ describe("a chat", () => {
     expect((await json<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
   });
 
-  it("on a real terminal asks, answers, and ends with Ctrl-D [CHAT_001]", async () => {
+  // `script`, of util-linux, makes a terminal.
+  const hasTerminals = spawnSync("script", ["--version"]).status === 0;
+  it.skipIf(!hasTerminals)("on a real terminal asks, answers, and ends with Ctrl-D", async () => {
     const words = [process.execPath, "bin/colloquy.js", "chat", served.url].join(" ");
     const terminal = new Cli("script", ["-qec", words, "/dev/null"], process.cwd(), {}, "open");
     await terminal.says("> ");

@@ -119,6 +119,20 @@ describe("completion", () => {
     }
   });
 
+  it("of fish has a line for each, in its place [CLI_002]", async () => {
+    const { out } = await said(["completion", "fish"]);
+    const lines = out.split("\n").filter((line) => line.startsWith("complete "));
+    expect(lines).toContain(
+      `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
+    );
+    const place = /^complete -c colloquy -n '__colloquy_is "(?: [a-z-]+)*"' /;
+    const rest = /^(?:-f -a [a-z-]+|(?:-l [a-z0-9-]+)?(?: ?-s \w)?(?: -[xr])?(?: -a '[^']*')?) -d '[^']*'$/;
+    for (const line of lines) {
+      expect(line).toMatch(place);
+      expect(line.replace(place, "")).toMatch(rest);
+    }
+  });
+
   it("of another shell is refused with those that there are [CLI_002]", async () => {
     const { code, err } = await inProcess(["completion", "csh"]);
     expect({ code, err }).toMatchObject({
