@@ -125,7 +125,6 @@ class Errand {
         return errorFor(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
       }
       const result = await this.#options.answer(reply);
-      if (this.#isStopping) throw new Error("The question came too late to be answered");
       this.#sent(result);
       answer = await this.#send(remote, result, taskId);
     }
