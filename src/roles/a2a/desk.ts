@@ -38,6 +38,9 @@ export interface DeskOptions {
   readonly giver: Giver;
 }
 
+/** Made once, because making one costs more than the rest of an end. */
+const OVER = new DOMException("The work is over.", "AbortError");
+
 /** The model did not answer. */
 class ModelFailed extends Error {
   override readonly name = "ModelFailed";
@@ -89,7 +92,7 @@ export class RoleDesk implements Desk {
     } finally {
       this.#forget?.();
       // Whatever is still under way for it is of no use any more.
-      this.#stopped.abort(new DOMException("The work is over.", "AbortError"));
+      this.#stopped.abort(OVER);
     }
   }
 

@@ -101,8 +101,8 @@ class Errand {
     } finally {
       signal.removeEventListener("abort", onAbort);
       forget?.();
-      // Nobody listens any more; of a talk that has ended there is nothing left to drop.
-      this.#drop.abort();
+      // Nobody listens any more. Of a talk that has ended by itself there is nothing left to drop.
+      if (this.#isStopping) this.#drop.abort();
     }
   }
 

@@ -8,5 +8,4 @@
  */
 export type { AnyProtocol, OfficeOptions } from "./office.ts";
 export type { LinkOptions, Where } from "./links.ts";
-export { Links } from "./links.ts";
 export { roleAgent, type RoleOptions } from "./role-agent.ts";
