@@ -32,6 +32,11 @@ describe("an action in a text", () => {
     expect(understand(text)).toEqual({ action: { action: "call_solver", subtask } });
   });
 
+  it.each(['say "} now', '" } {', '}"', "\\", '\\"}'])("is whole with %s in it", (subtask) => {
+    const action = { action: "call_solver", subtask };
+    expect(understand(`So: ${JSON.stringify(action)} That is it.`)).toEqual({ action });
+  });
+
   it.each([
     ["", "there is no JSON object with an action in it"],
     ["The answer is 18.", "there is no JSON object with an action in it"],
@@ -72,7 +77,13 @@ describe("an action in a text", () => {
     });
   });
 
-  const text = fc.string({ unit: "binary" }).filter((value) => value.trim() !== "");
+  const hostile = fc.array(fc.constantFrom('"', "{", "}", "\\", "[", "\n", "a", " "), { minLength: 1 });
+  const text = fc
+    .oneof(
+      fc.string({ unit: "binary" }),
+      hostile.map((parts) => parts.join("")),
+    )
+    .filter((value) => value.trim() !== "");
   const anyAction: fc.Arbitrary<Action> = fc.oneof(
     text.map((subtask): Action => ({ action: "call_solver", subtask })),
     text.map((answer): Action => ({ action: "final_answer", answer: answer.trim() })),

@@ -94,7 +94,7 @@ describe("a batch of subtasks", () => {
 
   it("cuts answers, and what becomes of many of them, so that a subtask stays a card", async () => {
     const { desk, state } = deskFor(({ task }) => ({
-      result: task === "long" ? "🙂".repeat(50_000) : "",
+      result: task === "long" ? `x${"🙂".repeat(50_000)}` : "",
       status: "success",
     }));
     const batch = [
@@ -103,9 +103,10 @@ describe("a batch of subtasks", () => {
       { id: "s3", task: "x{s1}".repeat(1_000) },
     ];
     const { findings } = await dispatch(desk, state, batch, false);
-    expect(findings.map(({ answer }) => answer.length)).toEqual([100_000, 0, 0]);
+    expect(findings.map(({ answer }) => answer.length)).toEqual([100_001, 0, 0]);
     const lengths = desk.run.tasksTo("solver").map(({ content }) => content.length);
-    expect(lengths).toEqual([4, 40_010, 64_000]);
+    expect(lengths).toEqual([4, 40_000, 64_000]);
+    expect(desk.run.tasksTo("solver").every(({ content }) => content.isWellFormed())).toBe(true);
   });
 });
 

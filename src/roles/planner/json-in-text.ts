@@ -1,10 +1,9 @@
 /**
- * The JSON values that a text may mean, likeliest first: all of it, what stands in code fences, and every object from
- * its opening brace to the closing one, also inside others. Reads strings as strings, so braces in them count nothing.
+ * The JSON values that a text may mean: all of it, else every object from its opening brace to the closing one, in the
+ * order in which they begin, also in code fences and inside others. Braces in strings count for nothing.
  */
 export function* jsonInText(text: string): Generator<unknown, void> {
   yield* parsed(text);
-  for (const [, fenced = ""] of text.matchAll(FENCE)) yield* parsed(fenced);
   let budget = MOST_CHARACTERS_READ;
   for (let start = text.indexOf("{"); start >= 0 && budget > 0; start = text.indexOf("{", start + 1)) {
     const end = endOfObject(text, start, budget);
@@ -40,8 +39,6 @@ function endOfObject(text: string, start: number, budget: number): number {
   }
   return -last;
 }
-
-const FENCE = /```[\w-]*\s([\s\S]*?)```/g;
 
 /** A text of nothing but braces is read again from each of them; this bounds the sum. */
 const MOST_CHARACTERS_READ = 4_000_000;

@@ -61,8 +61,9 @@ describe("a solver", () => {
     const { reply, run } = await solve(["<<1/0>>", "<<1/1>>"], { calculator: true });
     expect(reply.content).toBe("1");
     expect(run.requests[1]?.messages.at(-1)?.text).toMatch(/divides by 0.*Answer again/);
-    const { reply: again } = await solve(["<<process.exit()>>"], { calculator: true });
-    expect(again).toMatchObject({ metadata: { error_type: "model_error" } });
+    const again = await solve(["<<process.exit()>>"], { calculator: true });
+    expect(again.reply).toMatchObject({ metadata: { error_type: "model_error" } });
+    expect(again.run.requests).toHaveLength(2);
   });
 
   it("leaves the marks alone without a calculator", async () => {
