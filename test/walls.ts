@@ -75,6 +75,11 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     node: true,
   },
   config: { rooms: { engine: "types" } },
+  mcp: {
+    rooms: { protocol: "whole", engine: "types", client: "whole", server: "whole" },
+    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
+    node: true,
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -89,6 +94,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       experiments: "whole",
       adk: "whole",
       config: "whole",
+      mcp: "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],

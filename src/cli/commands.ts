@@ -103,6 +103,10 @@ export const COMMANDS: Commands = {
     about: "Begin a project: an agent, and what it takes to serve it.",
     load: async () => (await import("./init.ts")).initCommand,
   },
+  mcp: {
+    about: "Agents as tools of an MCP host: each skill a tool, over stdio or HTTP.",
+    load: async () => (await import("./mcp.ts")).mcpCommand,
+  },
   demo: {
     about: "Serve a demo that needs no key: an ADK assistant, a slow writer, and a planner with its solver.",
     load: async () => (await import("./demo.ts")).demoCommand,

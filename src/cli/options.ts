@@ -131,6 +131,14 @@ export function duration(text: string): number {
   return Number(match[1]) * (units[match[2] ?? "s"] as number);
 }
 
+export function port(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+    throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
+  }
+  return number;
+}
+
 export function count(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);

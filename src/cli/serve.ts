@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Config } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { Context } from "./context.ts";
-import { outputOption } from "./options.ts";
+import { outputOption, port } from "./options.ts";
 import { Problem } from "./problem.ts";
 import type { AdkAgents } from "./serve/adk.ts";
 import { addAuthOptions } from "./serve/authentication.ts";
@@ -119,12 +119,4 @@ function tryLines([first]: readonly Served[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
   return `Try\n${sendLine(first.url, text, "--stream")}${curlLine(first.url, text, header)}`;
-}
-
-function port(text: string): number {
-  const number = Number(text);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
-    throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
-  }
-  return number;
 }

@@ -138,7 +138,8 @@ function cannotStart(error: unknown, options: ServeOptions): Problem {
   return new Problem("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-function errorsTo({ streams }: Context): Observer {
+/** What fails behind the scenes, on stderr. */
+export function errorsTo({ streams }: Context): Observer {
   return {
     onError({ where, error, taskId }) {
       const task = taskId ? ` (task ${taskId})` : "";

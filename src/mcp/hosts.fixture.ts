@@ -1,0 +1,92 @@
+import { fileURLToPath } from "node:url";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as Client2025 } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as Stdio2025 } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { Structured } from "./structured.ts";
+
+export interface Progressed {
+  progress: number;
+  message?: string | undefined;
+}
+
+export interface Result {
+  content: { type: string; text?: string; [member: string]: unknown }[];
+  structuredContent?: Structured;
+  isError?: boolean;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  onprogress?: (progress: Progressed) => void;
+}
+
+/** An MCP host: a real client of one of the official SDKs. */
+export interface Host {
+  readonly version: string | undefined;
+  list(): Promise<
+    { name: string; title?: string | undefined; description?: string | undefined; inputSchema: object }[]
+  >;
+  call(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What the host's user answers; undefined when the host can not ask. */
+export type Ask = (question: string) => { action: "accept" | "decline"; content?: Record<string, string> };
+
+/** Where the server is: at a URL, or a process of the command line. */
+export type Where = { readonly url: string } | { readonly args: readonly string[] };
+
+const bin = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
+const fromSource = new URL("../../test/from-source.mjs", import.meta.url).href;
+
+function processOf(args: readonly string[]): { command: string; args: string[]; stderr: "inherit" } {
+  return {
+    command: process.execPath,
+    args: ["--import", fromSource, bin, "mcp", ...args],
+    stderr: "inherit",
+  };
+}
+
+/** MCP 2026-07-28, by the SDK of today. */
+export async function host2026(where: Where, ask?: Ask): Promise<Host> {
+  const client = new Client(
+    { name: "host", version: "1" },
+    { versionNegotiation: { mode: "auto" }, capabilities: ask ? { elicitation: { form: {} } } : {} },
+  );
+  if (ask) {
+    client.setRequestHandler("elicitation/create", ({ params }) => ask(params.message));
+  }
+  await client.connect(
+    "url" in where
+      ? new StreamableHTTPClientTransport(new URL(where.url))
+      : new StdioClientTransport(processOf(where.args)),
+  );
+  return {
+    version: client.getNegotiatedProtocolVersion(),
+    list: async () => (await client.listTools()).tools,
+    call: async (name, args, options) =>
+      (await client.callTool({ name, arguments: args }, options)) as unknown as Result,
+    close: () => client.close(),
+  };
+}
+
+/** MCP of 2025, by the SDK of then. */
+export async function host2025(where: Where, ask?: Ask): Promise<Host> {
+  const client = new Client2025(
+    { name: "host", version: "1" },
+    { capabilities: ask ? { elicitation: {} } : {} },
+  );
+  if (ask) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ask(params.message));
+  const transport = "url" in where ? new Http2025(new URL(where.url)) : new Stdio2025(processOf(where.args));
+  await client.connect(transport);
+  return {
+    version: "2025",
+    list: async () => (await client.listTools()).tools,
+    call: async (name, args, options) =>
+      (await client.callTool({ name, arguments: args }, undefined, options)) as unknown as Result,
+    close: () => client.close(),
+  };
+}

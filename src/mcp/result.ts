@@ -1,0 +1,122 @@
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+import {
+  A2AError,
+  isTerminal,
+  type Part,
+  type SendMessageResponse,
+  stateName,
+  type TaskState,
+  textOf,
+} from "../protocol/index.ts";
+import { Budget, byteLength, toStructured } from "./structured.ts";
+
+/** Base64 of all files of one result; larger files are only named. */
+const MAX_FILES = 4 * 2 ** 20;
+
+/** An agent's answer as the result of a tool: content for models and people, the whole for programs. */
+export function toResult(answer: SendMessageResponse): CallToolResult {
+  const parts = partsOf(answer);
+  const state = "task" in answer ? answer.task.status.state : undefined;
+  const content = toContent(parts);
+  const note = state && noteOn(state, "task" in answer ? answer.task.id : "", content.length === 0);
+  if (note) content.push({ type: "text", text: note });
+  const text = new Budget().take(
+    parts
+      .map((run) => textOf(run))
+      .filter((said) => said !== "")
+      .join("\n\n"),
+  );
+  const failed = state !== undefined && isTerminal(state) && state !== "TASK_STATE_COMPLETED";
+  return {
+    content,
+    structuredContent: { ...toStructured(answer, text) },
+    ...(failed ? { isError: true } : {}),
+  };
+}
+
+/** What went wrong before there was an answer, or in place of one; models read it, too. */
+export function toErrorResult(error: A2AError): CallToolResult {
+  const violations = error.violations.slice(1).map(({ field, description }) => `\n${field}: ${description}`);
+  return { content: [{ type: "text", text: error.message + violations.join("") }], isError: true };
+}
+
+/** The parts of each thing that was said: the artifacts, then the message of the status. */
+function partsOf(answer: SendMessageResponse): (readonly Part[])[] {
+  if ("message" in answer) return [answer.message.parts];
+  const { artifacts = [], status } = answer.task;
+  const runs: (readonly Part[])[] = artifacts.map(({ parts }) => parts);
+  if (status.message) runs.push(status.message.parts);
+  return runs;
+}
+
+function toContent(runs: readonly (readonly Part[])[]): ContentBlock[] {
+  const content: ContentBlock[] = [];
+  const budget = new Budget();
+  let room = MAX_FILES;
+  for (const run of runs) {
+    let text = "";
+    const flush = (): void => {
+      if (text !== "") content.push({ type: "text", text: budget.take(text) });
+      text = "";
+    };
+    for (const part of run) {
+      if ("text" in part) {
+        text += part.text;
+        continue;
+      }
+      flush();
+      if ("data" in part) content.push({ type: "text", text: budget.take(JSON.stringify(part.data)) });
+      else if ("url" in part) content.push(toLink(part));
+      else if (part.raw.length > room) content.push({ type: "text", text: tooLarge(part) });
+      else {
+        room -= part.raw.length;
+        content.push(toFile(part, content.length));
+      }
+    }
+    flush();
+  }
+  return content;
+}
+
+function toLink({ url, filename, mediaType }: Extract<Part, { url: string }>): ContentBlock {
+  return {
+    type: "resource_link",
+    uri: url,
+    name: filename ?? url,
+    ...(mediaType === undefined ? {} : { mimeType: mediaType }),
+  };
+}
+
+function toFile({ raw, filename, mediaType }: Extract<Part, { raw: string }>, at: number): ContentBlock {
+  const [kind] = (mediaType ?? "").toLowerCase().split("/", 1);
+  if (mediaType !== undefined && (kind === "image" || kind === "audio")) {
+    return { type: kind, data: raw, mimeType: mediaType };
+  }
+  return {
+    type: "resource",
+    resource: {
+      uri: `a2a:file/${at}/${encodeURIComponent((filename ?? "file").toWellFormed())}`,
+      ...(mediaType === undefined ? {} : { mimeType: mediaType }),
+      blob: raw,
+    },
+  };
+}
+
+function tooLarge({ raw, filename = "A file", mediaType = "" }: Extract<Part, { raw: string }>): string {
+  const size = (byteLength(raw) / 2 ** 20).toFixed(1);
+  return `(${filename} ${mediaType} is too large to be passed on here: ${size} MiB. It is in the task.)`;
+}
+
+/** What a model is to do about a state, where that is not plain from what the agent said. */
+function noteOn(state: TaskState, taskId: string, silent: boolean): string | undefined {
+  const again = `call this tool again with taskId ${JSON.stringify(taskId)}`;
+  if (state === "TASK_STATE_INPUT_REQUIRED")
+    return `(The agent waits for an answer. To give it, ${again} and the answer as the message.)`;
+  if (state === "TASK_STATE_AUTH_REQUIRED")
+    return `(The agent waits until its user has authenticated as it says. After that, ${again}.)`;
+  if (!isTerminal(state)) return `(The agent is still at work. To wait for it, ${again} and no message.)`;
+  if (!silent) return undefined;
+  return state === "TASK_STATE_COMPLETED"
+    ? "(The agent is done, and had nothing to say.)"
+    : `(The task ended as ${stateName(state)}; the agent did not say why.)`;
+}

@@ -1,0 +1,163 @@
+import {
+  type Artifact,
+  type JsonObject,
+  type JsonValue,
+  type Message,
+  type Part,
+  type SendMessageResponse,
+  TASK_STATES,
+  type TaskState,
+} from "../protocol/index.ts";
+import { cut } from "./plain.ts";
+
+/** What `structuredContent` is of every tool. */
+export interface Structured {
+  /** Absent for an answer without a task. */
+  state?: TaskState;
+  taskId?: string;
+  contextId?: string;
+  /** All that the agent said, and that of its artifacts which is text. */
+  text: string;
+  artifacts: StructuredArtifact[];
+}
+
+interface StructuredArtifact {
+  artifactId: string;
+  name?: string;
+  description?: string;
+  parts: StructuredPart[];
+}
+
+/** A file's content is not here a second time: it stands in the result's content. */
+type StructuredPart =
+  | { text: string }
+  | { data: JsonValue }
+  | { file: { name?: string; mediaType?: string; url?: string; bytes?: number } };
+
+/** Of text, in one result. Hosts read lines of 10 MB at most, in which a text stands up to three times. */
+export const MAX_TEXT = 300_000;
+
+export function toStructured(answer: SendMessageResponse, text: string): Structured {
+  if ("message" in answer) {
+    const { contextId, parts } = answer.message;
+    const extra = parts.some((part) => !("text" in part));
+    return {
+      ...(contextId === undefined ? {} : { contextId }),
+      text,
+      artifacts: extra ? [{ artifactId: "message", parts: toParts(parts, new Budget()) }] : [],
+    };
+  }
+  const { id, contextId, status, artifacts = [] } = answer.task;
+  const budget = new Budget();
+  const said = status.message && withoutText(status.message);
+  return {
+    state: status.state,
+    taskId: id,
+    contextId,
+    text,
+    artifacts: [
+      ...artifacts.map((artifact) => toArtifact(artifact, budget)),
+      ...(said ? [{ artifactId: "status-message", parts: toParts(said, budget) }] : []),
+    ],
+  };
+}
+
+/** What a message has beside text, which `text` has already. */
+function withoutText({ parts }: Message): Part[] | undefined {
+  const rest = parts.filter((part) => !("text" in part));
+  return rest.length > 0 ? rest : undefined;
+}
+
+function toArtifact({ artifactId, name, description, parts }: Artifact, budget: Budget): StructuredArtifact {
+  return {
+    artifactId,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    parts: toParts(parts, budget),
+  };
+}
+
+function toParts(parts: readonly Part[], budget: Budget): StructuredPart[] {
+  return parts.map((part): StructuredPart => {
+    if ("text" in part) return { text: budget.take(part.text) };
+    if ("data" in part) {
+      const json = JSON.stringify(part.data);
+      return budget.has(json.length) ? { data: part.data } : { text: budget.take(json) };
+    }
+    return {
+      file: {
+        ...(part.filename === undefined ? {} : { name: part.filename }),
+        ...(part.mediaType === undefined ? {} : { mediaType: part.mediaType }),
+        ...("url" in part ? { url: part.url } : { bytes: byteLength(part.raw) }),
+      },
+    };
+  });
+}
+
+/** Of the bytes that base64 stands for. */
+export function byteLength(base64: string): number {
+  return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
+}
+
+/** How much text a result may still have. */
+export class Budget {
+  #left = MAX_TEXT;
+
+  has(length: number): boolean {
+    if (length > this.#left) return false;
+    this.#left -= length;
+    return true;
+  }
+
+  /** The text, or as much of it as there is room for. */
+  take(text: string): string {
+    if (this.has(text.length)) return text;
+    const start = cut(text, this.#left);
+    this.#left = 0;
+    return `${start}… (cut: ${text.length} characters are too many)`;
+  }
+}
+
+const TEXT: JsonObject = { type: "string" };
+
+/** The schema of `Structured`, for hosts that check what they are given and for models that plan with it. */
+export const OUTPUT_SCHEMA: JsonObject & { type: "object" } = {
+  type: "object",
+  properties: {
+    state: {
+      type: "string",
+      enum: [...TASK_STATES],
+      description: "TASK_STATE_INPUT_REQUIRED: the agent waits for an answer to what it asked.",
+    },
+    taskId: { type: "string", description: "To go on with this task." },
+    contextId: { type: "string", description: "To stay in this conversation." },
+    text: { type: "string", description: "All that the agent said." },
+    artifacts: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          artifactId: TEXT,
+          name: TEXT,
+          description: TEXT,
+          parts: {
+            type: "array",
+            items: {
+              type: "object",
+              properties: {
+                text: TEXT,
+                data: {},
+                file: {
+                  type: "object",
+                  properties: { name: TEXT, mediaType: TEXT, url: TEXT, bytes: { type: "integer" } },
+                },
+              },
+            },
+          },
+        },
+        required: ["artifactId", "parts"],
+      },
+    },
+  },
+  required: ["text", "artifacts"],
+};
