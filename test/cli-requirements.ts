@@ -123,11 +123,11 @@ export const CLI_REQUIREMENTS: readonly CliRequirement[] = [
   ["TX_004", 2, "13.1", "two transports that can be chosen"],
   ["VER_003", 2, "13.3", "what the card does not offer is not asked for"],
   ["CONFIG_002", 2, "8.3", "flag, environment, local, global, default; config show has the source of each"],
-  ["DOWNLOAD_001", 2, "7.1", "task download saves artifacts", { later: "there is no task download" }],
+  ["DOWNLOAD_001", 2, "7.1", "task download saves artifacts"],
   ["OUT_007", 2, "7.2", "--debug shows what is on the wire"],
   ["CONFORM_001", 2, "7.1", "conformance checks an agent", { later: "there is no conformance command" }],
   ["CLI_002", 2, "7.1", "completion prints a script for a shell"],
-  ["PUSH_001", 2, "7.1, A", "task push-config", { later: "there is no task push-config" }],
+  ["PUSH_001", 2, "7.1, A", "task push-config creates, gets, lists and deletes"],
 
   ["CARD_GET_003", 3, "10.1, 12.4", "card get --extended, with a scheme of the public card"],
   [

@@ -16,6 +16,12 @@ const SAID: ReadonlySet<string> = new Set(
     "message-id",
     "page-token",
     "after",
+    "url",
+    "id",
+    "token",
+    "scheme",
+    "credentials",
+    "force",
   ].map((name) => `--${name}`),
 );
 

@@ -41,7 +41,8 @@ export const COMMANDS: Commands = {
     load: async () => (await import("./chat.ts")).chatCommand,
   },
   task: {
-    about: "Look at tasks, follow and cancel them: get, wait, list, cancel, subscribe.",
+    about:
+      "Look at tasks, follow and cancel them: get, wait, list, cancel, subscribe, download, push-config.",
     commands: {
       get: {
         about: "Show a task: its state and its artifacts.",
@@ -62,6 +63,31 @@ export const COMMANDS: Commands = {
       subscribe: {
         about: "Follow a task until it has ended or waits for its user.",
         load: async () => (await import("./task-subscribe.ts")).taskSubscribeCommand,
+      },
+      download: {
+        about: "Save a task's artifacts as files.",
+        load: async () => (await import("./task-download.ts")).taskDownloadCommand,
+      },
+      "push-config": {
+        about: "Say where an agent posts a task's updates: create, get, list, delete.",
+        commands: {
+          create: {
+            about: "Register a webhook for a task.",
+            load: async () => (await import("./push-config/create.ts")).pushConfigCreateCommand,
+          },
+          get: {
+            about: "Show a webhook of a task.",
+            load: async () => (await import("./push-config/get.ts")).pushConfigGetCommand,
+          },
+          list: {
+            about: "List the webhooks of a task.",
+            load: async () => (await import("./push-config/list.ts")).pushConfigListCommand,
+          },
+          delete: {
+            about: "Remove a webhook of a task.",
+            load: async () => (await import("./push-config/delete.ts")).pushConfigDeleteCommand,
+          },
+        },
       },
     },
   },

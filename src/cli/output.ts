@@ -1,3 +1,7 @@
+import type {
+  ListTaskPushNotificationConfigsResponse,
+  TaskPushNotificationConfig,
+} from "../protocol/index.ts";
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
 import type { AgentCard, Message, TaskState } from "../protocol/index.ts";
 import type { Problem } from "./problem.ts";
@@ -6,6 +10,7 @@ import {
   renderEvent,
   renderIds,
   renderMessage,
+  renderPushConfig,
   renderSent,
   renderTask,
   type Detail,
@@ -76,6 +81,33 @@ export class Output {
   card(card: AgentCard): void {
     if (this.format === "json") this.#document(card);
     else renderCard(this.#page, card);
+  }
+
+  /** Files that were made of a task's artifacts, and what of them is somewhere else. */
+  saved(
+    task: { id: string; contextId: string; state: TaskState },
+    files: readonly { path: string; artifactId: string; mediaType: string; bytes: number }[],
+    links: readonly { artifactId: string; url: string }[],
+  ): void {
+    if (this.format === "json") return this.#document({ task, saved: files, links });
+    renderIds(this.#page, task);
+    for (const { path, mediaType, bytes } of files)
+      this.#page.field("Saved", `${path}, ${mediaType}, ${bytes} bytes`);
+    for (const { url } of links) this.#page.field("Link", url);
+  }
+
+  pushConfig(config: TaskPushNotificationConfig): void {
+    if (this.format === "json") return this.#document(config);
+    renderPushConfig(this.#page, config);
+  }
+
+  pushConfigs(page: ListTaskPushNotificationConfigsResponse): void {
+    if (this.format === "json") return this.#document(page);
+    for (const config of page.configs) {
+      renderPushConfig(this.#page, config);
+      this.#page.gap();
+    }
+    if (page.nextPageToken) this.#page.field("Next page", page.nextPageToken);
   }
 
   /** What has no protocol type: `value` in JSON, `fields` in text. */

@@ -12,16 +12,22 @@ interface Secrets {
   readonly basic?: string;
   readonly oauthClient?: string;
   readonly svcParam?: readonly string[];
+  /** Of a webhook. */
+  readonly token?: string;
+  readonly credentials?: string;
 }
 
 /**
  * Not by the name of a field alone: an agent may repeat what it was sent, and a credential stays one in every encoding
  * in which it travels.
  */
-export function redacting({ bearer, apiKey, basic, oauthClient, svcParam = [] }: Secrets): Redact {
+export function redacting(all: Secrets): Redact {
+  const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = all;
   const secrets = [
     bearer,
     apiKey,
+    token,
+    credentials,
     basic,
     afterColon(basic),
     afterColon(oauthClient),

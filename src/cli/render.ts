@@ -6,6 +6,7 @@ import type {
   Part,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
   TaskStatus,
 } from "../protocol/index.ts";
 import type { TextPage } from "./text.ts";
@@ -88,6 +89,16 @@ export function renderCard(page: TextPage, card: AgentCard): void {
     page.field("Security", `${name} ${Object.keys(scheme).join(", ")}`);
   }
   for (const { id, name, description } of card.skills) page.field("Skill", `${id} (${name}): ${description}`);
+}
+
+/** Its secrets are the webhook's; who wants them asks for JSON. */
+export function renderPushConfig(page: TextPage, config: TaskPushNotificationConfig): void {
+  const { id, taskId, url, token, authentication } = config;
+  if (id) page.field("Config", id);
+  if (taskId) page.field("Task", taskId);
+  page.field("URL", url);
+  if (token) page.field("Token", "***");
+  if (authentication) page.field("Authentication", authentication.scheme);
 }
 
 function renderStatusMessage(page: TextPage, { message }: TaskStatus, verbose: boolean): void {

@@ -1,0 +1,115 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Task, TaskPushNotificationConfig } from "../../protocol/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { directoryWith } from "../process.contract.ts";
+import { actor, serveActor, type Served } from "./agents.fixture.ts";
+import { failure, fieldsIn, json, said, SOME } from "./said.fixture.ts";
+
+describe("task download", () => {
+  let served: Served;
+  let id = "";
+  beforeAll(async () => {
+    served = await serveActor();
+    ({ id } = (await json<{ task: Task }>(["send", served.url, "parts"])).task);
+  });
+  afterAll(() => served.close());
+
+  it("saves every part of every artifact, and names what is elsewhere [DOWNLOAD_001]", async () => {
+    const cwd = await directoryWith({});
+    const { out } = await said(["task", "download", served.url, id, "--dir", "out"], { cwd });
+    expect(fieldsIn(out)).toMatchObject({ Task: id, Context: SOME, State: "TASK_STATE_COMPLETED" });
+    expect(fieldsIn(out)["Link"]).toBe("https://example.com/big.bin");
+    expect((await readdir(join(cwd, "out"))).toSorted()).toEqual(["hello.txt", "report.json", "report.txt"]);
+    expect(await readFile(join(cwd, "out/hello.txt"), "utf8")).toBe("hello");
+    expect(JSON.parse(await readFile(join(cwd, "out/report.json"), "utf8"))).toEqual({ rows: 2 });
+  });
+
+  it("tells in JSON what it saved [DOWNLOAD_001]", async () => {
+    const cwd = await directoryWith({});
+    const told = await json<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
+    expect(told.saved).toContainEqual({
+      path: join(cwd, "hello.txt"),
+      artifactId: "report",
+      mediaType: "text/plain",
+      bytes: 5,
+    });
+  });
+
+  it("overwrites nothing unless it is told to [DOWNLOAD_001]", async () => {
+    const cwd = await directoryWith({ "hello.txt": "precious" });
+    const words = ["task", "download", served.url, id];
+    expect(await failure(words, { cwd })).toMatchObject({
+      exit: 2,
+      hint: expect.stringContaining("--force") as string,
+    });
+    expect(await readFile(join(cwd, "hello.txt"), "utf8")).toBe("precious");
+    await said([...words, "--force"], { cwd });
+    expect(await readFile(join(cwd, "hello.txt"), "utf8")).toBe("hello");
+  });
+});
+
+describe("task push-config", () => {
+  let server: Server;
+  let url = "";
+  let task = "";
+  const run = (command: string, ...words: string[]): string[] => [
+    "task",
+    "push-config",
+    command,
+    url,
+    task,
+    ...words,
+  ];
+
+  beforeAll(async () => {
+    server = createServer(actor, { store: "memory", push: { allowPrivate: true } });
+    ({ url } = await server.listen());
+    task = (await json<{ task: Task }>(["send", url, "ask"])).task.id;
+  });
+  afterAll(() => server.close({ graceMs: 50 }));
+
+  it("creates, gets, lists and deletes [PUSH_001]", async () => {
+    const webhook = ["--url", "http://127.0.0.1:9/hook", "--token", "t0ken-of-mine"];
+    const made = await json<TaskPushNotificationConfig>(
+      run("create", ...webhook, "--scheme", "Bearer", "--credentials", "cr3dential"),
+    );
+    expect(made).toMatchObject({ id: SOME, taskId: task, url: "http://127.0.0.1:9/hook" });
+    const id = made.id ?? "";
+    expect(await json(run("get", id))).toMatchObject({ id, url: made.url });
+    expect(await json(run("list"))).toMatchObject({ configs: [{ id }] });
+    expect((await said(run("list"))).out).toMatch(
+      new RegExp(`^Config: ${id}\nTask: ${task}\nURL: http://127.0.0.1:9/hook\n`),
+    );
+    expect((await said(run("delete", id))).out).toBe(`Deleted: ${id}\n`);
+    expect((await json<{ configs?: object[] }>(run("list"))).configs ?? []).toEqual([]);
+    await said(run("delete", id));
+    expect(await failure(run("get", id))).toMatchObject({ exit: 1 });
+  });
+
+  it("shows no secret of the webhook to people, nor in --debug [PUSH_001, AUTH_004]", async () => {
+    const secrets = ["--token", "t0ken-of-mine", "--scheme", "Bearer", "--credentials", "cr3dential"];
+    const { out, err } = await said(run("create", "--url", "http://127.0.0.1:9/x", ...secrets, "--debug"));
+    expect(out).toContain("Token: ***");
+    expect(out + err).not.toMatch(/t0ken|cr3dential/);
+  });
+
+  it("is not asked of an agent that has none [VER_003, PUSH_001]", async () => {
+    const served = await serveActor();
+    const { task: other } = await json<{ task: Task }>(["send", served.url, "ask"]);
+    const without = createServer(
+      { ...actor, describe: () => ({ ...DESCRIPTION, capabilities: { pushNotifications: false } }) },
+      { store: "memory" },
+    );
+    const { url: there } = await without.listen();
+    expect(await failure(["task", "push-config", "list", there, other.id])).toMatchObject({
+      code: "PushNotificationNotSupportedError",
+      exit: 1,
+    });
+    await without.close();
+    await served.close();
+  });
+});
+
+const DESCRIPTION = { name: "actor", description: "Does what it is told" };
