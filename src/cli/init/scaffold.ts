@@ -14,6 +14,7 @@ export function scaffold(name: string, version: string): Record<string, string> 
     "tsconfig.json": json({
       compilerOptions: {
         target: "es2024",
+        lib: ["es2024"],
         module: "nodenext",
         strict: true,
         noEmit: true,
