@@ -297,6 +297,26 @@ describe("the trace for Perfetto", () => {
     ]);
   });
 
+  it("hangs what is said behind a reply on the end of the work", () => {
+    const cardOf = (recipient: string, message_type: string, metadata: JsonObject, ms: number): Card => ({
+      sender: "controller",
+      recipient,
+      message_type,
+      content: "",
+      metadata,
+      timestamp: new Date(ms).toISOString(),
+    });
+    const task = cardOf("solver", "task", { card_id: "c" }, 0);
+    const reply = cardOf("controller", "result", { in_reply_to: "c" }, 0);
+    const late = cardOf("controller", "task", { in_reply_to: "c" }, 1);
+    const events = eventsOf(perfettoOf([task, reply, late]));
+    const slices = events.filter(({ ph }) => ph === "X");
+    for (const { pid, tid, ts } of events.filter(({ ph }) => ph === "s" || ph === "f"))
+      expect(
+        slices.some((one) => one.pid === pid && one.tid === tid && one.ts <= ts && ts <= one.ts + one.dur),
+      ).toBe(true);
+  });
+
   it("has slices that nest on every thread, and arrows that begin and end in one, whatever the cards are", () => {
     const runs = fc.oneof(
       anyRun,

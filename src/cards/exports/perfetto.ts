@@ -43,8 +43,8 @@ export function perfettoOf(shown: Shown): JsonObject {
       if (!from || !to) continue;
       id += 1;
       const flow = { id, name: card.message_type, cat: "card" };
-      events.push({ ph: "s", pid: from.pid, tid: from.tid, ts: micros(sent), ...flow });
-      events.push({ ph: "f", bp: "e", pid: to.pid, tid: to.tid, ts: micros(arrived), ...flow });
+      events.push({ ph: "s", pid: from.pid, tid: from.tid, ts: within(from, sent), ...flow });
+      events.push({ ph: "f", bp: "e", pid: to.pid, tid: to.tid, ts: within(to, arrived), ...flow });
     }
   }
   return {
@@ -88,9 +88,17 @@ function slicesOf(
   return events;
 }
 
+/** A stretch of a thread, in microseconds. */
 interface Place {
   readonly pid: number;
   readonly tid: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** An arrow hangs on a slice. What came too late for its own, after the reply, hangs on the end of it. */
+function within({ from, to }: Place, ms: number): number {
+  return Math.min(to, Math.max(from, micros(ms)));
 }
 
 /** Notes where each card of a task begins and ends, as far as one side of it knows. */
@@ -137,7 +145,8 @@ class Lanes {
     const free = ends.findIndex((end) => end <= micros(from));
     const tid = free < 0 ? ends.length : free;
     ends[tid] = micros(to);
-    return { pid: [...this.#roles.keys()].indexOf(role) + 1, tid: tid + 1 };
+    const pid = [...this.#roles.keys()].indexOf(role) + 1;
+    return { pid, tid: tid + 1, from: micros(from), to: Math.max(micros(from), micros(to)) };
   }
 
   names(): JsonObject[] {
