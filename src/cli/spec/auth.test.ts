@@ -167,6 +167,21 @@ describe("--insecure", () => {
     }
   });
 
+  it("is of gRPC, too [AUTH_003]", async () => {
+    const beside = createServer(actor, { store: "memory" });
+    const { url: there, grpc } = await beside.listen({
+      grpc: { port: 0, tls: { cert: SERVER, key: SERVER_KEY } },
+    });
+    const card = JSON.stringify(await json(["card", "get", there]));
+    const address = `127.0.0.1:${grpc?.port}`;
+    const cwd = await directoryWith({ "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`) });
+    const words = ["send", "-a", `${cwd}/card.json`, "hello", "--transport", "grpc"];
+    // A connection that does not come about is tried again and again.
+    expect(await failure([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
+    expect((await said([...words, "--insecure"])).out).toContain("You said: hello");
+    await beside.close({ graceMs: 50 });
+  });
+
   it("is never meant by a file that was merely found [AUTH_003]", async () => {
     const cwd = await directoryWith({ ".env": "A2ACLI_INSECURE=true\n" });
     const { code, err } = await inProcess(["card", "get", url], { cwd });
