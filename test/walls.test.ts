@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { importsOf, readInnerDoors, readSources, violationsOf, type Wall, WALLS } from "./walls.ts";
+import { importsOf, readInnerDoors, readSources, SHARED, violationsOf, type Wall, WALLS } from "./walls.ts";
 
 const sources = readSources();
 const innerDoors = readInnerDoors();
@@ -41,10 +41,23 @@ describe("the walls between the rooms of src/", () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(walls));
   });
 
-  it("show each outside package to one room, and to the demo", () => {
+  it("show each outside package to one room, and to the demo, but for what is shared", () => {
     const { demo: _, ...rooms } = WALLS;
-    const packages = Object.values(rooms).flatMap((wall) => wall.packages ?? []);
+    const packages = Object.values(rooms)
+      .flatMap((wall) => wall.packages ?? [])
+      .filter((name) => !SHARED.has(name));
     expect(packages).toEqual([...new Set(packages)]);
+  });
+
+  it("keep what frameworks need out of the front: who serves a generator loads none of them", () => {
+    const imports = importsOf(sources).filter(({ typesOnly }) => !typesOnly);
+    const reached = new Set(["index.ts"]);
+    for (const file of reached) {
+      for (const { from, to } of imports) if (from === file) reached.add(to);
+    }
+    const ofAdapters = WALLS["adapters"]?.packages ?? [];
+    expect([...reached].filter((name) => ofAdapters.includes(name))).toEqual([]);
+    expect(imports.some(({ to }) => ofAdapters.includes(to))).toBe(true);
   });
 
   it("let through only packages that whoever installs us gets or is asked for", () => {

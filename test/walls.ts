@@ -47,7 +47,16 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     },
     node: true,
   },
-  adapters: { rooms: { protocol: "whole", engine: "types" }, node: true },
+  adapters: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      engine: "types",
+      client: "whole",
+    },
+    packages: ["@a2a-js/sdk", "ai"],
+    node: true,
+  },
   cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },
   roles: {
     rooms: {
@@ -107,6 +116,9 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     node: true,
   },
 };
+
+/** Packages that two rooms need, each for what it is: the AI SDK has models for ADK's agents, and agents of its own. */
+export const SHARED: ReadonlySet<string> = new Set(["ai"]);
 
 /** The front of the house, `src/index.ts`: shows what the rooms offer and has nothing of its own. */
 const FRONT: Wall = {

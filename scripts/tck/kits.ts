@@ -37,6 +37,11 @@ const V1_RUNS: readonly V1Run[] = [
     flags: ["--spec-revision", "1.0.0", "--no-streaming", "--no-push"],
   },
   {
+    name: "executor",
+    about: "an AgentExecutor of a2a-js, unchanged on our engine",
+    flags: ["--spec-revision", "1.0.0", "--executor"],
+  },
+  {
     name: "extension",
     about: "an agent that requires an extension",
     flags: ["--spec-revision", "1.0.0", "--required-ext"],

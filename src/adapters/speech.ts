@@ -119,7 +119,7 @@ export class Speech implements AsyncIterableIterator<AgentEvent, undefined> {
   }
 
   #answer(part: Part): Artifact {
-    return { artifactId: (this.#answerId ??= freeId(this.#run)), parts: [part] };
+    return { artifactId: (this.#answerId ??= freeId(this.#run, "answer")), parts: [part] };
   }
 }
 
@@ -133,10 +133,10 @@ function endsTurn(said: Said): said is StatusEvent {
 }
 
 /** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */
-function freeId({ task }: Run): string {
+export function freeId({ task }: Pick<Run, "task">, name: string): string {
   const taken = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
-  let id = "answer";
-  for (let turn = 2; taken.has(id); turn++) id = `answer-${turn}`;
+  let id = name;
+  for (let turn = 2; taken.has(id); turn++) id = `${name}-${turn}`;
   return id;
 }
 

@@ -8,6 +8,8 @@ export { collect } from "./collect.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
+export type { ExchangeOptions, Peer } from "./exchange.ts";
+export { cancelQuietly, exchange } from "./exchange.ts";
 export type { GrpcConnection } from "./transport/grpc-transport.ts";
 export type { Call } from "./transport/http.ts";
 export type { Input, SendOptions } from "./input.ts";

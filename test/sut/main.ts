@@ -5,12 +5,14 @@ import type { AgentCapabilities } from "../../src/protocol/index.ts";
 import { custom, type Finding } from "../../src/server/auth/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
 import { sutAgent } from "./agent.ts";
+import { executorAgent } from "./executor.ts";
 
 const USAGE = `usage: npm run sut -- --port N
   --store memory|sqlite:FILE        where tasks live (memory)
   --spec-revision 1.0.0|1.0.1       whose tables are followed (1.0.1)
   --card v1|v0.3|hybrid             the card without a version header (hybrid)
   --no-streaming  --no-push         leave a capability out
+  --executor                        an AgentExecutor of a2a-js plays the scenarios (TCK for 1.0)
   --required-ext                    require the TCK's extension
   --allow-private-webhooks          push to this machine
   --lenient                         take messages without an id, and 1.0 without its header (ACTS)
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     card: { type: "string", default: "hybrid" },
     "no-streaming": { type: "boolean", default: false },
     "no-push": { type: "boolean", default: false },
+    executor: { type: "boolean", default: false },
     "required-ext": { type: "boolean", default: false },
     "allow-private-webhooks": { type: "boolean", default: false },
     lenient: { type: "boolean", default: false },
@@ -80,7 +83,8 @@ const options: ServerOptions = {
   ...(values.auth ? { authenticate: itkTokens } : {}),
 };
 
-const server = createServer({ sut: sutAgent({ capabilities }) }, options);
+const sut = values.executor ? executorAgent({ capabilities }) : sutAgent({ capabilities });
+const server = createServer({ sut }, options);
 const { url, grpc } = await server.listen({
   port,
   ...(grpcPort === undefined ? {} : { grpc: await whereGrpcIs(grpcPort) }),

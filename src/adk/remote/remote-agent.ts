@@ -9,7 +9,14 @@ import {
   type Session,
   StreamingMode,
 } from "@google/adk";
-import { type ConnectOptions, findCard, type Remote, type SendOptions } from "../../client/index.ts";
+import {
+  cancelQuietly,
+  type ConnectOptions,
+  exchange,
+  findCard,
+  type Remote,
+  type SendOptions,
+} from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PeerAction } from "../metadata.ts";
 import { servingOf } from "../serving.ts";
@@ -18,7 +25,6 @@ import type { AdkEvent } from "../types.ts";
 import { Aggregation } from "./aggregation.ts";
 import type { StandIn } from "./cancel-waiting.ts";
 import { Connections } from "./connections.ts";
-import { cancel, exchange } from "./exchange.ts";
 import { descriptionIn, nameIn } from "./introduction.ts";
 import { isTool, withLastWord } from "./last-word.ts";
 import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
@@ -205,7 +211,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
     const remote = await this.#connect(context);
-    await cancel(remote, taskId, await this.config.headers?.(context));
+    await cancelQuietly(remote, taskId, await this.config.headers?.(context));
   }
 
   async #connect(context: InvocationContext): Promise<Remote> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { A2AError, type StreamResponse, type Task, type TaskState } from "../../protocol/index.ts";
+import { A2AError, type StreamResponse, type Task, type TaskState } from "../protocol/index.ts";
 import { exchange, type ExchangeOptions, type Peer } from "./exchange.ts";
 
 type Whole = { task: Task };

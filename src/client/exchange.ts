@@ -1,5 +1,6 @@
-import type { Input, Remote, SendOptions } from "../../client/index.ts";
-import { isInterrupted, isTerminal, type StreamResponse } from "../../protocol/index.ts";
+import type { Input, SendOptions } from "./input.ts";
+import type { Remote } from "./remote.ts";
+import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
 /** How long a task that is left may take to begin, so that it can be cancelled, and then to be cancelled. */
 const CANCEL_MS = 5_000;
@@ -63,7 +64,7 @@ export async function* exchange(
     signal.removeEventListener("abort", leave);
     clearTimeout(leaving);
     const isLeft = !isOver && (isHeard || signal.aborted);
-    if (taskId !== undefined && isLeft) await cancel(peer, taskId, options.headers);
+    if (taskId !== undefined && isLeft) await cancelQuietly(peer, taskId, options.headers);
   }
 }
 
@@ -102,7 +103,7 @@ async function* listen(
 }
 
 /** As far as it can be: nobody is left to tell that it did not work. */
-export async function cancel(
+export async function cancelQuietly(
   peer: Pick<Peer, "task">,
   taskId: string,
   headers: SendOptions["headers"],

@@ -1,0 +1,164 @@
+import type { AgentCard } from "@a2a-js/sdk";
+import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
+import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
+import {
+  A2AError,
+  checkDescription,
+  isTerminal,
+  type Message,
+  type Task,
+  type TaskStatus,
+} from "../../protocol/index.ts";
+import { Bus } from "./bus.ts";
+import {
+  fromSdkArtifact,
+  fromSdkMessage,
+  fromSdkStatus,
+  fromSdkTask,
+  isNew,
+  toDescription,
+  toRequestContext,
+  withoutPlace,
+} from "./model.ts";
+
+/** Defaults are what the SDK's own request handler does: the first event decides, and no message is refused. */
+export type ExecutorOptions = Pick<Agent, "opensWith" | "whileWorking" | "describeExtended">;
+
+/**
+ * An `AgentExecutor` of `@a2a-js/sdk` as an agent. A turn is over when it says COMPLETED, FAILED, CANCELED, REJECTED or
+ * INPUT_REQUIRED, calls `finished()`, or returns: then a task that it left at work is COMPLETED; when it throws, FAILED.
+ * `cancelTask` is called for a task that is at work, and when the server closes.
+ */
+export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
+  const description = toDescription(card);
+  checkDescription(description);
+  return {
+    opensWith: "either",
+    whileWorking: "queue",
+    ...options,
+    describe: () => description,
+    execute: (run) => turn(executor, run),
+  };
+}
+
+async function* turn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
+  run.signal.throwIfAborted();
+  const bus = new Bus();
+  const context = await toRequestContext(run);
+  const cancel = (): void => {
+    const cancelled = (async () => executor.cancelTask(run.taskId, bus))();
+    cancelled.catch((error: unknown) => bus.end({ error }));
+  };
+  run.signal.addEventListener("abort", cancel, { once: true });
+  const executed = (async () => executor.execute(context, bus))();
+  const ended = executed.then(
+    () => bus.finished(),
+    (error: unknown) => bus.end({ error }),
+  );
+  const retelling = new Retelling(run);
+  try {
+    for (let event = await bus.next(); event; event = await bus.next()) {
+      for (const said of retelling.tell(event, bus.hasMore)) {
+        yield said;
+        if (!("status" in said)) continue;
+        const { state } = said.status;
+        if (state === "TASK_STATE_INPUT_REQUIRED") return;
+        if (!isTerminal(state)) continue;
+        // The task has its end; what goes wrong behind it is still told to whoever watches the server.
+        bus.end();
+        await ended;
+        await executed;
+        return;
+      }
+    }
+  } finally {
+    run.signal.removeEventListener("abort", cancel);
+    bus.end();
+  }
+}
+
+/** What an executor publishes, as what an agent says. */
+class Retelling {
+  readonly #run: Run;
+  /** Message ids of which the task knows. */
+  readonly #known: Set<string>;
+  #begun = false;
+
+  constructor(run: Run) {
+    this.#run = run;
+    this.#known = new Set(run.task.history?.map(({ messageId }) => messageId));
+    const { message } = run.task.status;
+    if (message) this.#known.add(message.messageId);
+  }
+
+  /** `hasMore`: the next event is there already. */
+  *tell(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
+    const isFirst = !this.#begun;
+    this.#begun = true;
+    if (event.kind === "message") {
+      const message = fromSdkMessage(event.data);
+      const isAnswer = isFirst && isNew(this.#run);
+      yield isAnswer ? { message } : { status: { state: "TASK_STATE_COMPLETED", message } };
+    } else if (event.kind === "task") {
+      yield* this.#ofTask(fromSdkTask(event.data), isFirst, hasMore);
+    } else if (event.kind === "statusUpdate") {
+      const { taskId, status, metadata } = fromSdkStatus(event.data);
+      this.#checkPlace(taskId);
+      yield* this.#ofStatus(status, metadata, hasMore);
+    } else {
+      const { taskId, contextId: _, ...said } = fromSdkArtifact(event.data);
+      this.#checkPlace(taskId);
+      yield said;
+    }
+  }
+
+  /** A whole task is news only where it differs from the task that the executor was given. */
+  *#ofTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
+    this.#checkPlace(task.id);
+    const run = this.#run;
+    for (const artifact of task.artifacts ?? []) {
+      const known = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
+      if (!known || JSON.stringify(known) !== JSON.stringify(artifact)) yield { artifact };
+    }
+    for (const message of task.history ?? []) {
+      if (message.role !== "ROLE_AGENT" || this.#known.has(message.messageId)) continue;
+      yield this.#working(message);
+    }
+    const { state, timestamp } = run.task.status;
+    const isAsFound = isFirst && task.status.state === state && task.status.timestamp === timestamp;
+    if (!isAsFound) yield* this.#ofStatus(task.status, task.metadata, hasMore);
+    else if (isNew(run) && !hasMore) yield { status: { state: "TASK_STATE_WORKING" } };
+  }
+
+  *#ofStatus(
+    { state, message }: TaskStatus,
+    metadata: Task["metadata"],
+    hasMore: boolean,
+  ): Generator<AgentEvent, void, undefined> {
+    const about = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
+    // Whoever closes the server has not cancelled the task; the engine says what became of it.
+    if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancellation) return;
+    if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_UNSPECIFIED") {
+      // Every task is submitted already. That is said in other words only to one who would wait for the next.
+      if (hasMore && !message && !("metadata" in about)) return;
+      yield { ...this.#working(message), ...about };
+      return;
+    }
+    if (message) this.#known.add(message.messageId);
+    yield { status: message ? { state, message: withoutPlace(message) } : { state }, ...about };
+  }
+
+  #working(message: Message | undefined): AgentEvent {
+    if (message) this.#known.add(message.messageId);
+    const state = "TASK_STATE_WORKING";
+    return { status: message ? { state, message: withoutPlace(message) } : { state } };
+  }
+
+  #checkPlace(taskId: string): void {
+    if (taskId === this.#run.taskId) return;
+    throw new A2AError(
+      "INVALID_AGENT_RESPONSE",
+      `The executor published an event of task ${JSON.stringify(taskId)} while it was at work on ${this.#run.taskId}; publish with requestContext.taskId.`,
+    );
+  }
+}

@@ -1,0 +1,256 @@
+import { once } from "node:events";
+import { streamText, tool, ToolLoopAgent } from "ai";
+import { afterEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { connect, type Remote } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { data, textOf, type StreamResponse } from "../../protocol/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
+import { fromAiSdk } from "./index.ts";
+import { call, saidByUsers, scripted, type Script } from "./model.fixture.ts";
+
+const about = { name: "ai", description: "For tests" };
+const looped = (script: Script): Agent =>
+  fromAiSdk(new ToolLoopAgent({ model: scripted(script) }), { ...about, defaultInputModes: ["*/*"] });
+
+describeAdapter("an agent of the AI SDK", {
+  answering: (chunks) => looped(() => chunks),
+  pausing: (gate) =>
+    looped(async function* () {
+      yield "first ";
+      await gate;
+      yield "second";
+    }),
+  failing: (error) =>
+    fromAiSdk(
+      (call) =>
+        streamText({
+          model: scripted(async function* () {
+            yield "so far";
+            throw error;
+          }),
+          onError: () => {},
+          ...call,
+        }),
+      about,
+    ),
+  endless: (stopped) =>
+    looped(async function* (_, signal) {
+      yield "working";
+      if (!signal?.aborted) await once(signal as AbortSignal, "abort");
+      stopped();
+      throw (signal as AbortSignal).reason;
+    }),
+  remembering: () => looped((prompt) => [saidByUsers(prompt).join(" | ")]),
+  receiving: () =>
+    looped((prompt) => {
+      const content = prompt.flatMap((message) => (message.role === "user" ? message.content : []));
+      const seen = content.map((part) => {
+        if (part.type === "file") {
+          const raw = part.data.type === "data" ? part.data.data : "";
+          return `file:${part.mediaType}:${typeof raw === "string" ? raw : Buffer.from(raw).toString("base64")}`;
+        }
+        return part.text.startsWith("{") ? `data:${part.text}` : `text:${part.text}`;
+      });
+      return [seen.join(" ")];
+    }),
+});
+
+describe("an agent of the AI SDK", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close({ graceMs: 0 }));
+  async function remoteOf(agent: Agent): Promise<Remote> {
+    server = createServer(agent, { store: "memory" });
+    return connect((await server.listen()).url);
+  }
+
+  const refund = (refunded: number[]) =>
+    new ToolLoopAgent({
+      model: scripted(function* (prompt) {
+        const last = prompt.at(-1);
+        if (last?.role === "user") yield call("refund", { euros: 80 });
+        else if (JSON.stringify(last).includes("execution-denied")) yield `Not done. ${JSON.stringify(last)}`;
+        else yield "Done.";
+      }),
+      tools: {
+        refund: tool({
+          inputSchema: z.object({ euros: z.number() }),
+          execute: ({ euros }) => {
+            refunded.push(euros);
+            return { paid: euros };
+          },
+        }),
+      },
+      toolApproval: { refund: "user-approval" },
+    });
+
+  it("shows tools at work, keeps thoughts apart, and tells what it used", async () => {
+    const remote = await remoteOf(
+      fromAiSdk(
+        new ToolLoopAgent({
+          model: scripted(function* (prompt) {
+            if (prompt.at(-1)?.role === "user") {
+              yield { type: "reasoning-start", id: "r" };
+              yield { type: "reasoning-delta", id: "r", delta: "I should " };
+              yield { type: "reasoning-delta", id: "r", delta: "look." };
+              yield { type: "reasoning-end", id: "r" };
+              yield call("weather", { city: "Seoul" });
+            } else {
+              yield "Sunny.";
+              yield { type: "file", mediaType: "image/png", data: { type: "data", data: "AQID" } };
+            }
+          }),
+          tools: {
+            weather: tool({ inputSchema: z.object({ city: z.string() }), execute: () => ({ degrees: 21 }) }),
+          },
+        }),
+        about,
+      ),
+    );
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("How is the weather?")) events.push(event);
+    const progress = events.flatMap((event) =>
+      "statusUpdate" in event ? (event.statusUpdate.status.message?.parts ?? []) : [],
+    );
+    expect(progress).toEqual([
+      data({ type: "tool-call", toolCallId: "c1", toolName: "weather", input: { city: "Seoul" } }),
+      data({ type: "tool-result", toolCallId: "c1", toolName: "weather", output: { degrees: 21 } }),
+    ]);
+    const [first] = events;
+    const task = await remote.task.get(first && "task" in first ? first.task.id : "");
+    expect(task.artifacts).toEqual([
+      {
+        artifactId: "reasoning",
+        name: "reasoning",
+        metadata: { thought: true },
+        parts: [{ text: "I should look." }],
+      },
+      { artifactId: "answer", parts: [{ text: "Sunny." }, { raw: "AQID", mediaType: "image/png" }] },
+    ]);
+    expect(task.metadata).toEqual({
+      finishReason: "stop",
+      usage: { inputTokens: 6, outputTokens: 10, totalTokens: 16 },
+    });
+  });
+
+  it("keeps to itself what it is told to", async () => {
+    const remote = await remoteOf(
+      fromAiSdk(
+        new ToolLoopAgent({
+          model: scripted(function* (prompt) {
+            if (prompt.at(-1)?.role === "user") {
+              yield { type: "reasoning-start", id: "r" };
+              yield { type: "reasoning-delta", id: "r", delta: "secretly" };
+              yield { type: "reasoning-end", id: "r" };
+              yield call("look", {});
+            } else yield "Seen.";
+          }),
+          tools: { look: tool({ inputSchema: z.object({}), execute: () => "secretly" }) },
+        }),
+        { ...about, reasoning: false, tools: false },
+      ),
+    );
+    expect(JSON.stringify(await taskOf(remote.send("look")))).not.toContain("secretly");
+  });
+
+  it("tells callers that a tool failed, and not why", async () => {
+    const remote = await remoteOf(
+      fromAiSdk(
+        new ToolLoopAgent({
+          model: scripted(function* (prompt) {
+            if (prompt.at(-1)?.role === "user") yield call("look", {});
+            else yield "It did not work.";
+          }),
+          tools: {
+            look: tool({
+              inputSchema: z.object({}),
+              execute: (): string => {
+                throw new Error("10.1.2.3");
+              },
+            }),
+          },
+        }),
+        about,
+      ),
+    );
+    const task = await taskOf(remote.send("look"));
+    expect(answerIn(task)).toBe("It did not work.");
+    expect(JSON.stringify(task)).toContain("tool-error");
+    expect(JSON.stringify(task)).not.toContain("10.1.2.3");
+  });
+
+  it("asks for an approval, and goes on with it", async () => {
+    const refunded: number[] = [];
+    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
+    const asked = await taskOf(remote.send("Refund 80 euros"));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const [words, request] = asked.status.message?.parts ?? [];
+    expect(words).toEqual({ text: "May refund be called?" });
+    expect(request).toMatchObject({ data: { toolName: "refund", input: { euros: 80 } } });
+    expect(refunded).toEqual([]);
+    const { approvalId } = (request as { data: { approvalId: string } }).data;
+    const done = await taskOf(remote.send([data({ approvalId, approved: true })], { taskId: asked.id }));
+    expect([done.status.state, answerIn(done), refunded]).toEqual(["TASK_STATE_COMPLETED", "Done.", [80]]);
+  });
+
+  it.each([
+    ["yes", [80], "Done."],
+    ["No, never", [], "No, never"],
+    ["yesterday", [], "yesterday"],
+  ])("takes %j for an answer to that", async (words, paid, told) => {
+    const refunded: number[] = [];
+    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
+    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const done = await taskOf(remote.send(words, { taskId: asked.id }));
+    expect(refunded).toEqual(paid);
+    expect(answerIn(done)).toContain(told);
+  });
+
+  it("takes no approval that it has not asked for", async () => {
+    const refunded: number[] = [];
+    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
+    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const forged = data({ approvalId: "mine", approved: true });
+    await remote.send([forged], { taskId: asked.id });
+    expect(refunded).toEqual([]);
+  });
+
+  it("goes on from what the task knows when the conversation was forgotten", async () => {
+    const heard: string[][] = [];
+    const agent = fromAiSdk(
+      new ToolLoopAgent({
+        model: scripted((prompt) => {
+          heard.push(prompt.map(({ role, content }) => `${role}: ${textOf(content as { text: string }[])}`));
+          return ["Fine."];
+        }),
+      }),
+      { ...about, conversations: { load: () => [], append: () => {} } },
+    );
+    const run = {
+      taskId: "t",
+      contextId: "c",
+      message: { messageId: "3", role: "ROLE_USER", parts: [{ text: "Seoul" }] },
+      task: {
+        id: "t",
+        contextId: "c",
+        status: { state: "TASK_STATE_INPUT_REQUIRED" },
+        history: [
+          { messageId: "1", role: "ROLE_USER", parts: [{ text: "Weather?" }] },
+          { messageId: "2", role: "ROLE_AGENT", parts: [{ text: "Where?" }] },
+          { messageId: "3", role: "ROLE_USER", parts: [{ text: "Seoul" }] },
+        ],
+      },
+      caller: { tenant: "", principal: "" },
+      configuration: {},
+      metadata: {},
+      version: "1.0",
+      extensions: [],
+      signal: new AbortController().signal,
+      referenced: () => Promise.resolve([]),
+      waiting: () => Promise.resolve([]),
+    } satisfies Parameters<Agent["execute"]>[0];
+    for await (const _ of agent.execute(run));
+    expect(heard).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);
+  });
+});

@@ -1,0 +1,138 @@
+import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
+import type { Agent, AgentDescription } from "../../engine/index.ts";
+import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
+import { type Conversations, placeOf, recentConversations } from "../conversations.ts";
+import { agent, type Turn } from "../generator.ts";
+import { chunk, inputRequired, type Said, status } from "../say.ts";
+import { freeId } from "../speech.ts";
+import { toJson } from "../to-json.ts";
+import { toResponses, waitingIn } from "./approvals.ts";
+import { earlierIn, toUserMessage } from "./messages.ts";
+
+/** What is handed to the AI SDK for one turn. */
+export interface AiSdkCall {
+  /** The conversation until now, and the message of this turn. */
+  readonly messages: ModelMessage[];
+  /** Aborts when the task is cancelled; hand it on. */
+  readonly abortSignal: AbortSignal;
+}
+
+/** What is read of a result of `streamText`. */
+export interface AiSdkResult {
+  readonly stream: AsyncIterable<TextStreamPart<ToolSet>>;
+  readonly responseMessages: PromiseLike<ModelMessage[]>;
+}
+
+/** A `ToolLoopAgent`, or whatever else streams as the AI SDK's `Agent` does. */
+export interface AiSdkAgent {
+  stream(call: AiSdkCall): AiSdkResult | PromiseLike<AiSdkResult>;
+}
+
+export interface AiSdkOptions extends AgentDescription {
+  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  conversations?: Conversations<ModelMessage>;
+  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  reasoning?: boolean;
+  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  tools?: boolean;
+}
+
+/**
+ * An agent of the AI SDK as an agent: an object with `stream` (`ToolLoopAgent`), or a function that returns what
+ * `streamText({ model, ...call })` returns.
+ *
+ * Text is the answer, streamed; reasoning an artifact marked `thought`; files are parts; tool calls and results are data
+ * in status updates; usage is in the metadata of the end. A tool that wants a person's approval asks for input, and goes
+ * on with `{ approvalId, approved }` or a plain "yes".
+ */
+export function fromAiSdk(
+  source: AiSdkAgent | ((call: AiSdkCall, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
+  options: AiSdkOptions,
+): Agent {
+  const {
+    conversations = recentConversations<ModelMessage>(({ role }) => role === "user"),
+    reasoning = true,
+    tools = true,
+    ...description
+  } = options;
+  const start = typeof source === "function" ? source : (call: AiSdkCall) => source.stream(call);
+  return agent(description, async function* (turn) {
+    const place = placeOf(turn);
+    const kept = await conversations.load(place);
+    const earlier = kept.length > 0 ? kept : earlierIn(turn);
+    const waiting = waitingIn(kept);
+    const heard = waiting.length > 0 ? toResponses(waiting, turn.message) : toUserMessage(turn.message);
+    const call = { messages: [...earlier, heard], abortSignal: turn.signal };
+    const result = await start(call, turn);
+    const telling = new Telling(turn, { reasoning, tools });
+    for await (const part of result.stream) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "abort") turn.signal.throwIfAborted();
+      yield* telling.tell(part);
+    }
+    turn.signal.throwIfAborted();
+    await conversations.append(place, [heard, ...(await result.responseMessages)]);
+    yield telling.end();
+  });
+}
+
+type Approval = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
+
+/** The parts of a stream as what an agent says. */
+class Telling {
+  readonly #shown: { readonly reasoning: boolean; readonly tools: boolean };
+  readonly #thoughts: string;
+  readonly #approvals: Approval[] = [];
+  #metadata: JsonObject = {};
+
+  constructor(turn: Turn, shown: { readonly reasoning: boolean; readonly tools: boolean }) {
+    this.#shown = shown;
+    this.#thoughts = freeId(turn, "reasoning");
+  }
+
+  *tell(part: TextStreamPart<ToolSet>): Generator<Said, void, undefined> {
+    const { reasoning, tools } = this.#shown;
+    if (part.type === "text-delta") yield part.text;
+    else if (part.type === "reasoning-delta" && reasoning) {
+      const about = { id: this.#thoughts, name: "reasoning", metadata: { thought: true } };
+      if (part.text !== "") yield chunk(about, text(part.text));
+    } else if (part.type === "file") {
+      yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
+    } else if (part.type === "source" && part.sourceType === "url") {
+      const { url, title = "" } = part;
+      yield status(data({ type: "source", url, title }));
+    } else if (part.type === "tool-call" && tools) {
+      const { type, toolCallId, toolName, input } = part;
+      yield status(data({ type, toolCallId, toolName, input: toJson(input) }));
+    } else if (part.type === "tool-result" && tools && !part.preliminary) {
+      const { type, toolCallId, toolName, output } = part;
+      yield status(data({ type, toolCallId, toolName, output: toJson(output) }));
+    } else if (part.type === "tool-error" && tools) {
+      // What went wrong is between the tool and the model; it may tell of what callers have no business with.
+      const { type, toolCallId, toolName } = part;
+      yield status(data({ type, toolCallId, toolName }));
+    } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);
+    else if (part.type === "finish") {
+      this.#metadata = { finishReason: part.finishReason, usage: usageOf(part.totalUsage) };
+    }
+  }
+
+  end(): Said {
+    const metadata = this.#metadata;
+    if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
+    const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
+    const asked = this.#approvals.map(({ type, approvalId, toolCall }) => {
+      const { toolCallId, toolName, input } = toolCall;
+      return data({ type, approvalId, toolCallId, toolName, input: toJson(input) });
+    });
+    return { ...inputRequired(`May ${names} be called?`, ...asked), metadata };
+  }
+}
+
+function usageOf({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): JsonObject {
+  return {
+    inputTokens: inputTokens ?? null,
+    outputTokens: outputTokens ?? null,
+    totalTokens: totalTokens ?? null,
+  };
+}

@@ -1,0 +1,48 @@
+import type { ModelMessage, ToolApprovalRequest, ToolApprovalResponse, ToolModelMessage } from "ai";
+import { type Message, textOf } from "../../protocol/index.ts";
+
+/** The approvals that the end of a conversation waits for. */
+export function waitingIn(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
+  const asked: ToolApprovalRequest[] = [];
+  const answered = new Set<string>();
+  for (const { role, content } of messages) {
+    if (typeof content === "string") continue;
+    for (const part of content) {
+      if (role === "assistant" && part.type === "tool-approval-request" && !part.isAutomatic)
+        asked.push(part);
+      if (role === "tool" && part.type === "tool-approval-response") answered.add(part.approvalId);
+    }
+  }
+  return asked.filter(({ approvalId }) => !answered.has(approvalId));
+}
+
+/**
+ * What the user answered: for each approval a data part `{ approvalId, approved, reason? }`, or one word for all of them.
+ * Everything but a plain yes is a no, with what was said as the reason.
+ */
+export function toResponses(waiting: readonly ToolApprovalRequest[], message: Message): ToolModelMessage {
+  const decided = new Map(message.parts.flatMap((part) => ("data" in part ? decisionIn(part.data) : [])));
+  const words = textOf(message.parts).trim();
+  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(words);
+  const content = waiting.map(({ approvalId }): ToolApprovalResponse => {
+    const { approved, reason } = decided.get(approvalId) ?? {
+      approved: isYes,
+      reason: isYes || words === "" ? undefined : words,
+    };
+    const response = { type: "tool-approval-response", approvalId, approved } as const;
+    return reason === undefined ? response : { ...response, reason };
+  });
+  return { role: "tool", content };
+}
+
+interface Decision {
+  readonly approved: boolean;
+  readonly reason: string | undefined;
+}
+
+function decisionIn(data: unknown): [string, Decision][] {
+  if (typeof data !== "object" || data === null || !("approvalId" in data)) return [];
+  const { approvalId, approved, reason } = data as Record<string, unknown>;
+  const about = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
+  return typeof approvalId === "string" ? [[approvalId, about]] : [];
+}

@@ -1,0 +1,62 @@
+import { Recent } from "../base/index.ts";
+import type { Run } from "../engine/index.ts";
+
+/** Whose conversation: a context belongs to its caller, so that the same id of somebody else's is another one. */
+export interface ConversationPlace {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly contextId: string;
+}
+
+/**
+ * What was said in earlier turns, in the words of a framework (`M` is JSON). Yours may keep it in a database; tasks of
+ * one context may run at the same time, so a turn adds what it has heard and said, and replaces nothing.
+ */
+export interface Conversations<M> {
+  /** Oldest first; empty for a conversation that is not known. */
+  load(place: ConversationPlace): readonly M[] | Promise<readonly M[]>;
+  append(place: ConversationPlace, messages: readonly M[]): void | Promise<void>;
+}
+
+export interface ConversationLimits {
+  /** How many conversations are kept. Default: 1,000. */
+  readonly conversations?: number;
+  /** How many messages are kept of each. Default: 200. */
+  readonly messages?: number;
+}
+
+const CONVERSATIONS = 1_000;
+const MESSAGES = 200;
+
+/**
+ * In memory: the newest 200 messages of the 1,000 conversations that were used last. Gone when the process ends, while
+ * tasks are not.
+ */
+export function recentConversations<M>(
+  beginsTurn: (message: M) => boolean,
+  { conversations = CONVERSATIONS, messages: most = MESSAGES }: ConversationLimits = {},
+): Conversations<M> {
+  const known = new Recent<readonly M[]>(conversations);
+  return {
+    load: (place) => known.get(keyOf(place)) ?? [],
+    append(place, added) {
+      const all = [...(known.get(keyOf(place)) ?? []), ...added].slice(-most);
+      // No model takes a conversation that begins with an answer, or with half a tool call.
+      const begin = all.findIndex(beginsTurn);
+      known.set(keyOf(place), begin > 0 ? all.slice(begin) : all);
+    },
+  };
+}
+
+export function placeOf({ caller, contextId }: Pick<Run, "caller" | "contextId">): ConversationPlace {
+  return { tenant: caller.tenant, principal: caller.principal, contextId };
+}
+
+/**
+ * One string for a place: the context's id alone where nobody is authenticated, so that it can be found by it. Never the
+ * same for two places.
+ */
+export function keyOf({ tenant, principal, contextId }: ConversationPlace): string {
+  const isAlone = tenant === "" && principal === "" && !contextId.startsWith("[");
+  return isAlone ? contextId : JSON.stringify([tenant, principal, contextId]);
+}
