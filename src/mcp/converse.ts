@@ -1,6 +1,5 @@
 import { collect, type Remote } from "../client/index.ts";
 import {
-  A2AError,
   isInterrupted,
   isTerminal,
   type JsonObject,
@@ -8,6 +7,7 @@ import {
   type StreamResponse,
   type TaskState,
 } from "../protocol/index.ts";
+import { isA2AError } from "./a2a-error.ts";
 import type { Said } from "./input.ts";
 
 export interface Conversing {
@@ -104,7 +104,7 @@ async function* waiting(
     }
   } catch (error) {
     // It has ended in between, and of such a one there is nothing to follow.
-    if (!(error instanceof A2AError) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
+    if (!isA2AError(error) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
     yield { task: await remote.task.get(id, { signal }) };
   }
 }

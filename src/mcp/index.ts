@@ -5,3 +5,7 @@
  */
 export type { McpAgent, McpServer, McpServerOptions } from "./create-mcp-server.ts";
 export { createMcpServer } from "./create-mcp-server.ts";
+export type { McpAddress } from "./mcp-connection.ts";
+export type { McpTool, McpTools, McpToolsOptions, ToolCallOptions, ToolProgress } from "./mcp-tools.ts";
+export { mcpTools } from "./mcp-tools.ts";
+export type { ToolResult } from "./tool-result.ts";

@@ -8,6 +8,7 @@ import type {
 import type { Remote } from "../client/index.ts";
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
+import { isA2AError } from "./a2a-error.ts";
 import { questionFor, userAnswer } from "./ask-user.ts";
 import { converse } from "./converse.ts";
 import { decodeArguments, type Said } from "./input.ts";
@@ -93,7 +94,8 @@ export class ToolServer {
     try {
       return await this.#converse(offer, given, context, server);
     } catch (error) {
-      if (!(error instanceof A2AError) && !context.mcpReq.signal.aborted) {
+      if (isA2AError(error)) return toErrorResult(error);
+      if (!context.mcpReq.signal.aborted) {
         this.#options.observer.onError?.({ where: `the tool ${name}`, error });
       }
       return toErrorResult(A2AError.from(error));

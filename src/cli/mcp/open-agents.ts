@@ -4,7 +4,7 @@ import type { Agent } from "../../engine/index.ts";
 import type { McpAgent } from "../../mcp/index.ts";
 import type { Context } from "../context.ts";
 import type { ClientOptions } from "../options.ts";
-import { Problem } from "../problem.ts";
+import { Problem, toProblem } from "../problem.ts";
 import { CREDENTIALS } from "../redact.ts";
 import type { AdkAgents } from "../serve/adk.ts";
 import { openTarget } from "../target.ts";
@@ -20,9 +20,18 @@ export async function openAgents(
   const others = refs.filter((ref) => !isAgentPath(ref));
   refuseToShare(others, options);
   const agents: Record<string, McpAgent> = paths.length > 0 ? await loadAll(paths, context, adk) : {};
+  const missing: [ref: string, error: unknown][] = [];
   for (const ref of others) {
-    const { remote } = await openTarget(ref, options, context);
-    agents[freeId(remote, agents)] = remote;
+    try {
+      const { remote } = await openTarget(ref, options, context);
+      agents[freeId(remote, agents)] = remote;
+    } catch (error) {
+      missing.push([ref, error]);
+    }
+  }
+  if (Object.keys(agents).length === 0) throw toProblem(missing[0]?.[1]);
+  for (const [ref, error] of missing) {
+    context.streams.err(`Not among the tools: ${ref}: ${toProblem(error).message}\n`);
   }
   return agents;
 }

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { host2026 } from "../mcp/hosts.fixture.ts";
+import { type ServedParrot, servedParrot } from "../mcp/parrot.fixture.ts";
+import { colloquy, directoryWith, inProcess } from "./process.contract.ts";
+
+const NOISY = `
+import { agent } from "colloquy/adapters";
+console.log("loaded");
+process.stdout.write("{}\\n");
+export const rootAgent = agent({ name: "noisy", description: "Prints" }, async function* ({ text }) {
+  console.log("working");
+  process.stdout.write("half a line");
+  yield text.toUpperCase();
+});`;
+
+let parrot: ServedParrot;
+beforeAll(async () => {
+  parrot = await servedParrot();
+});
+afterAll(() => parrot.close());
+
+describe("mcp", () => {
+  it("takes agent files beside remote agents, and keeps stdout for the protocol whatever agents print", async () => {
+    const cwd = await directoryWith({ "noisy.ts": NOISY });
+    const host = await host2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
+    onTestFinished(() => host.close());
+    expect((await host.list()).map(({ name }) => name)).toEqual(["noisy", "parrot_say", "parrot_count"]);
+    const { content } = await host.call("noisy", { message: "quiet" });
+    expect(content).toEqual([{ type: "text", text: "QUIET" }]);
+    const remote = await host.call("parrot_say", { message: "hi" });
+    expect(remote.content).toEqual([{ type: "text", text: "You said: hi" }]);
+  });
+
+  it("writes one protocol message in each line, and ends when its host has gone", async () => {
+    const cwd = await directoryWith({ "noisy.ts": NOISY });
+    const cli = colloquy(["mcp", "noisy.ts"], cwd);
+    // Its stdin is closed already.
+    const { code, out, err } = await cli.ended;
+    expect({ code, out }).toEqual({ code: 0, out: "" });
+    expect(err).toContain("loaded");
+  });
+
+  it("listens for HTTP with --port, until it is told to stop", async () => {
+    const cwd = await directoryWith({});
+    const cli = colloquy(["mcp", parrot.url, "--port", "0"], cwd);
+    const said = await cli.says("Ctrl-C stops it.");
+    const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said) ?? [];
+    const host = await host2026({ url });
+    expect((await host.list()).map(({ name }) => name)).toEqual(["parrot_say", "parrot_count"]);
+    await host.close();
+    cli.child.kill("SIGTERM");
+    const { code, out } = await cli.ended;
+    expect({ code, out }).toEqual({ code: 0, out: `${url}\n` });
+  });
+
+  it("gives credentials to one agent only", async () => {
+    const { code, err } = await inProcess([
+      "mcp",
+      parrot.url,
+      parrot.url,
+      "--port",
+      "0",
+      "--bearer",
+      "s3cret",
+    ]);
+    expect(code).toBe(2);
+    expect(err).toContain("The credentials would go to 2 agents.");
+    expect(err).not.toContain("s3cret");
+  });
+
+  it("goes on without an agent that can not be reached, and says so", async () => {
+    const cli = colloquy(["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"], await directoryWith({}));
+    const said = await cli.says("Ctrl-C stops it.");
+    expect(said).toContain("Not among the tools: http://127.0.0.1:9: ");
+    expect(said).toContain("  parrot_say\n");
+    cli.child.kill("SIGTERM");
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it.each([
+    [["mcp", "http://127.0.0.1:9", "--port", "0"], 3, "127.0.0.1:9"],
+    [["mcp", "missing.ts", "--port", "0"], 2, "missing.ts does not exist"],
+    [["mcp"], 2, "missing required argument"],
+  ])("says what is wrong with %j", async (args, code, text) => {
+    const ended = await inProcess(args);
+    expect(ended).toMatchObject({ code, out: "" });
+    expect(ended.err).toContain(text);
+  });
+
+  it("tells in its help how a host is configured, and nothing of flags that mean nothing here", async () => {
+    const { out } = await inProcess(["mcp", "--help"]);
+    expect(out).toContain('"mcpServers"');
+    expect(out).toContain("--bearer");
+    expect(out).not.toMatch(/^ +(-\S, )?--(stream|output|timeout)\b/m);
+  });
+});

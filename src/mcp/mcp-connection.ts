@@ -1,0 +1,143 @@
+import type { Client, Transport } from "@modelcontextprotocol/client";
+import { A2AError } from "../protocol/index.ts";
+import { need } from "./need.ts";
+import { cutFront } from "./plain.ts";
+
+/** Where an MCP server is: a program that is started, or a URL. */
+export type McpAddress =
+  | {
+      readonly command: string;
+      readonly args?: readonly string[];
+      /** Beside the few variables that are harmless; secrets of this process are not passed on. */
+      readonly env?: Readonly<Record<string, string>>;
+      readonly cwd?: string;
+    }
+  | {
+      readonly url: string | URL;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly fetch?: typeof fetch;
+    };
+
+type Sdk = typeof import("@modelcontextprotocol/client");
+
+/** How much is kept of what a server writes to stderr, for the message of an error. */
+const MAX_STDERR = 2000;
+const CONNECT_MS = 30_000;
+
+/** A connection that is made when it is needed, and made again when it has ended. */
+export class McpConnection {
+  readonly #address: McpAddress;
+  #client: Promise<Client> | undefined;
+  #stderr = "";
+  #closed = false;
+
+  constructor(address: McpAddress) {
+    this.#address = address;
+  }
+
+  /** Does something with the client; what fails, fails as an A2AError, or with the reason of `signal`. */
+  async use<T>(signal: AbortSignal | undefined, work: (client: Client) => Promise<T>): Promise<T> {
+    signal?.throwIfAborted();
+    const sdk = await need("client", import("@modelcontextprotocol/client"));
+    for (let isAgain = false; ; isAgain = true) {
+      const opening = this.#opened(sdk);
+      try {
+        return await work(await opening);
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        // The server knows nothing of the session, and so has done nothing (MCP 2025-11-25, session management).
+        if (isAgain || !isSessionOver(sdk, error)) throw this.#explain(sdk, error);
+        await this.#drop(opening);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#client) await this.#drop(this.#client);
+  }
+
+  #opened(sdk: Sdk): Promise<Client> {
+    if (this.#closed) throw new A2AError("UNAVAILABLE", `${this.#name} was closed; make new tools of it.`);
+    if (!this.#client) {
+      const opening = this.#open(sdk);
+      this.#client = opening;
+      // The next who needs it tries again.
+      opening.catch(() => this.#forget(opening));
+    }
+    return this.#client;
+  }
+
+  async #open(sdk: Sdk): Promise<Client> {
+    const client = new sdk.Client(
+      { name: "colloquy", version: "1.0.0" },
+      // Over HTTP one question more; of a program it would be one process more, and many of those only know 2025.
+      { versionNegotiation: { mode: "url" in this.#address ? "auto" : "legacy" } },
+    );
+    await client.connect(await this.#transport(sdk), { timeout: CONNECT_MS });
+    const opened = this.#client;
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.
+    client.onclose = () => this.#forget(opened);
+    return client;
+  }
+
+  async #transport(sdk: Sdk): Promise<Transport> {
+    const address = this.#address;
+    if ("url" in address) {
+      return new sdk.StreamableHTTPClientTransport(new URL(address.url), {
+        ...(address.headers ? { requestInit: { headers: { ...address.headers } } } : {}),
+        ...(address.fetch ? { fetch: address.fetch } : {}),
+      });
+    }
+    const { StdioClientTransport, getDefaultEnvironment } =
+      await import("@modelcontextprotocol/client/stdio");
+    const { command, args = [], env = {}, cwd } = address;
+    const transport = new StdioClientTransport({
+      command,
+      args: [...args],
+      env: { ...getDefaultEnvironment(), ...env },
+      stderr: "pipe",
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    this.#stderr = "";
+    transport.stderr?.on("data", (chunk: Buffer) => {
+      this.#stderr = cutFront(this.#stderr + chunk.toString(), MAX_STDERR);
+    });
+    return transport;
+  }
+
+  #forget(client: Promise<Client> | undefined): void {
+    if (this.#client === client) this.#client = undefined;
+  }
+
+  async #drop(opening: Promise<Client>): Promise<void> {
+    this.#forget(opening);
+    try {
+      await (await opening).close();
+    } catch {
+      // It was never open.
+    }
+  }
+
+  get #name(): string {
+    const address = this.#address;
+    if ("url" in address) return `The MCP server at ${new URL(address.url).origin}`;
+    return `The MCP server ${JSON.stringify([address.command, ...(address.args ?? [])].join(" "))}`;
+  }
+
+  /** What happened, where, and what there is to see of it. */
+  #explain(sdk: Sdk, error: unknown): A2AError {
+    if (error instanceof A2AError) return error;
+    const why = error instanceof Error ? error.message : String(error);
+    const said = this.#stderr.trim() === "" ? "" : `; it wrote: ${this.#stderr.trim()}`;
+    // It has answered, and will answer the same again.
+    if (error instanceof sdk.ProtocolError) {
+      return new A2AError("INVALID_REQUEST", `${this.#name} refused: ${why}`, { cause: error });
+    }
+    return new A2AError("UNAVAILABLE", `${this.#name} did not answer: ${why}${said}`, { cause: error });
+  }
+}
+
+function isSessionOver(sdk: Sdk, error: unknown): boolean {
+  return error instanceof sdk.SdkHttpError && error.status === 404;
+}

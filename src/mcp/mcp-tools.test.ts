@@ -1,0 +1,210 @@
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { agent } from "../adapters/index.ts";
+import { collect, connect } from "../client/index.ts";
+import type { StreamResponse } from "../protocol/index.ts";
+import { createServer } from "../server/index.ts";
+import {
+  createMcpServer,
+  mcpTools,
+  type McpTools,
+  type McpToolsOptions,
+  type ToolProgress,
+} from "./index.ts";
+import { parrotThat } from "./parrot.fixture.ts";
+import { toolsOf2025, toolsOverHttp } from "./tools.fixture.ts";
+
+const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const program = { command: process.execPath, args: [fileOf("tools.fixture.ts")] };
+const of2025 = { command: process.execPath, args: [fileOf("../../examples/mcp-server.ts")] };
+
+let server: Awaited<ReturnType<typeof toolsOverHttp>>;
+beforeAll(async () => {
+  server = await toolsOverHttp();
+});
+afterAll(() => server.close());
+
+function opened(options: McpToolsOptions): McpTools {
+  const tools = mcpTools(options);
+  onTestFinished(() => tools.close());
+  return tools;
+}
+
+describe.each([
+  ["a program", () => program],
+  ["a URL", () => ({ url: server.url })],
+])("the tools of an MCP server that is %s", (_, address) => {
+  let tools: McpTools;
+  beforeAll(() => {
+    tools = mcpTools(address());
+  });
+  afterAll(() => tools.close());
+
+  it("are listed", async () => {
+    const [echo] = await tools.list();
+    expect(echo).toMatchObject({ name: "echo", title: "Echo", description: "Says it again" });
+    expect(echo?.inputSchema["type"]).toBe("object");
+  });
+
+  it("are called, many at once", async () => {
+    const results = await Promise.all(Array.from({ length: 50 }, (_one, at) => tools.call("echo", { at })));
+    expect(results.map(({ data }) => data)).toEqual(results.map((_one, at) => ({ at })));
+    expect(results[7]).toMatchObject({ text: '{"at":7}', isError: false });
+  });
+
+  it("give parts that an agent can yield", async () => {
+    const { parts, text } = await tools.call("show");
+    expect(text).toBe("one\ntwo");
+    expect(parts).toEqual([
+      { text: "one" },
+      { raw: "AQI=", mediaType: "image/png" },
+      { text: "two", filename: "a b.md", mediaType: "text/markdown" },
+      { raw: "AAE=", filename: "x.bin" },
+      { url: "https://example.com/y", filename: "y", mediaType: "text/html" },
+    ]);
+  });
+
+  it("say of their own failures what a model may read", async () => {
+    expect(await tools.call("fail")).toMatchObject({ text: "No such city.", isError: true });
+  });
+
+  it("reject what there is not", async () => {
+    await expect(tools.call("nonsense")).rejects.toThrow(/The MCP server .* refused: .*nonsense/);
+  });
+
+  it("tell how far they are", async () => {
+    const seen: string[] = [];
+    const onProgress = ({ progress, total, message }: ToolProgress): void => {
+      seen.push(`${progress}/${total} ${message}`);
+      if (progress === total) void tools.call("seen");
+    };
+    await tools.call("steps", {}, { onProgress });
+    expect(seen).toEqual(["1/3 first", "2/3 second", "3/3 undefined"]);
+  });
+
+  it("hear that nobody waits any more", async () => {
+    const before = JSON.parse((await tools.call("counts")).text) as { cancelled: number };
+    const stop = new AbortController();
+    const enough = new Error("enough");
+    const call = tools.call("hang", {}, { signal: stop.signal, onProgress: () => stop.abort(enough) });
+    await expect(call).rejects.toBe(enough);
+    await expect
+      .poll(async () => JSON.parse((await tools.call("counts")).text) as unknown)
+      .toMatchObject({ cancelled: before.cancelled + 1 });
+  });
+
+  it("fail when they say nothing for too long", async () => {
+    const call = tools.call("hang", {}, { timeoutMs: 20 });
+    await expect(call).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringContaining("did not answer") as string,
+    });
+  });
+
+  it("are not called with a signal that is aborted already", async () => {
+    await expect(tools.call("echo", {}, { signal: AbortSignal.abort("no") })).rejects.toBe("no");
+  });
+});
+
+describe("the connection to an MCP server", () => {
+  it("is made when it is needed, and again when its process has ended; no call is repeated", async () => {
+    const tools = opened(program);
+    await expect(tools.call("crash")).rejects.toThrow("it wrote: the disk is full");
+    const { text } = await tools.call("counts");
+    // Another process, which was asked for nothing but this.
+    expect(JSON.parse(text)).toEqual({ called: 0, cancelled: 0 });
+  });
+
+  it("passes on no secrets of this process", async () => {
+    process.env["SOME_SECRET"] = "x";
+    onTestFinished(() => void delete process.env["SOME_SECRET"]);
+    const { text } = await opened({ ...program, env: { GIVEN: "y" } }).call("variables");
+    expect(text.split(" ")).toContain("GIVEN");
+    expect(text).not.toContain("SOME_SECRET");
+  });
+
+  it("says what is wrong with a program, and with a URL", async () => {
+    await expect(opened({ command: "no-such-program" }).list()).rejects.toThrow(
+      'The MCP server "no-such-program" did not answer: spawn no-such-program ENOENT',
+    );
+    const broken = { command: process.execPath, args: ["-e", "console.error('no key'); process.exit(1)"] };
+    await expect(opened(broken).list()).rejects.toThrow("it wrote: no key");
+    await expect(opened({ url: "http://127.0.0.1:9/mcp" }).list()).rejects.toThrow(
+      "The MCP server at http://127.0.0.1:9 did not answer",
+    );
+  });
+
+  it("is over when it was closed", async () => {
+    const tools = mcpTools(program);
+    await tools.list();
+    await tools.close();
+    await expect(tools.list()).rejects.toThrow("was closed");
+  });
+
+  it("speaks with servers of 2025", async () => {
+    const tools = opened(of2025);
+    expect((await tools.list()).map(({ name }) => name)).toEqual(["in_stock"]);
+    expect(await tools.call("in_stock", { fruit: "pears" })).toMatchObject({ text: "3", isError: false });
+  });
+
+  it("begins another session when its server has forgotten it", async () => {
+    const forgetful = await toolsOf2025();
+    onTestFinished(() => forgetful.close());
+    const tools = opened({ url: forgetful.url });
+    expect((await tools.call("hello")).text).toBe("hello");
+    forgetful.forget();
+    expect((await tools.call("hello")).text).toBe("hello");
+  });
+
+  it("reaches agents, too, which are tools elsewhere", async () => {
+    const mcp = await createMcpServer({ parrot: parrotThat({ streaming: true }) });
+    onTestFinished(() => mcp.close());
+    const tools = opened(await mcp.listen());
+    const { text, data } = await tools.call("parrot_say", { message: "hello" });
+    expect(text).toBe("You said: hello");
+    expect(data).toMatchObject({ state: "TASK_STATE_COMPLETED" });
+  });
+});
+
+describe("a tool in a generator", () => {
+  it("tells the task how far it is, and gives its result", async () => {
+    const tools = opened({ url: server.url });
+    const worker = agent({ name: "worker", description: "Works" }, async function* ({ signal }) {
+      const { text } = yield* tools.run("steps", {}, { signal });
+      yield `It is ${text}.`;
+    });
+    const own = createServer(worker, { store: "memory" });
+    onTestFinished(() => own.close());
+    const remote = await connect((await own.listen()).url);
+    const said: string[] = [];
+    async function* seen(): AsyncGenerator<StreamResponse> {
+      for await (const event of remote.stream("go")) {
+        if ("statusUpdate" in event) {
+          const [part] = event.statusUpdate.status.message?.parts ?? [];
+          if (part && "text" in part) said.push(part.text);
+          if (said.length === 3) await tools.call("seen");
+        }
+        yield event;
+      }
+    }
+    const done = await collect(seen());
+    expect(said).toEqual(["first", "second", "steps: 3 of 3"]);
+    expect(done).toMatchObject({ task: { artifacts: [{ parts: [{ text: "It is done." }] }] } });
+  });
+
+  it("is given up with the task", async () => {
+    const before = server.counts.cancelled;
+    const tools = opened({ url: server.url });
+    const worker = agent({ name: "worker", description: "Works" }, async function* ({ signal }) {
+      yield* tools.run("hang", {}, { signal });
+    });
+    const own = createServer(worker, { store: "memory" });
+    onTestFinished(() => own.close());
+    const remote = await connect((await own.listen()).url);
+    for await (const event of remote.stream("go")) {
+      const isAtIt = "statusUpdate" in event && event.statusUpdate.status.message !== undefined;
+      if (isAtIt) await remote.task.cancel(event.statusUpdate.taskId);
+    }
+    await expect.poll(() => server.counts.cancelled).toBe(before + 1);
+  });
+});
