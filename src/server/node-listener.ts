@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { keptBody } from "./node.ts";
 
 /**
  * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a webhook of `createWebhook`.
@@ -31,6 +32,12 @@ export function nodeListener(
   };
 }
 
+/** What is still to be read; or what was, where a parser of the host has kept it. */
+function bodyOf(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
+  const kept = incoming.readableEnded ? keptBody(incoming) : undefined;
+  return kept ? new Uint8Array(kept) : Readable.toWeb(incoming);
+}
+
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", url = "/", rawHeaders } = incoming;
   const headers = new Headers();
@@ -42,6 +49,6 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     method,
     headers,
     signal,
-    ...(hasBody ? { body: Readable.toWeb(incoming), duplex: "half" } : {}),
+    ...(hasBody ? { body: bodyOf(incoming), duplex: "half" } : {}),
   });
 }

@@ -4,6 +4,11 @@ import { A2AError } from "../protocol/index.ts";
 import { decodeBody, tooLarge } from "./body.ts";
 import type { ClientCertificate, HttpReply, HttpRequest, Sink } from "./exchange.ts";
 
+/** What a client asked for. Express takes off `url` the path at which it has found a listener, and keeps the whole. */
+export function wholeUrl(incoming: IncomingMessage & { readonly originalUrl?: unknown }): string | undefined {
+  return typeof incoming.originalUrl === "string" ? incoming.originalUrl : incoming.url;
+}
+
 /** A Node request without the cost of a `Request`. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
@@ -11,10 +16,9 @@ export class NodeRequest implements HttpRequest {
   readonly query: string;
   readonly #incoming: IncomingMessage;
 
-  constructor(incoming: IncomingMessage) {
+  constructor(incoming: IncomingMessage, url: string = incoming.url ?? "/") {
     this.#incoming = incoming;
     this.method = incoming.method ?? "GET";
-    const url = incoming.url ?? "/";
     const mark = url.indexOf("?");
     this.path = mark < 0 ? url : url.slice(0, mark);
     this.query = mark < 0 ? "" : url.slice(mark + 1);
@@ -49,13 +53,34 @@ export class NodeRequest implements HttpRequest {
   }
 }
 
+/**
+ * The body of a request that a parser of the host has read before us: the bytes, where it keeps them (cloud functions do,
+ * as `rawBody`), or what it has made of them (`express.json()`).
+ */
+export function keptBody(
+  incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },
+): Buffer | undefined {
+  const { rawBody, body } = incoming;
+  if (Buffer.isBuffer(rawBody)) return rawBody;
+  if (Buffer.isBuffer(body)) return body;
+  if (body === undefined) return undefined;
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
 /** By events, because async iteration over a request costs a multiple of that. */
 function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
+    const settle = (text: string | A2AError): void => {
+      if (typeof text === "string") resolve(text);
+      else reject(text);
+    };
     if (incoming.readableEnded) {
-      reject(
-        new Error("Something has read the request's body before; mount the listener before body parsers."),
-      );
+      const kept = keptBody(incoming);
+      if (kept) settle(kept.length > maxBytes ? tooLarge(maxBytes) : decodeBody(kept));
+      else
+        reject(
+          new Error("Something has read the request's body before; mount the listener before body parsers."),
+        );
       return;
     }
     let first: Buffer | undefined;
@@ -70,9 +95,7 @@ function readText(incoming: IncomingMessage, maxBytes: number): Promise<string> 
     });
     incoming.on("end", () => {
       const whole = more ? Buffer.concat(more) : (first ?? Buffer.alloc(0));
-      const text = size > maxBytes ? tooLarge(maxBytes) : decodeBody(whole);
-      if (typeof text === "string") resolve(text);
-      else reject(text);
+      settle(size > maxBytes ? tooLarge(maxBytes) : decodeBody(whole));
     });
     incoming.on("error", (cause) => {
       reject(new A2AError("PARSE_ERROR", "The request ended in the middle of its body.", { cause }));

@@ -40,6 +40,11 @@ export interface ServerOptions {
    */
   readonly publicUrl?: string;
   /**
+   * The path below which a host mounts this server, for example `/agents`: the host hands it on as a part of each path, and
+   * it stands in the URLs of cards unless `publicUrl` says where clients come from. Default: the root.
+   */
+  readonly basePath?: string;
+  /**
    * Whether a message part of a media type that the agent does not declare (`defaultInputModes`, `inputModes` of its
    * skills) is refused, as A2A §3.1.1 has it (default), or left to the agent. An agent that declares none gets everything.
    */
@@ -91,7 +96,7 @@ const WORDS = {
 
 /** Refuses what would be found out late, or not at all: for callers without types too, and for values from outside. */
 export function checkOptions(options: ServerOptions): void {
-  const { versions = VERSIONS, card, publicUrl, tenants, signing } = options;
+  const { versions = VERSIONS, card, publicUrl, basePath, tenants, signing } = options;
   if (!Array.isArray(versions) || versions.length === 0 || !versions.every((one) => VERSIONS.includes(one)))
     throw wrong("versions", versions, `give a list of "1.0", "0.3" or both`);
   for (const [name, words] of Object.entries(WORDS)) {
@@ -103,6 +108,12 @@ export function checkOptions(options: ServerOptions): void {
     throw wrong("card", card, `that card needs "0.3" among the versions`);
   if (publicUrl !== undefined && !isHttpUrl(publicUrl))
     throw wrong("publicUrl", publicUrl, "give a whole URL, such as https://example.com/agents");
+  if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
+    throw wrong(
+      "basePath",
+      basePath,
+      "give a path that begins with a slash and ends without, such as /agents",
+    );
   if (tenants !== undefined && typeof tenants !== "function" && !Array.isArray(tenants))
     throw wrong("tenants", tenants, `give a list of names, or a function that says who may be in one`);
   for (const key of Array.isArray(signing) ? signing : signing === undefined ? [] : [signing])

@@ -13,7 +13,8 @@ import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { createPush, type Push } from "./push/push.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { listenGrpc, type GrpcDoor, type GrpcOptions } from "./bindings/grpc.ts";
-import { NodeRequest, sendNode } from "./node.ts";
+import { MountedRequest } from "./mounted.ts";
+import { NodeRequest, sendNode, wholeUrl } from "./node.ts";
 import { checkBind, HostNames, isLoopback } from "./loopback.ts";
 import { chooseStore } from "./open-store.ts";
 import { refuseRest } from "./bindings/rest.ts";
@@ -45,7 +46,7 @@ export interface Address {
 /** One or several agents, served over A2A. */
 export interface Server {
   /** For hosts that speak `Request` and `Response` (Hono, Next, Deno, Bun, workers). Opens the store at first use. */
-  fetch(request: Request): Promise<Response>;
+  readonly fetch: (request: Request) => Promise<Response>;
   /** For `node:http` and what is built on it. */
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   /**
@@ -75,6 +76,7 @@ export function createServer(
 
 class AgentServer implements Server {
   readonly store: TaskStore;
+  readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
   readonly #context: RouterContext;
@@ -102,7 +104,7 @@ class AgentServer implements Server {
     const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
     // The URL that paths are appended to.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
-    const { signing, inputModes, tenants, card } = options;
+    const { signing, inputModes, tenants, card, basePath } = options;
     const checkTenant = tenants && checkerOf(tenants);
     const tenant = onlyTenant(tenants);
     const pushNotifications = this.#push !== undefined;
@@ -127,15 +129,15 @@ class AgentServer implements Server {
       },
       told,
     };
+    // Both need no `this`, so that a host can be given them as they are.
     this.listener = (incoming, outgoing) => {
-      const request = new NodeRequest(incoming);
+      const request = new NodeRequest(incoming, basePath === undefined ? undefined : wholeUrl(incoming));
       void this.#answer(request).then((reply) => sendNode(reply, request, outgoing));
     };
-  }
-
-  async fetch(request: Request): Promise<Response> {
-    const given = new FetchRequest(request);
-    return toResponse(await this.#answer(given), given);
+    this.fetch = async (request) => {
+      const given = new FetchRequest(request);
+      return toResponse(await this.#answer(given), given);
+    };
   }
 
   async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<Address> {
@@ -224,7 +226,17 @@ class AgentServer implements Server {
     this.#isOpen = true;
   }
 
-  #answer(request: HttpRequest): Promise<HttpReply> {
+  #answer(given: HttpRequest): Promise<HttpReply> {
+    const { basePath } = this.#options;
+    if (basePath === undefined) return this.#answerAt(given);
+    try {
+      return this.#answerAt(new MountedRequest(given, basePath));
+    } catch (error) {
+      return Promise.resolve(refuseRest(given, this.#context.revision, A2AError.from(error)));
+    }
+  }
+
+  #answerAt(request: HttpRequest): Promise<HttpReply> {
     return this.#isOpen ? route(request, this.#context) : this.#openAndAnswer(request);
   }
 
@@ -241,7 +253,8 @@ class AgentServer implements Server {
 
   #address({ port }: AddressInfo, host: string): Address {
     const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
-    const url = this.#context.publicUrl ?? `http://${name}:${port}`;
+    const { basePath = "" } = this.#options;
+    const url = this.#context.publicUrl ?? `http://${name}:${port}${basePath}`;
     const agents = [...this.#context.agents.keys()].map((id) => {
       const agentUrl = url + pathOf(id);
       return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };

@@ -1,0 +1,25 @@
+/**
+ * Agents inside a Fastify app, below a path of it. They read the body themselves, so within their scope Fastify does not.
+ *
+ *     node examples/hosts/fastify.ts
+ */
+import { createServer } from "colloquy";
+import Fastify from "fastify";
+import hello from "../01-hello.ts";
+
+const agents = createServer({ hello }, { basePath: "/agents" });
+const app = Fastify({ forceCloseConnections: true });
+app.get("/", () => "The agents are at /agents.");
+app.register((scope, _options, done) => {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
+  scope.all("/agents/*", (request, reply) => {
+    reply.hijack();
+    agents.listener(request.raw, reply.raw);
+  });
+  done();
+});
+app.addHook("preClose", () => agents.close());
+
+const origin = await app.listen({ port: Number(process.env["PORT"] ?? 3000) });
+console.log(`${origin}/agents`);
