@@ -65,7 +65,7 @@ export function toProblem(
   return new Problem("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
 }
 
-/** By its name: the rooms that serve agents have a copy of the class of their own, see `scripts/bundle-cli.mjs`. */
+/** By its name: a file of agents may use a copy of Colloquy of its own. */
 function isA2AError(thrown: unknown): thrown is A2AError {
   return thrown instanceof Error && thrown.name === "A2AError";
 }
