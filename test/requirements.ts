@@ -303,11 +303,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "E9",
     "E",
     "",
-    "a killed process loses nothing; orphaned runs are resumed, restarted or failed",
-    {
-      later:
-        "orphaned runs fail with a reason; agents can not say yet that theirs may be resumed or restarted",
-    },
+    "a killed process loses nothing; orphaned runs are resumed, restarted or failed, as their agent says",
   ],
   ["E10", "E", "", "the same message twice is one task; other content under its id is an error"],
   ["E11", "E", "", "two runs never overlap in one task"],
@@ -319,7 +315,10 @@ export const REQUIREMENTS: readonly Requirement[] = [
     "E",
     "",
     "drain on SIGTERM",
-    { later: "runs have a while to end and then fail; none is handed over to another process" },
+    {
+      later:
+        "runs have a while to end, and then fail or wait for the next start, as their agent says; none is handed over to another process that runs",
+    },
   ],
   ["E16", "E", "", "time never goes backwards in a task"],
 

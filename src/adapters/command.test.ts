@@ -19,6 +19,7 @@ function runOf(text: string, signal: AbortSignal = new AbortController().signal)
     contextId: "context-1",
     message,
     task: { id: "task-1", contextId: "context-1", status: { state: "TASK_STATE_WORKING" } },
+    attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},

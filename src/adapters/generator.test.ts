@@ -273,6 +273,7 @@ function fakeRun(said: string): Run {
     contextId: task.contextId,
     message,
     task,
+    attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},

@@ -15,6 +15,12 @@ export interface Turn extends Run {
 /** The body of an agent. */
 export type Work = (run: Turn) => AsyncIterable<Said, void, undefined>;
 
+/** What an `agent` may say of itself beside its description. */
+export interface GeneratorOptions extends Pick<Agent, "opensWith" | "whileWorking" | "describeExtended"> {
+  /** `restart`: after a restart of the server a turn that was at work is begun again from the start. Default: its task fails. */
+  readonly afterRestart?: "fail" | "restart";
+}
+
 /**
  * An agent from an async generator.
  *
@@ -31,11 +37,7 @@ export type Work = (run: Turn) => AsyncIterable<Said, void, undefined>;
  * `inputRequired`, `authRequired` and every final status end the turn, so nothing after such a `yield` runs but
  * `finally` blocks.
  */
-export function agent(
-  description: AgentDescription,
-  work: Work,
-  options: Pick<Agent, "opensWith" | "whileWorking" | "describeExtended"> = {},
-): Agent {
+export function agent(description: AgentDescription, work: Work, options: GeneratorOptions = {}): Agent {
   const described = describe(description);
   checkDescription(described);
   return {
@@ -81,6 +83,9 @@ class GeneratorTurn implements Turn {
   }
   get task(): Run["task"] {
     return this.#run.task;
+  }
+  get attempt(): number {
+    return this.#run.attempt;
   }
   get caller(): Run["caller"] {
     return this.#run.caller;

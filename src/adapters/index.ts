@@ -7,6 +7,6 @@ export { data, file, text } from "../protocol/index.ts";
 export { command } from "./command.ts";
 export type { CommandOptions } from "./command.ts";
 export { agent } from "./generator.ts";
-export type { Turn, Work } from "./generator.ts";
+export type { GeneratorOptions, Turn, Work } from "./generator.ts";
 export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./say.ts";
 export type { ArtifactAbout, Chunk, Content, Said } from "./say.ts";

@@ -52,6 +52,7 @@ export class OneTask {
       contextId: found.contextId,
       message,
       task: found,
+      attempt: 1,
       caller: this.#caller,
       configuration: {},
       metadata: {},

@@ -40,8 +40,13 @@ export interface Run {
   readonly contextId: string;
   /** The message that began this turn; also the last of `task.history`. */
   readonly message: Message;
-  /** The task as this turn found it: earlier messages, artifacts and metadata. A copy; changing it changes nothing. */
+  /**
+   * The task as this turn found it: earlier messages, artifacts and metadata. In a turn that is resumed, as it is now.
+   * A copy; changing it changes nothing.
+   */
   readonly task: Task;
+  /** 1, and one more each time that the turn is begun again after a restart of the server (`Agent.afterRestart`). */
+  readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   /** The metadata of the request (not of the message). */
@@ -107,4 +112,12 @@ export interface Agent {
   readonly opensWith?: "task" | "either";
   /** What happens to a message for a task that is at work: `refuse` (default) or `queue` behind the running turn. */
   readonly whileWorking?: "refuse" | "queue";
+  /**
+   * What becomes of a turn that was at work when its server stopped or was killed, once a server has the store again.
+   * `fail` (default): its task fails with a reason. `restart`: `execute` is called again with all that it was given the
+   * first time; what it says of an artifact replaces what was said before. `resume`: the same, but `run.task` is the task as
+   * it is now, and the agent goes on from there, with what it has kept itself. Both need a store that keeps turns (SQLite),
+   * and end with a failure after `EngineLimits.attempts`; `run.caller` has no scopes and claims then.
+   */
+  readonly afterRestart?: "fail" | "restart" | "resume";
 }

@@ -107,9 +107,11 @@ export class Puppet implements Agent {
   readonly runs: PuppetRun[] = [];
   readonly opensWith?: "task" | "either";
   readonly whileWorking?: "refuse" | "queue";
+  readonly afterRestart?: "fail" | "restart" | "resume";
   #waiting: { count: number; resolve: () => void }[] = [];
 
-  constructor(options: Pick<Agent, "opensWith" | "whileWorking"> = {}) {
+  constructor(options: Pick<Agent, "opensWith" | "whileWorking" | "afterRestart"> = {}) {
+    if (options.afterRestart) this.afterRestart = options.afterRestart;
     if (options.opensWith) this.opensWith = options.opensWith;
     if (options.whileWorking) this.whileWorking = options.whileWorking;
   }

@@ -25,7 +25,7 @@ import { listTasks } from "./listing.ts";
 import { safely, type Observer } from "./observer.ts";
 import type { Outbox } from "./push/outbox.ts";
 import { pushNotSupported, Webhooks, type CheckWebhook } from "./push/webhooks.ts";
-import { failOrphans } from "./recovery.ts";
+import { recover, type RecoveryContext } from "./recovery.ts";
 import { closing, type Runner } from "./runner.ts";
 import { Runners } from "./runners.ts";
 import type { ServiceParameters } from "./service.ts";
@@ -76,6 +76,7 @@ export class Engine {
   readonly #store: TaskStore;
   readonly #runners: Runners;
   readonly #inbox: Inbox;
+  readonly #recovery: RecoveryContext;
   readonly #streams: Places;
   #closing = false;
 
@@ -96,18 +97,28 @@ export class Engine {
       deduplicate: options.deduplicate ?? true,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
+      keepTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
     this.webhooks = options.push && this.#webhooks(options.push, newId);
     const deduplicate = options.deduplicate ?? true;
-    this.#inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits, deduplicate });
+    const inbox = new Inbox({ agent, store, runners: this.#runners, newId, limits, deduplicate });
+    this.#inbox = inbox;
+    const { agentId } = options;
+    this.#recovery = { agent, agentId, store, runners: this.#runners, inbox, attempts: limits.attempts };
   }
 
-  /** Settles what an earlier process left behind: its unfinished tasks fail with a reason (E9). */
+  /**
+   * Settles what an earlier process left behind: its unfinished tasks go on as the agent says (`afterRestart`), or fail with
+   * a reason (E9). To be called before anything else.
+   */
   async open(): Promise<void> {
-    await failOrphans(this.#agentId, this.#store, this.#runners);
+    await recover(this.#recovery);
   }
 
-  /** Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason. */
+  /**
+   * Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason, or stay as
+   * they are for the next `open`, where the agent goes on `afterRestart`.
+   */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const reason = "The server was stopped while the agent was at work; send the message again.";

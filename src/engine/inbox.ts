@@ -9,6 +9,7 @@ import { Deferred } from "../base/index.ts";
 import { toReply } from "./agent-event.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
 import type { Caller, Scope } from "./caller.ts";
+import { callerOf, type KeptTurn } from "./kept-turn.ts";
 import type { NewId } from "./new-id.ts";
 import { Desks, type Desk } from "./desks.ts";
 import { Places, tooMany, type EngineLimits } from "./limits.ts";
@@ -95,6 +96,16 @@ export class Inbox {
       forget();
       throw error;
     }
+  }
+
+  /** A turn that an earlier process began; throws when there is no place for it. `message`: with its task's ids. */
+  again(scope: Scope, kept: KeptTurn, message: Message): Turn {
+    const caller = callerOf(scope, kept);
+    const request = { ...kept.request, message };
+    // Its task is there, whatever the agent says first this time.
+    const service = { ...kept.service, needsTask: true };
+    const letter = { scope, request, caller, service, desk: this.#desks.of(scope) };
+    return this.#turn(letter, message, kept.attempt + 1);
   }
 
   async #lookUp(letter: Letter): Promise<Accepted> {
@@ -203,7 +214,7 @@ export class Inbox {
   }
 
   /** A turn that holds its place among the agents at work until it ends. */
-  #turn({ scope, request, caller, service, desk }: Letter, message: Message): Turn {
+  #turn({ scope, request, caller, service, desk }: Letter, message: Message, attempt = 1): Turn {
     const all = this.#runs;
     // Who may choose the tenant would have as many places as there are names.
     const own = caller.choseTenant ? this.#desks.of({ ...caller, tenant: "" }).runs : desk.runs;
@@ -216,7 +227,7 @@ export class Inbox {
     }
     const { store, runners } = this.#context;
     const others = new OtherTasks(store, runners, scope, message);
-    const turn = new Turn(request, message, caller, service, others);
+    const turn = new Turn(request, message, caller, service, others, attempt);
     turn.onEnd(() => {
       all.leave();
       own.leave();
@@ -240,7 +251,8 @@ async function hearFirst(begin: () => Speech): Promise<Speech> {
   }
 }
 
-function messageIn(event: { task?: unknown } | object): Message | undefined {
+/** The message with which a logged event began a turn. */
+export function messageIn(event: { task?: unknown } | object): Message | undefined {
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
   return undefined;

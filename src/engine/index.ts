@@ -19,6 +19,7 @@ export { randomId } from "./new-id.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions, EnginePush } from "./engine.ts";
+export type { KeptTurn } from "./kept-turn.ts";
 export type { EngineLimits } from "./limits.ts";
 export { Places } from "./limits.ts";
 export type { Observer, PushSeen } from "./observer.ts";

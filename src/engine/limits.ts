@@ -10,6 +10,8 @@ export interface EngineLimits {
   readonly streams: number;
   /** Messages that wait behind a running turn, per task. Default 16. */
   readonly queuedTurns: number;
+  /** How often a turn is begun, before its task fails for good; for agents that say what is to be done `afterRestart`. Default 5. */
+  readonly attempts: number;
 }
 
 export function engineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
@@ -19,6 +21,7 @@ export function engineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
     runsPerCaller: given.runsPerCaller ?? runs,
     streams: given.streams ?? 10_000,
     queuedTurns: given.queuedTurns ?? 16,
+    attempts: given.attempts ?? 5,
   };
 }
 

@@ -16,6 +16,7 @@ import { Deferred } from "../base/index.ts";
 import type { Scope } from "./caller.ts";
 import { timestampOf, type Clock } from "./clock.ts";
 import type { Committer, Writer } from "./committer.ts";
+import type { KeptTurn } from "./kept-turn.ts";
 import type { Observer } from "./observer.ts";
 import type { Watched } from "./push/watches.ts";
 import type { WebhookRegistration } from "./push/store.ts";
@@ -34,6 +35,8 @@ export interface LogContext {
   readonly merge: boolean;
   /** Have the store remember the ids of messages. */
   readonly deduplicate: boolean;
+  /** Have the store keep what turns at work were asked. */
+  readonly keepTurns: boolean;
   /** Left word with when a task that may have webhooks has new events. */
   readonly outbox?: { wake(task: Watched, registered?: readonly WebhookRegistration[]): void } | undefined;
 }
@@ -85,6 +88,8 @@ export class LiveTask implements Writer, Watched {
   #room: Deferred | undefined;
   #changed: Deferred | undefined;
   #failure: A2AError | undefined;
+  /** To be kept with what is pending. */
+  #turn: KeptTurn | undefined;
   /** Something among what is pending is waited for. */
   #urgent = false;
 
@@ -178,11 +183,21 @@ export class LiveTask implements Writer, Watched {
     accepted: Deferred<number>,
     webhook?: WebhookRegistration,
   ): Refusal | undefined {
-    const seq = this.#seq + (this.#underWay?.append.events.length ?? 0) + this.#pending.length + 1;
+    const seq = this.lastSeq + 1;
     const refusal = this.accept(event);
     if (refusal) return refusal;
     this.#messages.push({ messageId, seq, accepted, webhook });
     return undefined;
+  }
+
+  /** Has the store keep the turn with the newest event that was taken in. */
+  keep(turn: KeptTurn): void {
+    this.#turn = turn;
+  }
+
+  /** The seq of the newest event once all that is pending is committed. */
+  get lastSeq(): number {
+    return this.#seq + (this.#underWay?.append.events.length ?? 0) + this.#pending.length;
   }
 
   /** Undefined when a writer may go on, else resolves when it may. */
@@ -198,6 +213,8 @@ export class LiveTask implements Writer, Watched {
     const messages = this.#messages;
     this.#messages = [];
     this.#urgent = false;
+    const turn = this.#turn;
+    this.#turn = undefined;
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
     const append: Append = {
       scope: this.scope,
@@ -208,6 +225,7 @@ export class LiveTask implements Writer, Watched {
       status: { state: this.#state, timestamp: this.#timestamp },
       messages: this.#context.deduplicate ? messages.map(({ messageId, seq }) => ({ messageId, seq })) : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
+      ...(this.#context.keepTurns ? this.#kept(turn) : {}),
     };
     // Before anything is serialised, which can fail: who waits for the messages must be told.
     this.#underWay = { append, messages };
@@ -216,6 +234,12 @@ export class LiveTask implements Writer, Watched {
     const whole = { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) };
     this.#underWay = { append: whole, messages };
     return whole;
+  }
+
+  /** What the store is to keep of the turn: of a task that has ended nothing more. */
+  #kept(turn: KeptTurn | undefined): Pick<Append, "turn"> {
+    if (this.#state && isTerminal(this.#state)) return { turn: null };
+    return turn ? { turn } : {};
   }
 
   committed(): void {

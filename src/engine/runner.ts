@@ -15,7 +15,9 @@ import {
 import type { Deferred } from "../base/index.ts";
 import { toMessage, toStatusUpdate, toTaskEvent } from "./agent-event.ts";
 import type { Agent } from "./agent.ts";
+import { Anew } from "./anew.ts";
 import type { Caller, Scope } from "./caller.ts";
+import { toKeptTurn } from "./kept-turn.ts";
 import type { NewId } from "./new-id.ts";
 import { LiveTask, type LiveTaskListener, type LogContext } from "./live-task.ts";
 import { registrationWith } from "./push/webhooks.ts";
@@ -106,12 +108,35 @@ export class Runner implements LiveTaskListener {
       return;
     }
     this.#turn = turn;
-    const { committer } = this.#context;
-    committer.enter();
-    turn.onEnd(() => committer.leave());
+    this.#enter(turn);
+    if (this.#context.keepTurns) live.keep(toKeptTurn(turn, turn.found.seq));
     // Who asks from now on must not be told that the task waits for what it has just been given.
     if (live.state && isInterrupted(live.state)) this.#moveTo("TASK_STATE_WORKING");
     void this.#work(turn, found, speech);
+  }
+
+  /**
+   * Has the agent work again on a turn that an earlier process began with the message at `seq`. `found`: the task as the
+   * turn found it. Begins once the attempt is durable: a turn that kills its process does so only so often.
+   */
+  async again(turn: Turn, seq: number, found: Task, how: "restart" | "resume"): Promise<void> {
+    const { live } = this;
+    const task = how === "restart" ? found : snapshot(live.snapshot());
+    turn.found = { task: snapshot(found), seq };
+    if (how === "restart") turn.anew = new Anew(turn.found.task);
+    turn.accepted.resolve(seq);
+    this.#turn = turn;
+    this.#enter(turn);
+    this.#moveTo("TASK_STATE_WORKING");
+    live.keep(toKeptTurn(turn, seq));
+    await live.changed();
+    if (!turn.ended) void this.#work(turn, task);
+  }
+
+  #enter(turn: Turn): void {
+    const { committer } = this.#context;
+    committer.enter();
+    turn.onEnd(() => committer.leave());
   }
 
   /** Asks the agent to stop; one that does not within the grace period is fenced off (E8). */
@@ -146,8 +171,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise.
-   * Resolves once all of that is committed.
+   * Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise, or can
+   * go on with it after a restart. Resolves once all of that is committed; rejects when the task waits for the restart.
    */
   async stop(reason: string, graceMs: number): Promise<void> {
     for (const queued of this.#queue.splice(0)) queued.fail(closing());
@@ -202,7 +227,8 @@ export class Runner implements LiveTaskListener {
       let step = first ?? (await iterator.next());
       while (!step.done) {
         if (turn.fenced) return;
-        const event = toTaskEvent(live, step.value, timestamp, this.#context.newId);
+        const said = toTaskEvent(live, step.value, timestamp, this.#context.newId);
+        const event = turn.anew ? turn.anew.of(said) : said;
         if (this.#isKnown(turn, event)) {
           step = await iterator.next();
           continue;
@@ -224,7 +250,8 @@ export class Runner implements LiveTaskListener {
 
   /** An agent that begins by saying that it works, in a turn that has said so already. */
   #isKnown(turn: Turn, event: TaskEvent): boolean {
-    if (turn.state !== undefined || turn.found?.seq === 1 || !("statusUpdate" in event)) return false;
+    const isFirst = turn.found?.seq === 1 && turn.attempt === 1;
+    if (turn.state !== undefined || isFirst || !("statusUpdate" in event)) return false;
     const { status, metadata } = event.statusUpdate;
     return (
       status.state === "TASK_STATE_WORKING" &&
@@ -248,8 +275,15 @@ export class Runner implements LiveTaskListener {
     const { state } = this.live;
     if (turn.fenced || !state || isTerminal(state)) return;
     if (turn.cancelled) this.#moveTo("TASK_STATE_CANCELED");
-    else if (turn.stopReason) this.#moveTo("TASK_STATE_FAILED", turn.stopReason);
-    else if (!turn.state || !isInterrupted(turn.state)) this.#moveTo("TASK_STATE_COMPLETED");
+    else if (turn.stopReason) {
+      if (!this.#handsOver(turn)) this.#moveTo("TASK_STATE_FAILED", turn.stopReason);
+    } else if (!turn.state || !isInterrupted(turn.state)) this.#moveTo("TASK_STATE_COMPLETED");
+  }
+
+  /** True when the server stopped the agent within a turn that a later one begins again. */
+  #handsOver({ stopReason, cancelled }: Turn): boolean {
+    const { keepTurns, store } = this.#context;
+    return stopReason !== undefined && !cancelled && keepTurns && store.durable === true;
   }
 
   #concludeFailed(turn: Turn, thrown: unknown): void {
@@ -295,7 +329,9 @@ export class Runner implements LiveTaskListener {
   rest(): void {
     if (this.live.busy) return;
     if (this.#turn?.ended) {
-      this.#turn.stopped.resolve(this.live.snapshot());
+      // Whoever waits for a turn that goes on after a restart hears nothing of a task at work, and asks again then.
+      if (this.#handsOver(this.#turn)) this.#turn.stopped.reject(closing());
+      else this.#turn.stopped.resolve(this.live.snapshot());
       this.#turn = undefined;
     }
     if (this.#turn) return;

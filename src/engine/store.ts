@@ -1,5 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { Scope } from "./caller.ts";
+import type { KeptTurn } from "./kept-turn.ts";
 import type { PushStore, WebhookRegistration } from "./push/store.ts";
 
 /** Events to add to one task's log, all or nothing. */
@@ -17,6 +18,11 @@ export interface Append {
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
   /** Webhooks that are registered with the events, all of which they are to be sent. */
   readonly webhooks?: readonly WebhookRegistration[];
+  /**
+   * What `unfinished` is to say of the task from now on; null: nothing any more. Absent for most agents: those whose turns
+   * are not begun again.
+   */
+  readonly turn?: KeptTurn | null;
   /** The task at the last seq of `events`, when a snapshot is due; only given to stores that ask for `snapshots`. */
   readonly snapshot?: Task;
 }
@@ -57,6 +63,8 @@ export interface UnfinishedTask {
   readonly seq: number;
   readonly state: TaskState;
   readonly timestamp: string;
+  /** The newest `Append.turn`. A store that keeps none has turns that only fail after a restart. */
+  readonly turn?: KeptTurn;
 }
 
 /**
@@ -69,6 +77,8 @@ export interface TaskStore {
   readonly name: string;
   /** True when `Append.snapshot` shortens later loads. */
   readonly snapshots: boolean;
+  /** True when another process can open it and has all of it: what is unfinished then can wait for that one. */
+  readonly durable?: boolean;
   open(): Promise<void>;
   close(): Promise<void>;
   /**

@@ -8,6 +8,7 @@ import type {
 } from "../protocol/index.ts";
 import { Deferred } from "../base/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
+import type { Anew } from "./anew.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service.ts";
 
@@ -38,6 +39,10 @@ export class Turn {
   cancelled: JsonObject | undefined;
   /** Why the server stopped the agent. */
   stopReason: string | undefined;
+  /** What the agent says of artifacts, when an earlier attempt may have said some of it. */
+  anew: Anew | undefined;
+  /** How often an agent has begun with this turn, this time included. */
+  readonly attempt: number;
   /** Nothing that the agent says counts any more. */
   fenced = false;
   #ended = false;
@@ -51,12 +56,14 @@ export class Turn {
     caller: Caller,
     service: ServiceParameters,
     others: Turn["others"],
+    attempt = 1,
   ) {
     this.request = request;
     this.message = message;
     this.caller = caller;
     this.service = service;
     this.others = others;
+    this.attempt = attempt;
   }
 
   /** The agent is done, or cut off. */
@@ -113,6 +120,7 @@ class TurnRun implements Run {
   readonly contextId: string;
   readonly message: Message;
   readonly task: Task;
+  readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   readonly metadata: JsonObject;
@@ -126,6 +134,7 @@ class TurnRun implements Run {
     this.contextId = task.contextId;
     this.message = turn.message;
     this.task = task;
+    this.attempt = turn.attempt;
     this.caller = turn.caller;
     this.configuration = turn.request.configuration ?? {};
     this.metadata = turn.request.metadata ?? {};

@@ -2,6 +2,7 @@ import { SlotMap } from "../base/index.ts";
 import type {
   Append,
   AppendRefusal,
+  KeptTurn,
   ListCursor,
   ListPage,
   ListQuery,
@@ -28,6 +29,7 @@ interface TaskLog {
   messageIds: string[];
   state: TaskState;
   timestamp: string;
+  turn: KeptTurn | undefined;
   task: Task | undefined;
   folded: number;
 }
@@ -120,9 +122,10 @@ export class MemoryStore implements TaskStore {
   async unfinished(): Promise<UnfinishedTask[]> {
     const tasks: UnfinishedTask[] = [];
     for (const { scope, logs } of this.#owners.values()) {
-      for (const { taskId, contextId, events, state, timestamp } of logs.values()) {
+      for (const { taskId, contextId, events, state, timestamp, turn } of logs.values()) {
         if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_WORKING") {
-          tasks.push({ scope, taskId, contextId, seq: events.length, state, timestamp });
+          const task = { scope, taskId, contextId, seq: events.length, state, timestamp };
+          tasks.push(turn ? { ...task, turn } : task);
         }
       }
     }
@@ -142,6 +145,7 @@ export class MemoryStore implements TaskStore {
     status,
     messages,
     webhooks,
+    turn,
   }: Append): AppendRefusal | undefined {
     const owner = this.#ownerOf(scope);
     const known = owner.logs.get(taskId);
@@ -155,6 +159,7 @@ export class MemoryStore implements TaskStore {
       messageIds: [],
       state: status.state,
       timestamp: status.timestamp,
+      turn: undefined,
       task: undefined,
       folded: 0,
     };
@@ -164,6 +169,7 @@ export class MemoryStore implements TaskStore {
     }
     extend(log, events, messages);
     for (const { messageId, seq } of messages) owner.messages.add(messageId, { taskId, seq });
+    if (turn !== undefined) log.turn = turn ?? undefined;
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (webhooks) for (const webhook of webhooks) this.#push.register(scope, taskId, after, webhook);

@@ -375,6 +375,23 @@ export function storeContract(name: string, make: () => TaskStore): void {
       expect(found).toEqual(expect.arrayContaining(expected));
     });
 
+    it("keeps the newest turn of a task until it is told that there is none any more [E9]", async () => {
+      const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
+      const kept = async (): Promise<unknown[]> => (await store.unfinished()).map((task) => task.turn);
+      await commitOne(store, append("t", 0, [birth("t")], { turn }));
+      expect(await kept()).toEqual([turn]);
+      await commitOne(store, append("t", 1, [chunk("t", "a")]));
+      expect(await kept()).toEqual([turn]);
+      await commitOne(store, append("t", 2, [chunk("t", "b")], { turn: { ...turn, attempt: 2 } }));
+      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
+      // Refused, it leaves nothing of itself.
+      await store.commit([append("t", 9, [chunk("t", "c")], { turn })]);
+      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
+      await commitOne(store, append("t", 3, [chunk("t", "c")], { turn: null }));
+      expect(await store.unfinished()).toHaveLength(1);
+      expect(await kept()).toEqual([undefined]);
+    });
+
     it("loads the same with snapshots at any points as without", async () => {
       let count = 0;
       const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { ListPage, ListQuery, Scope, UnfinishedTask } from "../../engine/index.ts";
+import type { KeptTurn, ListPage, ListQuery, Scope, UnfinishedTask } from "../../engine/index.ts";
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { replay } from "../replay.ts";
 import type { Scopes } from "./scopes.ts";
@@ -41,8 +41,8 @@ export class Reader {
        WHERE message.scope = ? AND message.message_id = ?`,
     );
     this.#unfinished = db.prepare(
-      `SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp
-       FROM task JOIN scope ON scope.key = task.scope
+      `SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp, turn.json AS turn
+       FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key
        WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`,
     );
   }
@@ -116,6 +116,7 @@ export class Reader {
       seq: row["seq"] as number,
       state: row["state"] as TaskState,
       timestamp: row["timestamp"] as string,
+      ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as KeptTurn }),
     }));
   }
 

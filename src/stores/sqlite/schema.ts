@@ -69,8 +69,16 @@ const PUSH_TABLES = `
   CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
 `;
 
+/** What was asked in turns that are begun again after a restart; of most agents nothing. */
+const TURN_TABLE = `
+  CREATE TABLE turn (
+    task INTEGER PRIMARY KEY,
+    json TEXT NOT NULL
+  );
+`;
+
 /** What each version added to the one before. */
-const STEPS = [TABLES, PUSH_TABLES];
+const STEPS = [TABLES, PUSH_TABLES, TURN_TABLE];
 const VERSION = STEPS.length;
 
 /** Creates the tables in an empty database, adds those that an older one lacks; refuses one that a newer Colloquy wrote. */

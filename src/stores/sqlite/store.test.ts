@@ -66,6 +66,10 @@ describe("SqliteStore", () => {
     expect(await store.load(alice, "t")).toEqual({ task: folded(log), seq: 2 });
     expect(await store.findMessage(alice, "m1")).toEqual({ taskId: "t", seq: 1 });
     expect(await store.unfinished()).toMatchObject([{ scope: alice, taskId: "t", seq: 2 }]);
+    const turn = { seq: 1, attempt: 1, request: {}, service: {} };
+    await commitOne(store, append("kept", 0, [birth("kept")], { turn }));
+    await reopen();
+    expect((await store.unfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
     await commitOne(store, append("t", 2, [chunk("t", "more")]));
     await commitOne(store, append("u", 0, [birth("u")]));
     expect(await store.load(alice, "t")).toMatchObject({ seq: 3 });
@@ -140,15 +144,15 @@ describe("SqliteStore", () => {
     it("adds the tables that a file of the first version lacks, and keeps what it has", async () => {
       const log = [birth("t", { message: question("m1") }), chunk("t", "a")];
       await commitOne(store, append("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
-      // What version 2 added, taken away again.
-      store.transaction((db) => db.exec("DROP TABLE push; PRAGMA user_version = 1;"));
+      // What versions 2 and 3 added, taken away again.
+      store.transaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
       await reopen();
       expect(await store.load(alice, "t")).toEqual({ task: folded(log), seq: 2 });
       expect(await store.findMessage(alice, "m1")).toEqual({ taskId: "t", seq: 1 });
       expect(await store.push.put(alice, "t", registration("w"))).toMatchObject({ delivered: 2 });
       await reopen();
       expect(await store.push.list(alice, "t")).toMatchObject([registration("w")]);
-      expect(store.database().prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+      expect(store.database().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     });
 
     it("is refused for a file that a newer version wrote", async () => {

@@ -34,6 +34,7 @@ interface Open {
 export class SqliteStore implements TaskStore {
   readonly name: string;
   readonly snapshots = true;
+  readonly durable = true;
   readonly push: PushStore = {
     put: async (scope, taskId, registration) => this.#write((push) => push.put(scope, taskId, registration)),
     get: async (scope, taskId, id) => this.#ask(({ push }) => push.get(scope, taskId, id)),
@@ -78,7 +79,7 @@ export class SqliteStore implements TaskStore {
 
   /**
    * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `transaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message` and `push`.
+   * `transaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message`, `push` and `turn`.
    */
   database(): DatabaseSync {
     return this.#opened().file.db;

@@ -22,6 +22,8 @@ export class Writer {
   readonly #addMessage: StatementSync;
   readonly #removeMessage: StatementSync;
   readonly #putSnapshot: StatementSync;
+  readonly #putTurn: StatementSync;
+  readonly #removeTurn: StatementSync;
 
   constructor(db: DatabaseSync, scopes: Scopes, push: PushTable) {
     this.#scopes = scopes;
@@ -46,11 +48,13 @@ export class Writer {
       `INSERT INTO snapshot (task, seq, json) VALUES (?, ?, ?)
        ON CONFLICT (task) DO UPDATE SET seq = excluded.seq, json = excluded.json`,
     );
+    this.#putTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
+    this.#removeTurn = db.prepare("DELETE FROM turn WHERE task = ?");
   }
 
   /** Writes all of an append, or refuses it and leaves nothing of it. */
   append(append: Append): AppendRefusal | undefined {
-    const { after, events, snapshot, status, webhooks = [] } = append;
+    const { after, events, snapshot, status, webhooks = [], turn } = append;
     const scope = this.#scopes.findOrAdd(append.scope);
     const key = after === 0 ? this.#nextKey : this.#keyOf(scope, append.taskId);
     if (key === undefined) return "conflict";
@@ -64,6 +68,8 @@ export class Writer {
     }
     this.#addEvents.run(key, seq, events.map(({ json }) => json).join("\n"));
     if (snapshot) this.#putSnapshot.run(key, seq, JSON.stringify(snapshot));
+    if (turn) this.#putTurn.run(key, JSON.stringify(turn));
+    else if (turn === null) this.#removeTurn.run(key);
     for (const webhook of webhooks) this.#push.register({ key, seq, state: status.state }, after, webhook);
     this.#remember(key, scope, append);
     return undefined;
