@@ -241,6 +241,7 @@ describe("an agent of the AI SDK", () => {
           { messageId: "3", role: "ROLE_USER", parts: [{ text: "Seoul" }] },
         ],
       },
+      attempt: 1,
       caller: { tenant: "", principal: "" },
       configuration: {},
       metadata: {},
