@@ -77,6 +77,12 @@ describe("the examples", () => {
       "13-cards.ts",
       /^18\n1\. CONTROLLER {4}→ \[TASK\] {4}PLANNER\n[^]*\n6\. PLANNER {7}← \[RESULT\] {2}CONTROLLER\n$/,
     ],
+    [
+      "14-mcp-server.ts",
+      /^station_forecast: Tells the weather of tomorrow\nTASK_STATE_INPUT_REQUIRED For which city\?\nLooking at the sky…\nIt will be sunny in Busan\.\nIt will be sunny in Busan\.\n$/,
+    ],
+    ["15-mcp-tools.ts", /^There are 12 apples\.\n$/],
+    ["16-adk-mcp-http.ts", /^The station says: It is sunny in Busan, 21 °C\.\n$/],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

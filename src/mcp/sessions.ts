@@ -26,6 +26,10 @@ export class Sessions {
   }
 
   async fetch(request: Request): Promise<Response> {
+    // A stream for what a server says unasked, which is nothing: tools do not change, and what belongs to a call goes
+    // out with its answer.
+    if (request.method === "GET")
+      return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
     const id = request.headers.get("mcp-session-id");
     if (id === null) return this.#begin(request);
     const session = this.#open.get(id);

@@ -122,11 +122,12 @@ export async function toolsOf2025(): Promise<{
   };
   const http = createServer((incoming, outgoing) => {
     const id = incoming.headers["mcp-session-id"];
-    const session = id === undefined ? begin() : Promise.resolve(sessions.get(String(id)));
-    void session.then(async (transport) => {
-      if (transport) await transport.handleRequest(incoming, outgoing);
+    const answer = async (): Promise<void> => {
+      const session = id === undefined ? await begin() : sessions.get(String(id));
+      if (session) await session.handleRequest(incoming, outgoing);
       else outgoing.writeHead(404).end();
-    });
+    };
+    void answer();
   });
   await new Promise<void>((resolve) => {
     http.listen(0, "127.0.0.1", resolve);
