@@ -54,7 +54,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       engine: "types",
       client: "whole",
     },
-    packages: ["@a2a-js/sdk", "ai"],
+    packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph"],
     node: true,
   },
   cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },

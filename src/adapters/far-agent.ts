@@ -72,11 +72,19 @@ export class FarAgent {
     if (!known) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
 
-  /** The last of what `ask` gives. */
-  async answer(input: Input, call: FarCall): Promise<FarAnswer> {
-    let last: FarAnswer | undefined;
-    for await (const answer of this.ask(input, call)) last = answer;
-    return last as FarAnswer;
+  /** What it answered to a message that it was sent before, once it is done or asks; undefined: it has no such message. */
+  async answerTo(messageId: string, taskId: string, signal: AbortSignal): Promise<FarAnswer | undefined> {
+    const remote = await this.#connect();
+    let task = await remote.task.get(taskId, { signal });
+    if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
+    if (!isAtRest(task)) {
+      for await (const event of remote.task.subscribe(taskId, { signal })) {
+        const known = next(task, event);
+        if ("status" in known) task = known;
+        if (isAtRest(task)) break;
+      }
+    }
+    return ofTask(task);
   }
 
   #connect(): Promise<Remote> {
@@ -87,6 +95,10 @@ export class FarAgent {
     });
     return this.#connecting;
   }
+}
+
+function isAtRest({ status: { state } }: Task): boolean {
+  return isTerminal(state) || isInterrupted(state);
 }
 
 function next(known: Task | Message | undefined, event: StreamResponse): Task | Message {

@@ -1,0 +1,284 @@
+import { once } from "node:events";
+import {
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  ToolMessage,
+  AIMessage,
+} from "@langchain/core/messages";
+import { FakeStreamingChatModel } from "@langchain/core/utils/testing";
+import {
+  Annotation,
+  interrupt,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  MessagesAnnotation,
+  StateGraph,
+} from "@langchain/langgraph";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect, type Remote } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { data, text, type StreamResponse } from "../../protocol/index.ts";
+import { bearer } from "../../server/auth/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
+import { fromLangGraph } from "./index.ts";
+
+const about = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
+type Config = LangGraphRunnableConfig;
+type Messages = { messages: BaseMessage[] };
+
+/** A graph of one node. */
+const one = (node: (state: Messages, config: Config) => Promise<Partial<Messages>>) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("node", node)
+    .addEdge("__start__", "node")
+    .compile({ checkpointer: new MemorySaver() });
+
+/** A graph whose model says that, chunk by chunk. */
+const speaking = (chunks: readonly string[], before?: (said: string) => Promise<void> | void): Agent =>
+  fromLangGraph(
+    one(async ({ messages }, config) => {
+      const model = new Speaking(chunks, before);
+      return { messages: [await model.invoke(messages, config)] };
+    }),
+    about,
+  );
+
+class Speaking extends FakeStreamingChatModel {
+  readonly #chunks: readonly string[];
+  readonly #before: ((said: string) => Promise<void> | void) | undefined;
+
+  constructor(chunks: readonly string[], before?: (said: string) => Promise<void> | void) {
+    super({ sleep: 0 });
+    this.#chunks = chunks;
+    this.#before = before;
+  }
+
+  override async *_streamResponseChunks(
+    ...[, , runManager]: Parameters<FakeStreamingChatModel["_streamResponseChunks"]>
+  ): ReturnType<FakeStreamingChatModel["_streamResponseChunks"]> {
+    for (const chunk of this.#chunks) {
+      await this.#before?.(chunk);
+      const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
+      const message = new AIMessageChunk({ content: chunk, usage_metadata } as never);
+      yield { message, text: chunk } as never;
+      await runManager?.handleLLMNewToken(chunk, undefined, undefined, undefined, undefined, {
+        chunk: { message, text: chunk } as never,
+      });
+    }
+  }
+}
+
+const words = (messages: readonly BaseMessage[]): string[] =>
+  messages.flatMap((message) => (HumanMessage.isInstance(message) ? [message.text] : []));
+
+describeAdapter("a graph of LangGraph", {
+  answering: (chunks) => speaking(chunks),
+  pausing: (gate) => speaking(["first ", "second"], (said) => (said === "second" ? gate : undefined)),
+  failing: (error) =>
+    fromLangGraph(
+      one(async () => {
+        throw error;
+      }),
+      about,
+    ),
+  endless: (stopped) =>
+    fromLangGraph(
+      one(async (_, config) => {
+        await new Speaking(["working"]).invoke("go", config);
+        if (!config.signal?.aborted) await once(config.signal as AbortSignal, "abort");
+        stopped();
+        throw (config.signal as AbortSignal).reason;
+      }),
+      about,
+    ),
+  remembering: () =>
+    fromLangGraph(
+      one(async ({ messages }) => ({ messages: [new AIMessage(words(messages).join(" | "))] })),
+      about,
+    ),
+  receiving: () =>
+    fromLangGraph(
+      one(async ({ messages }) => {
+        const blocks = messages.at(-1)?.contentBlocks ?? [];
+        const seen = blocks.map((block) => {
+          if (block.type !== "text") return `file:${String(block["mimeType"])}:${String(block["data"])}`;
+          return block.text.startsWith("{") ? `data:${block.text}` : `text:${block.text}`;
+        });
+        return { messages: [new AIMessage(seen.join(" "))] };
+      }),
+      about,
+    ),
+  asking: () =>
+    fromLangGraph(
+      one(async () => ({
+        messages: [new AIMessage(`Sunny in ${interrupt<string, string>("Which city?")}`)],
+      })),
+      about,
+    ),
+});
+
+describe("a graph of LangGraph", () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close({ graceMs: 0 }));
+  async function remoteOf(agent: Agent, options: ServerOptions = {}): Promise<Remote> {
+    server = createServer(agent, { store: "memory", ...options });
+    return connect((await server.listen()).url);
+  }
+
+  const Research = Annotation.Root({
+    query: Annotation<string>,
+    found: Annotation<string[]>,
+    report: Annotation<string>,
+  });
+  const research = () =>
+    new StateGraph(Research)
+      .addNode("search", async ({ query }, config: Config) => {
+        config.writer?.({ event: "search_complete", message: "Found 2 documents" });
+        return { found: [`${query} 1`, `${query} 2`] };
+      })
+      .addNode("generate", async ({ found }, config: Config) => {
+        config.writer?.("Writing");
+        return { report: `On ${found.join(" and ")}.` };
+      })
+      .addEdge("__start__", "search")
+      .addEdge("search", "generate")
+      .compile();
+
+  it("tells its progress, and answers with what its author makes of its state", async () => {
+    const remote = await remoteOf(
+      fromLangGraph(research(), {
+        ...about,
+        input: ({ text: query }) => ({ query }),
+        answer: ({ report, found }) => [report, data({ sources: found.length })],
+      }),
+    );
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("tea")) events.push(event);
+    const progress = events.flatMap((event) =>
+      "statusUpdate" in event ? (event.statusUpdate.status.message?.parts ?? []) : [],
+    );
+    expect(progress).toEqual([
+      text("Found 2 documents"),
+      data({ event: "search_complete", message: "Found 2 documents" }),
+      text("Writing"),
+    ]);
+    const [first] = events;
+    const { artifacts } = await remote.task.get(first && "task" in first ? first.task.id : "");
+    expect(artifacts?.map(({ parts }) => parts)).toEqual([
+      [text("On tea 1 and tea 2."), data({ sources: 2 })],
+    ]);
+  });
+
+  it("shows tool calls as data, sums up usage, and makes paragraphs of what two nodes say", async () => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("plan", async () => ({
+        messages: [
+          new AIMessage({
+            content: "Let me see.",
+            tool_calls: [{ id: "c1", name: "look", args: { at: "sky" } }],
+          }),
+          new ToolMessage({ content: "blue", tool_call_id: "c1", name: "look" }),
+          new ToolMessage({ content: "10.1.2.3 is down", tool_call_id: "c2", name: "look", status: "error" }),
+        ],
+      }))
+      .addNode("say", async ({ messages }, config: Config) => ({
+        messages: [await new Speaking(["It is ", "blue."]).invoke(messages, config)],
+      }))
+      .addEdge("__start__", "plan")
+      .addEdge("plan", "say")
+      .compile();
+    const task = await taskOf((await remoteOf(fromLangGraph(graph, about))).send("look"));
+    expect(answerIn(task)).toBe("Let me see.\n\nIt is blue.");
+    const shown = [...(task.history ?? []), task.status.message].flatMap((message) =>
+      message?.role === "ROLE_AGENT" ? message.parts : [],
+    );
+    expect(shown).toEqual([
+      data({ type: "tool-call", toolCallId: "c1", toolName: "look", input: { at: "sky" } }),
+      data({ type: "tool-result", output: "blue", toolCallId: "c1", toolName: "look" }),
+      data({ type: "tool-error", toolCallId: "c2", toolName: "look" }),
+    ]);
+    expect(task.metadata).toEqual({ usage: { inputTokens: 2, outputTokens: 4, totalTokens: 6 } });
+  });
+
+  it("answers only with what it is told to", async () => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("draft", async () => ({ messages: [new AIMessage("A draft.")] }))
+      .addNode("final", async () => ({ messages: [new AIMessage("The text.")] }))
+      .addEdge("__start__", "draft")
+      .addEdge("draft", "final")
+      .compile();
+    const remote = await remoteOf(fromLangGraph(graph, { ...about, nodes: ["final"] }));
+    expect(answerIn(await taskOf(remote.send("write")))).toBe("The text.");
+  });
+
+  it("goes on with data, and with one answer to several questions", async () => {
+    const graph = new StateGraph(Annotation.Root({ a: Annotation<unknown>, b: Annotation<unknown> }))
+      .addNode("left", async () => ({ a: interrupt({ approve: "left" }) }))
+      .addNode("right", async () => ({ b: interrupt({ approve: "right" }) }))
+      .addEdge("__start__", "left")
+      .addEdge("__start__", "right")
+      .compile({ checkpointer: new MemorySaver() });
+    const served = fromLangGraph(graph, {
+      ...about,
+      input: () => ({ a: 0 }),
+      answer: ({ a, b }) => JSON.stringify([a, b]),
+    });
+    const remote = await remoteOf(served);
+    const asked = await taskOf(remote.send("go"));
+    const parts = asked.status.message?.parts ?? [];
+    expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
+    const [left, right] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
+    const each = data({ [left ?? ""]: "yes", [right ?? ""]: { no: 1 } });
+    expect(answerIn(await taskOf(remote.send([each], { taskId: asked.id })))).toBe('["yes",{"no":1}]');
+    const again = await taskOf(remote.send("go"));
+    expect(answerIn(await taskOf(remote.send([data(true)], { taskId: again.id })))).toBe("[true,true]");
+  });
+
+  it("does not forget what it has asked because somebody asks something else", async () => {
+    const served = fromLangGraph(
+      one(async () => ({
+        messages: [new AIMessage(`Sunny in ${interrupt<string, string>("Which city?")}`)],
+      })),
+      about,
+    );
+    const remote = await remoteOf(served);
+    const asked = await taskOf(remote.send("Weather?"));
+    const other = await taskOf(remote.send("And the time?", { contextId: asked.contextId }));
+    expect(other.status).toMatchObject({
+      state: "TASK_STATE_FAILED",
+      message: { parts: [{ text: expect.stringContaining(asked.id) as string }] },
+    });
+    expect(answerIn(await taskOf(remote.send("Seoul", { taskId: asked.id })))).toBe("Sunny in Seoul");
+    // One that was cancelled is not waited for.
+    const third = await taskOf(remote.send("Weather?", { contextId: asked.contextId }));
+    await remote.task.cancel(third.id);
+    const fourth = await taskOf(remote.send("Weather?", { contextId: asked.contextId }));
+    expect(fourth.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+  });
+
+  it("keeps the threads of two callers apart, whatever they call their conversation", async () => {
+    const threads: unknown[] = [];
+    const served = fromLangGraph(
+      one(async ({ messages }, config) => {
+        threads.push(config.configurable?.["thread_id"]);
+        return { messages: [new AIMessage(words(messages).join(" | "))] };
+      }),
+      about,
+    );
+    server = createServer(served, {
+      store: "memory",
+      authenticate: bearer({ tokens: { "token-of-ada-0123": "ada", "token-of-bob-0123": "bob" } }),
+    });
+    const { url } = await server.listen();
+    const [ada, bob] = await Promise.all(
+      ["token-of-ada-0123", "token-of-bob-0123"].map((token) => connect(url, { auth: { bearer: token } })),
+    );
+    const contextId = "the-same";
+    await ada?.send("my secret", { contextId });
+    const answer = await taskOf((bob as Remote).send("hi", { contextId }));
+    expect(answerIn(answer)).toBe("hi");
+    expect(new Set(threads).size).toBe(2);
+  });
+});

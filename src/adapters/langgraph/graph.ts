@@ -1,0 +1,231 @@
+import { Command } from "@langchain/langgraph";
+import type { Agent, AgentDescription } from "../../engine/index.ts";
+import { type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
+import { keyOf, placeOf } from "../conversations.ts";
+import { agent, type Turn } from "../generator.ts";
+import { chunk, type Content, failed, inputRequired, type Said, status } from "../say.ts";
+import { freeId } from "../speech.ts";
+import { toJson } from "../to-json.ts";
+import { decodeMessage, isRecord, type LangMessage, toHuman } from "./message.ts";
+
+/** What is used of a compiled graph; `S` is its state. */
+export interface LangGraph<S> {
+  readonly checkpointer?: unknown;
+  invoke(input: never, options?: never): Promise<S>;
+  stream(input: never, options?: never): Promise<AsyncIterable<unknown>>;
+  getState(config: { configurable: { thread_id: string } }): Promise<{ readonly tasks: readonly unknown[] }>;
+}
+
+/** Given to the graph beside what the adapter gives it (`thread_id`, `signal`, the stream modes). */
+export interface LangGraphConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly context?: Readonly<Record<string, unknown>>;
+  readonly recursionLimit?: number;
+  readonly tags?: string[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+export interface LangGraphOptions<S> extends AgentDescription {
+  /** What the graph begins with. Default: `{ messages: [the message] }`, as `MessagesAnnotation` has it. */
+  input?: (turn: Turn) => unknown;
+  /**
+   * The answer, from the state in which the graph ended; then messages are streamed only from `nodes`. Default: what the
+   * models in the graph say, streamed.
+   */
+  answer?: (state: S) => Content | Content[] | undefined;
+  /** The nodes whose messages are the answer. Default: all, or none when there is `answer`. */
+  nodes?: readonly string[];
+  /** What becomes of a custom event (`config.writer(value)`). Default: a string is a status, all else a status with data. */
+  progress?: (value: unknown) => Said | undefined;
+  /** Whether callers are shown what models think, as an artifact of its own. Default: true. */
+  reasoning?: boolean;
+  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  tools?: boolean;
+  /** What else the graph is given for a turn. */
+  config?: (turn: Turn) => LangGraphConfig;
+}
+
+/**
+ * A compiled LangGraph graph as an agent. `thread_id` is the contextId (with the caller's name in front, where there is
+ * one), so a graph with a checkpointer remembers. An `interrupt(value)` asks for input; the answer, its data part or its
+ * text, is what `interrupt` returns. Custom events are progress; a cancellation reaches `config.signal`.
+ */
+export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<S>): Agent {
+  const {
+    input = (turn: Turn) => ({ messages: [toHuman(turn.message)] }),
+    answer,
+    nodes = answer ? [] : undefined,
+    progress = defaultProgress,
+    reasoning = true,
+    tools = true,
+    config = (): LangGraphConfig => ({}),
+    ...description
+  } = options;
+  return agent(description, async function* (turn) {
+    const more = config(turn);
+    const configurable = { ...more.configurable, thread_id: keyOf(placeOf(turn)) };
+    const interrupts = graph.checkpointer ? interruptsIn(await graph.getState({ configurable })) : [];
+    if (interrupts.length > 0 && isNew(turn)) {
+      const [waiting] = await turn.waiting();
+      // A graph that is given something new forgets what it has asked.
+      if (waiting) yield failed(isWaited(waiting.id));
+    }
+    const goesOn = interrupts.length > 0 && !isNew(turn);
+    const given = goesOn ? new Command({ resume: resumeOf(interrupts, turn) }) : input(turn);
+    const streamMode = ["messages", "custom", "updates", ...(answer ? ["values"] : [])];
+    const how = { ...more, configurable, streamMode, signal: turn.signal };
+    const telling = new Telling(turn, { nodes, progress, reasoning, tools });
+    let state: unknown;
+    // The types of a graph are its own; what it is given is what its author's `input` makes.
+    for await (const event of await graph.stream(given as never, how as never)) {
+      if (!Array.isArray(event)) continue;
+      const [mode, value] = event as [string, unknown];
+      if (mode === "values") state = value;
+      else yield* telling.tell(mode, value);
+    }
+    turn.signal.throwIfAborted();
+    const asked = telling.asked();
+    if (asked) yield asked;
+    const last = answer?.(state as S) ?? [];
+    yield* Array.isArray(last) ? last : [last];
+    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
+  });
+}
+
+function isNew({ task }: Turn): boolean {
+  return task.status.state === "TASK_STATE_SUBMITTED";
+}
+
+function isWaited(taskId: string): string {
+  return `This conversation waits for an answer to task ${taskId}: answer it (with that taskId), cancel it, or begin another conversation (without the contextId).`;
+}
+
+interface Interrupt {
+  readonly id: string;
+  readonly value: unknown;
+}
+
+function interruptsIn({ tasks }: { readonly tasks: readonly unknown[] }): Interrupt[] {
+  return tasks.flatMap((task) => (isRecord(task) ? decodeInterrupts(task["interrupts"]) : []));
+}
+
+function decodeInterrupts(value: unknown): Interrupt[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isRecord).map(({ id, value: asked }) => ({
+    id: typeof id === "string" ? id : "",
+    value: asked,
+  }));
+}
+
+/** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
+function resumeOf(interrupts: readonly Interrupt[], { message, text: words }: Turn): unknown {
+  const given = message.parts.filter((part): part is DataPart => "data" in part);
+  const [only] = given;
+  const answer =
+    only && given.length === 1 ? only.data : given.length > 1 ? given.map(({ data: d }) => d) : words;
+  const ids = interrupts.map(({ id }) => id);
+  if (isRecord(answer) && ids.some((id) => id in answer)) return answer;
+  return ids.length === 1 ? answer : Object.fromEntries(ids.map((id) => [id, answer]));
+}
+
+function defaultProgress(value: unknown): Said | undefined {
+  if (typeof value === "string") return status(value);
+  const words = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
+  return value === undefined ? undefined : status(...words, data(toJson(value)));
+}
+
+interface Shown {
+  readonly nodes: readonly string[] | undefined;
+  readonly progress: (value: unknown) => Said | undefined;
+  readonly reasoning: boolean;
+  readonly tools: boolean;
+}
+
+/** The events of a graph as what an agent says. */
+class Telling {
+  readonly #shown: Shown;
+  readonly #thoughts: string;
+  readonly #interrupts: Interrupt[] = [];
+  readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+  /** The message that spoke last. */
+  #speaker: string | undefined;
+
+  constructor(turn: Turn, shown: Shown) {
+    this.#shown = shown;
+    this.#thoughts = freeId(turn, "reasoning");
+  }
+
+  get metadata(): JsonObject {
+    return this.#usage.totalTokens > 0 ? { usage: { ...this.#usage } } : {};
+  }
+
+  *tell(mode: string, value: unknown): Generator<Said, void, undefined> {
+    if (mode === "custom") {
+      const said = this.#shown.progress(value);
+      if (said !== undefined) yield said;
+    } else if (mode === "messages") yield* this.#ofMessage(value);
+    else if (mode === "updates" && isRecord(value)) yield* this.#ofUpdates(value);
+  }
+
+  /** What the graph waits for, when it has stopped to ask. */
+  asked(): Said | undefined {
+    if (this.#interrupts.length === 0) return undefined;
+    const isOne = this.#interrupts.length === 1;
+    const content = this.#interrupts.flatMap(({ id, value }): Content[] => {
+      if (typeof value === "string") return isOne ? [value] : [text(value, { interruptId: id })];
+      return [data(toJson(value), { interruptId: id })];
+    });
+    return { ...inputRequired(...content), metadata: this.metadata };
+  }
+
+  *#ofMessage(value: unknown): Generator<Said, void, undefined> {
+    const [given, about] = Array.isArray(value) ? (value as unknown[]) : [];
+    const message = decodeMessage(given);
+    if (message?.type !== "ai") return;
+    this.#count(message);
+    const { nodes, reasoning } = this.#shown;
+    const node = isRecord(about) ? about["langgraph_node"] : undefined;
+    if (nodes && !(typeof node === "string" && nodes.includes(node))) return;
+    if (message.thought !== "" && reasoning) {
+      const artifact = { id: this.#thoughts, name: "reasoning", metadata: { thought: true } };
+      yield chunk(artifact, text(message.thought));
+    }
+    if (message.text === "") return;
+    // What two models say are two paragraphs.
+    const isOther = this.#speaker !== undefined && this.#speaker !== message.id;
+    this.#speaker = message.id ?? "";
+    yield isOther ? `\n\n${message.text}` : message.text;
+  }
+
+  *#ofUpdates(updates: Record<string, unknown>): Generator<Said, void, undefined> {
+    this.#interrupts.push(...decodeInterrupts(updates["__interrupt__"]));
+    if (!this.#shown.tools) return;
+    for (const update of Object.values(updates)) {
+      const messages = isRecord(update) ? update["messages"] : undefined;
+      for (const given of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
+        const message = decodeMessage(given);
+        if (message) yield* toolsIn(message, given);
+      }
+    }
+  }
+
+  #count({ usage }: LangMessage): void {
+    this.#usage.inputTokens += usage.inputTokens;
+    this.#usage.outputTokens += usage.outputTokens;
+    this.#usage.totalTokens += usage.totalTokens;
+  }
+}
+
+function* toolsIn(message: LangMessage, given: unknown): Generator<Said, void, undefined> {
+  const { type, toolCalls, toolCallId, name: toolName, isError } = message;
+  if (type === "ai") {
+    for (const { id, name, args } of toolCalls) {
+      yield status(data({ type: "tool-call", toolCallId: id, toolName: name, input: toJson(args) }));
+    }
+  } else if (type === "tool") {
+    const content = isRecord(given) ? given["content"] : undefined;
+    // Why it failed is between the tool and the model.
+    const said = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
+    yield status(data({ ...said, toolCallId, toolName }));
+  }
+}

@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import {
+  Annotation,
+  Command,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  StateGraph,
+} from "@langchain/langgraph";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect, type Remote } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { answerIn, taskOf } from "../adapter.contract.ts";
+import { agent, data, inputRequired, status } from "../index.ts";
+import { a2aNode, fromLangGraph } from "./index.ts";
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+async function urlOf(served: Agent): Promise<string> {
+  const server = createServer(served, { store: "memory" });
+  servers.push(server);
+  return (await server.listen()).url;
+}
+
+const about = { name: "station", description: "Tells the weather of a city" };
+const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
+
+/** A graph whose one node is that agent. */
+function graphWith(place: string | Remote, checkpointer = new MemorySaver()) {
+  const node = a2aNode(place, {
+    input: ({ question }: typeof State.State) => question,
+    output: ({ state, text, data: found }) => ({
+      answer: [state, text, ...(found ?? []).map(String)].join(" "),
+    }),
+  });
+  return new StateGraph(State)
+    .addNode("station", node)
+    .addEdge("__start__", "station")
+    .compile({ checkpointer });
+}
+
+describe("an A2A agent as a node of LangGraph", () => {
+  it("answers, in the conversation of the thread, and what it is doing is a custom event", async () => {
+    const contexts: string[] = [];
+    const url = await urlOf(
+      agent(about, async function* ({ text, contextId }) {
+        contexts.push(contextId);
+        yield status("Looking out of the window…");
+        yield `${text}: sunny.`;
+        yield data(21);
+      }),
+    );
+    const graph = graphWith(url);
+    const how = { configurable: { thread_id: "thread-1" } };
+    const seen: unknown[] = [];
+    for await (const event of await graph.stream({ question: "Seoul" }, { ...how, streamMode: "custom" }))
+      seen.push(event);
+    expect(seen).toEqual(["Looking out of the window…"]);
+    expect((await graph.getState(how)).values["answer"]).toBe("completed Seoul: sunny. 21");
+    await graph.invoke({ question: "Busan" }, how);
+    expect(contexts).toEqual(["thread-1", "thread-1"]);
+  });
+
+  const asking = (heard: string[]): Agent =>
+    agent(about, async function* ({ text, history }) {
+      heard.push(text);
+      if (history.length === 1) yield inputRequired("Which city?");
+      if (history.length === 3) yield inputRequired("Which day?");
+      yield `${text}: sunny.`;
+    });
+
+  it.each([
+    ["in this process", (graph: ReturnType<typeof graphWith>) => graph],
+    ["after a restart", (_: unknown, url: string, saver: MemorySaver) => graphWith(url, saver)],
+  ])(
+    "interrupts its graph when it is asked, and is asked nothing twice when that goes on %s",
+    async (_, after) => {
+      const heard: string[] = [];
+      const url = await urlOf(asking(heard));
+      const saver = new MemorySaver();
+      const how = { configurable: { thread_id: "thread-1" } };
+      const graph = graphWith(url, saver);
+      const asked = await graph.invoke({ question: "Weather?" }, how);
+      expect(asked).toMatchObject({ __interrupt__: [{ value: "Which city?" }] });
+      const later = after(graph, url, saver);
+      const more = await later.invoke(new Command({ resume: "Seoul" }), how);
+      expect(more).toMatchObject({ __interrupt__: [{ value: "Which day?" }] });
+      const done = await after(later, url, saver).invoke(new Command({ resume: "Monday" }), how);
+      expect(done.answer).toBe("completed Monday: sunny.");
+      expect(heard).toEqual(["Weather?", "Seoul", "Monday"]);
+    },
+  );
+
+  it("asks through all servers: a graph that is served is asked by an agent that it asks", async () => {
+    const heard: string[] = [];
+    const graph = graphWith(await urlOf(asking(heard)));
+    const served = fromLangGraph(graph, {
+      name: "front",
+      description: "Asks the station",
+      input: ({ text: question }) => ({ question }),
+      answer: ({ answer }) => answer,
+    });
+    const remote = await connect(await urlOf(served));
+    const asked = await taskOf(remote.send("Weather?"));
+    expect(asked.status).toMatchObject({
+      state: "TASK_STATE_INPUT_REQUIRED",
+      message: { parts: [{ text: "Which city?" }] },
+    });
+    await remote.send("Seoul", { taskId: asked.id });
+    expect(answerIn(await taskOf(remote.send("Monday", { taskId: asked.id })))).toBe(
+      "completed Monday: sunny.",
+    );
+  });
+
+  it("has its task cancelled when the run is aborted", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const url = await urlOf(
+      agent(about, async function* ({ signal }) {
+        yield status("Waiting…");
+        began.resolve();
+        await once(signal, "abort");
+        cancelled.resolve();
+      }),
+    );
+    const abort = new AbortController();
+    const run = graphWith(url).invoke({ question: "Seoul" }, {
+      configurable: { thread_id: "t" },
+      signal: abort.signal,
+    } satisfies LangGraphRunnableConfig);
+    await began.promise;
+    abort.abort();
+    await expect(run).rejects.toThrow(/abort/i);
+    await cancelled.promise;
+  });
+});
