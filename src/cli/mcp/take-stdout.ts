@@ -7,8 +7,10 @@ import { Writable } from "node:stream";
 export function takeStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
-  return new Writable({
+  const stdout = new Writable({
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
   });
+  // Each answer that waits for room listens for it; many at once are no leak.
+  return stdout.setMaxListeners(0);
 }
