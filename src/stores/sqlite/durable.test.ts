@@ -91,6 +91,22 @@ describe("SqliteStore", () => {
     await commitOne(store, append("u", 0, [birth("u")]));
   });
 
+  it("believes no sync that was under way when another failed: the system tells of a failure once", async () => {
+    const done = watch({
+      first: store.commit([append("t", 1, [chunk("t", "a")])], busy),
+      second: store.commit([append("t", 2, [chunk("t", "b")])], busy),
+      load: store.load(alice, "t"),
+    });
+    const [first, second] = disk.asked.splice(0);
+    first?.(new Error("EIO: the disk is gone"));
+    second?.(null);
+    expect(await done()).toEqual([
+      expect.stringContaining("first: A2AError: The task store must be opened again"),
+      expect.stringContaining("load: A2AError: The task store must be opened again"),
+      expect.stringContaining("second: A2AError: The task store must be opened again"),
+    ]);
+  });
+
   it("waits for the disk at once when no agent is kept waiting", async () => {
     await store.commit([append("t", 1, [chunk("t", "a")])], { agentsAtWork: false });
     expect(disk.asked).toEqual([]);

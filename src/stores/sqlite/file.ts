@@ -1,4 +1,13 @@
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+} from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { unavailable } from "./error.ts";
@@ -32,7 +41,7 @@ const SETTINGS = `
 export async function openFile(path: string): Promise<SqliteFile> {
   // Loaded when the first file is opened: who keeps tasks in memory needs no SQLite.
   const { DatabaseSync } = await import("node:sqlite");
-  const file = resolve(path);
+  const file = behindLinks(resolve(path));
   function connect(name: string): DatabaseSync {
     createPrivately(name);
     return new DatabaseSync(name);
@@ -62,6 +71,12 @@ export async function openFile(path: string): Promise<SqliteFile> {
     close();
     throw unavailable(error, `${file} cannot be opened`);
   }
+}
+
+/** Where a link leads: SQLite has the log there, and whoever opens the file by another name is to find our lock. */
+function behindLinks(file: string): string {
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  return isLink ? behindLinks(resolve(dirname(file), readlinkSync(file))) : file;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -125,6 +125,19 @@ describe("SqliteStore", () => {
       expect(await killAfter(second, 1)).toEqual([
         expect.stringContaining(`in use by process ${process.pid};`),
       ]);
+    });
+
+    it("follows a link, and finds the file in use by whatever name", async () => {
+      const link = newPath();
+      symlinkSync(path, link);
+      await expect(new SqliteStore(link).open()).rejects.toThrow(`${path} is in use by process`);
+      await commitOne(store, append("t", 0, [birth("t")]));
+      await store.close();
+      store = new SqliteStore(link);
+      await store.open();
+      await commitOne(store, append("t", 1, [chunk("t", "a")]));
+      expect(await store.load(alice, "t")).toMatchObject({ seq: 2 });
+      await expect(new SqliteStore(path).open()).rejects.toThrow(`${path} is in use by process`);
     });
 
     it("is possible again as soon as the process that had the file was killed [E9]", async () => {

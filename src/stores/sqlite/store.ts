@@ -132,6 +132,8 @@ export class SqliteStore implements TaskStore {
     } finally {
       if (this.#syncing === syncing) this.#syncing = undefined;
     }
+    // The system tells one of several that wait, and the others that all is well.
+    if (this.#failure) throw this.#failure;
   }
 
   #syncNow(file: SqliteFile): void {
@@ -186,6 +188,7 @@ export class SqliteStore implements TaskStore {
     try {
       const answer = question(open);
       await this.#syncing;
+      if (this.#failure) throw this.#failure;
       return answer;
     } catch (error) {
       throw this.#failure ?? unavailable(error);
