@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { createServer as createHttpServer, request as httpRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createServer } from "./index.ts";
@@ -49,6 +50,18 @@ describe("a listening server", () => {
     const open = createServer(parrot, { store: "memory", allowUnauthenticated: true });
     expect((await open.listen({ host: "0.0.0.0" })).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     await open.close();
+  });
+
+  it("waits for no connection on which nothing was ever asked, as browsers open them in advance", async () => {
+    const server = createServer(parrot, { store: "memory" });
+    const { port } = await server.listen();
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    // Accepted behind it, so that the server knows of both.
+    await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`).then((answer) => answer.text());
+    const hungUp = once(socket, "close");
+    await server.close({ graceMs: 60_000 });
+    await hungUp;
   });
 
   it("does not answer on loopback under a foreign name", async () => {

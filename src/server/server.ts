@@ -4,7 +4,7 @@ import {
   type Server as HttpServer,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Committer, Engine, safely, systemClock, type Agent, type TaskStore } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Gate } from "./auth/authentication.ts";
@@ -85,6 +85,8 @@ class AgentServer implements Server {
   #opening: Promise<void> | undefined;
   #isOpen = false;
   #http: HttpServer | undefined;
+  /** All that are open. */
+  readonly #sockets = new Set<Socket>();
   #grpc: GrpcDoor | undefined;
   #loopback = false;
 
@@ -151,6 +153,10 @@ class AgentServer implements Server {
     this.#loopback = isLoopback(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
     this.#http = http;
+    http.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+    });
     await new Promise<void>((resolve, reject) => {
       http.once("error", reject);
       http.listen(port, host, resolve);
@@ -181,6 +187,8 @@ class AgentServer implements Server {
     this.#streams.close();
     this.#grpc?.closeStreams();
     http?.closeIdleConnections();
+    // To Node those are idle that have asked something; others are opened in advance, and may never ask.
+    for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => {
       http?.closeAllConnections();
       this.#grpc?.cut();
