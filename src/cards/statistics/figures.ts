@@ -10,12 +10,12 @@ export interface Figures {
   readonly byType: Readonly<Record<string, number>>;
   /** `planner → solver`: how many. */
   readonly byEdge: Readonly<Record<string, number>>;
-  /** Tasks from planner to solver, a sample. */
-  readonly solverTasks: Spread;
+  /** Tasks from planner to solver, a sample; `undefined` where there are no samples. */
+  readonly solverTasks: Spread | undefined;
   /** Of the solver's results to its planner, those of status `success`; `undefined` where there are none. */
   readonly solverSuccess: Estimate | undefined;
-  /** Of the samples, those with a result `completed`. */
-  readonly completion: Estimate;
+  /** Of the samples, those with a result `completed`; `undefined` where there are none. */
+  readonly completion: Estimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
 }
 
@@ -39,9 +39,12 @@ export function figuresOf(cards: readonly Card[], sampleIds: readonly string[]):
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
     byEdge: countBy(cards, (card) => `${card.sender} → ${card.recipient}`),
-    solverTasks: spreadOf([...samples].map((id) => tasksOf[id] ?? 0)),
+    solverTasks: samples.size > 0 ? spreadOf([...samples].map((id) => tasksOf[id] ?? 0)) : undefined,
     solverSuccess: results.length > 0 ? wilson(successes, results.length) : undefined,
-    completion: wilson([...samples].filter((id) => completed.has(id)).length, samples.size),
+    completion:
+      samples.size > 0
+        ? wilson([...samples].filter((id) => completed.has(id)).length, samples.size)
+        : undefined,
     errorsByType: countBy(
       cards.filter((card) => card.message_type === "error"),
       (card) => errorTypeOf(card.metadata["error_type"]),

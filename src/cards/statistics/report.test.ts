@@ -342,7 +342,12 @@ describe("a report on less than a whole run", () => {
     const cards = exportSeed(recorded([JANET])).map((card) => ({ ...card, metadata: {} }));
     const report = reportOf(recordingOfCards(cards));
     expect(report.unknown).toHaveLength(3);
-    expect(report).toMatchObject({ broken: [], figures: undefined, seed: undefined, found: {} });
+    expect(report).toMatchObject({
+      broken: [],
+      figures: { cards: 6, completion: undefined },
+      seed: undefined,
+      found: {},
+    });
   });
 
   it("counts what was spent on interrupted attempts apart", () => {

@@ -58,8 +58,10 @@ export interface Report {
 }
 
 export interface TokenReport {
-  /** Of all cards. */
+  /** Of all cards that tell input and output apart (`usage`). */
   readonly sum: Tokens;
+  /** Input and output of all cards, with those that tell no more than their sum (`tokens`). */
+  readonly total: number;
   /** Input and output, by problem that is done (or, without a run, by problem). */
   readonly perSample: Spread | undefined;
   /** Of input and output, what was estimated: 0 to 1; `undefined` where there are no tokens. */
@@ -111,7 +113,7 @@ export function reportOf(recording: Recording, { tariff }: ReportOptions = {}): 
     accuracy:
       scores.length > 0 ? wilson(scores.filter(({ correct }) => correct).length, scores.length) : undefined,
     measures: measuresOf(recording),
-    figures: ids.length > 0 ? figuresOf(cards, ids) : undefined,
+    figures: cards.length + ids.length > 0 ? figuresOf(cards, ids) : undefined,
     seed: ids.length > 0 ? seedFigures(cards, ids.length) : undefined,
     tokens: tokensOf(cards, settled, tariff),
     spending: spendingOf(cards),
@@ -226,16 +228,19 @@ function tokensOf(
     cards.flatMap(({ metadata: { usage } }) => (usage?.source === "estimated" ? usage : [])),
   );
   const all = sum.input + sum.output;
-  const totals = settled.map((sample) =>
-    sample.cards.reduce((total, card) => total + (totalOfCard(card) ?? 0), 0),
-  );
+  const totals = settled.map((sample) => totalOf(sample.cards));
   return {
     sum,
+    total: totalOf(cards),
     perSample: totals.length > 0 ? spreadOf(totals) : undefined,
     estimatedShare: all > 0 ? (estimated.input + estimated.output) / all : undefined,
     silent: cards.filter(({ metadata }) => metadata.usage?.source === "none").length,
     price: tariff && priceOf(sum, tariff),
   };
+}
+
+function totalOf(cards: readonly Card[]): number {
+  return cards.reduce((total, card) => total + (totalOfCard(card) ?? 0), 0);
 }
 
 function timeOfRun(

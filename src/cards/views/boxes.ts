@@ -73,8 +73,9 @@ function notesOf(metadata: CardMetadata, numbers: Numbers): string {
   return notes.map(oneLine).join("  ");
 }
 
-/** `tokens=213 (182 in, 31 out, estimated)`. */
+/** `tokens=213 (182 in, 31 out, estimated)`; of a model that told nothing `tokens=?`. */
 function usageNote({ input_tokens, output_tokens, source }: CardUsage, tokens: number | undefined): string {
+  if (source === "none" && input_tokens + output_tokens === 0) return "tokens=?";
   const estimated = source === "reported" ? "" : `, ${source}`;
   return `tokens=${tokens ?? input_tokens + output_tokens} (${input_tokens} in, ${output_tokens} out${estimated})`;
 }

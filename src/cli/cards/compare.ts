@@ -11,12 +11,19 @@ export function cardsCompareCommand(context: Context): Command {
   return addCardsOptions(new Command("compare"))
     .addOption(tariffOption())
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
-      const runs = await readRuns(files, run);
+      const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
         throw new Problem(
           "A2ACLI_ERR_USAGE",
           "Name the files of two runs or more.",
           "colloquy cards stats is for one.",
+        );
+      const bare = runs.find(({ recording }) => !recording.run);
+      if (bare)
+        throw new Problem(
+          "A2ACLI_ERR_USAGE",
+          `${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
+          "Name the file that the run was recorded in (.cards.jsonl).",
         );
       const report = comparisonOf(
         runs.map(({ recording }) => recording),

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import {
   exportSeed,
@@ -14,13 +13,13 @@ import {
   traceabilityOf,
 } from "../../cards/index.ts";
 import type { Context } from "../context.ts";
-import { Problem } from "../problem.ts";
 import { jsonText } from "../text.ts";
-import { addCardsOptions, type CardsOptions } from "./options.ts";
+import { addRunFiles, type RunFilesOptions } from "./options.ts";
 import { onlySample, recordingOnly, sampleOption, type SampleOptions, samplesToShow } from "./samples.ts";
 import { readRun } from "./read.ts";
+import { save } from "./save.ts";
 
-interface ExportOptions extends CardsOptions, SampleOptions {
+interface ExportOptions extends RunFilesOptions, SampleOptions {
   to: keyof typeof FORMS;
   out?: string;
   content?: boolean;
@@ -39,7 +38,7 @@ const FORMS = {
 };
 
 export function cardsExportCommand(context: Context): Command {
-  return addCardsOptions(new Command("export"))
+  return addRunFiles(new Command("export"))
     .addOption(
       new Option("--to <form>", "what to write it as").choices(Object.keys(FORMS)).makeOptionMandatory(),
     )
@@ -47,7 +46,7 @@ export function cardsExportCommand(context: Context): Command {
     .option("--out <file>", "where to; otherwise it is printed")
     .option("--content", "otlp-json: what is on the cards too, not only who, when and how much")
     .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
-      const { recording } = await readRun(files, run);
+      const { recording } = await readRun(files, run, context.stdin);
       const shown = recordingOnly(recording, samplesToShow(recording, sample));
       const text = FORMS[to](shown, content);
       if (out === undefined) context.streams.out(text);
@@ -63,13 +62,4 @@ function cardsOfOne(run: Recording): ReturnType<typeof exportSeed> {
 /** One on a line, for those who search in it. */
 function listText(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => jsonText(item)).join(",\n")}\n]\n` : "[]\n";
-}
-
-async function save(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new Problem("A2ACLI_ERR_USAGE", `${file} cannot be written (${why}).`, "Name another file.", cause);
-  }
 }

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Context } from "../context.ts";
-import { outputOption } from "../options.ts";
-import { type Format, Output } from "../output.ts";
+import { Output } from "../output.ts";
+import { addDocumentOptions, type DocumentOptions } from "./options.ts";
 
 const SOURCES = [
   {
@@ -24,10 +24,9 @@ const SOURCES = [
 
 /** Says where to get the whole datasets. It loads nothing by itself: what is loaded has licences to be read. */
 export function cardsFetchCommand(context: Context): Command {
-  return new Command("fetch")
+  return addDocumentOptions(new Command("fetch"))
     .argument("[folder]", "where they are to be", "data")
-    .addOption(outputOption().env("A2ACLI_OUTPUT"))
-    .action((folder: string, { output }: { output: Format }) => {
+    .action((folder: string, { output }: DocumentOptions) => {
       if (output === "json") {
         new Output(context.streams, output).document({ folder, sources: SOURCES });
         return;

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { htmlOf } from "../../cards/index.ts";
 import { recorded, recordedText } from "../../cards/record/record.fixture.ts";
@@ -15,6 +16,15 @@ describe("colloquy cards html", () => {
     expect((await inProcess(["cards", "html", `${cwd}/run.cards.jsonl`, "-o", "-"])).out).toBe(
       htmlOf(recorded()),
     );
+  });
+
+  it("says where it cannot write, and reads stdin", async () => {
+    const cwd = await directoryWith({ "run.cards.jsonl": recordedText() });
+    const nowhere = await inProcess(["cards", "html", `${cwd}/run.cards.jsonl`, "-o", `${cwd}/no/page.html`]);
+    expect(nowhere).toMatchObject({ code: 2, out: "" });
+    expect(nowhere.err).toContain("no/page.html cannot be written");
+    const stdin = Readable.from([recordedText()]);
+    expect((await inProcess(["cards", "html", "-"], { stdin })).out).toBe(htmlOf(recorded()));
   });
 
   it("makes one of a list of cards, too", async () => {

@@ -4,22 +4,37 @@ import { outputOption } from "../options.ts";
 import type { Format } from "../output.ts";
 
 /** The options of every command that reads a run. */
-export interface CardsOptions {
-  output: Format;
-  json?: boolean;
+export interface RunFilesOptions {
   run?: string;
 }
 
-/** Adds them, and the files. */
-export function addCardsOptions(command: Command): Command {
+/** Those of every command that has a text for people and a document for programs. */
+export interface DocumentOptions {
+  output: Format;
+  json?: boolean;
+}
+
+export type CardsOptions = RunFilesOptions & DocumentOptions;
+
+/** Adds the files, and which of their runs. */
+export function addRunFiles(command: Command): Command {
   return command
     .argument(
       "<files...>",
-      "records (.cards.jsonl); several of one run are joined; or lists of cards (.json)",
+      "records (.cards.jsonl); several of one run are joined; or lists of cards (.json); - for stdin",
     )
-    .addOption(new Option("--run <id>", "the run, where a file has several"))
+    .addOption(new Option("--run <id>", "the run, where a file has several"));
+}
+
+export function addDocumentOptions(command: Command): Command {
+  return command
     .addOption(outputOption().env("A2ACLI_OUTPUT"))
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
+}
+
+/** The options of a command that reads a run and says something of it. */
+export function addCardsOptions(command: Command): Command {
+  return addDocumentOptions(addRunFiles(command));
 }
 
 export interface TariffOptions {

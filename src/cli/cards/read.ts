@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { text as allOf } from "node:stream/consumers";
 import {
   decodeCards,
   decodeRecording,
@@ -22,8 +23,12 @@ export interface ReadRun {
  * The run in the files: several files of one run are what its processes wrote, and are joined. A file that is a list of
  * cards is a recording of what cards say themselves. `runId` chooses, where a file has several runs.
  */
-export async function readRun(files: readonly string[], runId?: string): Promise<ReadRun> {
-  const runs = await readRuns(files, runId);
+export async function readRun(
+  files: readonly string[],
+  runId: string | undefined,
+  stdin: NodeJS.ReadableStream,
+): Promise<ReadRun> {
+  const runs = await readRuns(files, runId, stdin);
   const [first, second] = runs;
   if (!first)
     throw new Problem("A2ACLI_ERR_USAGE", "Name a file: a record (.cards.jsonl), or a list of cards.");
@@ -37,10 +42,16 @@ export async function readRun(files: readonly string[], runId?: string): Promise
 }
 
 /** All runs in the files, in the order of the files. */
-export async function readRuns(files: readonly string[], runId?: string): Promise<ReadRun[]> {
+export async function readRuns(
+  files: readonly string[],
+  runId: string | undefined,
+  stdin: NodeJS.ReadableStream,
+): Promise<ReadRun[]> {
   // Twice the same file is not twice the run.
   const distinct = [...new Map(files.map((file) => [resolve(file), file])).values()];
-  const texts = await Promise.all(distinct.map(async (file) => ({ file, text: await textOf(file) })));
+  const texts = await Promise.all(
+    distinct.map(async (file) => ({ file: file === "-" ? "stdin" : file, text: await textOf(file, stdin) })),
+  );
   const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
     if (isList(text))
       return { file, name: basename(file), recording: recordingOfCards(decodeCards(text, file)) };
@@ -62,8 +73,9 @@ export function isList(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }
 
-/** The text of a file; INVALID_PARAMS, with the file, when it cannot be read. */
-export async function textOf(file: string): Promise<string> {
+/** The text of a file, or for `-` all of stdin; INVALID_PARAMS, with the file, when it cannot be read. */
+export async function textOf(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  if (file === "-") return allOf(stdin);
   try {
     return await readFile(file, "utf8");
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { RECORDED_MODELS, type Sample } from "../../cards/index.ts";
+import { type Evidence, RECORDED_MODELS, type Sample } from "../../cards/index.ts";
 import { cassetteFile, readRecorded } from "../../experiments/index.ts";
 import {
   cassette,
@@ -53,12 +53,17 @@ async function bareModel(name: string, { samples, data, replay }: ModelSource): 
       );
     return recorded(readRecorded(data), found);
   }
+  const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // A cassette that is only replayed needs neither the model's package nor a key.
-  if (replay) return unheard(name);
+  if (replay) return unheard(name, evidence);
   const { hushModels, model, roleModel } = await import("../../adk/models/index.ts");
   hushModels((warning) => process.emitWarning(warning));
-  const isScript = name.startsWith("scripted:");
-  return roleModel(model(name), { id: name, evidence: isScript ? "simulated" : "live-model" });
+  try {
+    return roleModel(model(name), { id: name, evidence });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Problem("A2ACLI_ERR_USAGE", why, "colloquy cards run --help says what --model takes.", cause);
+  }
 }
 
 function withCassette(
@@ -66,11 +71,11 @@ function withCassette(
   id: string,
   { cassette: file = "", replay = false }: ModelSource,
 ): RoleModel {
-  const store = cassetteFile(file);
-  return replay ? cassette(store, { id, mode: "replay" }) : cassette(store, { inner, id });
+  // The model goes with it in a replay, too: what an oracle has said is no model's answer.
+  return cassette(cassetteFile(file), { inner, id, ...(replay && { mode: "replay" }) });
 }
 
-function unheard(id: string): RoleModel {
+function unheard(id: string, evidence: Evidence): RoleModel {
   const fail = (): never => {
     throw new Problem(
       "A2ACLI_ERR_USAGE",
@@ -78,5 +83,5 @@ function unheard(id: string): RoleModel {
       "--cassette <file>",
     );
   };
-  return { id, evidence: "live-model", complete: () => Promise.resolve(fail()) };
+  return { id, evidence, complete: () => Promise.resolve(fail()) };
 }

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { Faults, PlannerMode } from "../../roles/index.ts";
-import { count, duration, outputOption } from "../options.ts";
-import type { Format } from "../output.ts";
+import { count, duration } from "../options.ts";
+import { addDocumentOptions, type DocumentOptions } from "./options.ts";
 
-export interface RunOptions {
+export interface RunOptions extends DocumentOptions {
   dataset: "gsm8k" | "hotpotqa";
   data?: string;
   n?: number;
@@ -35,12 +35,10 @@ export interface RunOptions {
   faults?: Faults;
   cassette?: string;
   replay?: boolean;
-  output: Format;
-  json?: boolean;
 }
 
 export function addRunOptions(command: Command): Command {
-  return command
+  command
     .addOption(new Option("--dataset <name>", "the problems").choices(["gsm8k", "hotpotqa"]).default("gsm8k"))
     .addOption(
       new Option(
@@ -52,7 +50,10 @@ export function addRunOptions(command: Command): Command {
     .addOption(new Option("--offset <count>", "leave out so many before").argParser(count).default(0))
     .addOption(new Option("--sample <ids>", "these alone, as in gsm8k_0,gsm8k_7").argParser(list))
     .addOption(
-      new Option("--method <names>", "a2a, cot, direct, cot-sc@k; several with commas are a run each")
+      new Option(
+        "--method <names>",
+        "a2a, cot, direct, cot-sc@k, direct-sc@k; several with commas are a run each",
+      )
         .argParser(list)
         .default(["a2a"], "a2a"),
     )
@@ -123,9 +124,8 @@ export function addRunOptions(command: Command): Command {
       ).argParser(faultsOf),
     )
     .addOption(new Option("--cassette <file>", "keep the models' answers there, and take them from there"))
-    .addOption(new Option("--replay", "ask no model: everything comes from the cassette"))
-    .addOption(outputOption().env("A2ACLI_OUTPUT"))
-    .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
+    .addOption(new Option("--replay", "ask no model: everything comes from the cassette"));
+  return addDocumentOptions(command);
 }
 
 function positive(text: string): number {

@@ -136,6 +136,14 @@ describe("colloquy cards run", () => {
     expect(missing.err).toContain("have no verdict");
   });
 
+  it("has what an oracle has said on a cassette still for an oracle's when it is replayed", async () => {
+    const cwd = await directoryWith({});
+    const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
+    await inProcess([...words, "--run-id", "first"]);
+    await inProcess([...words, "--replay", "--run-id", "second"]);
+    expect(read(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
+  });
+
   it.each([
     [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: name its file or folder (--data)"],
     [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no gsm8k_99; it has gsm8k_0 to gsm8k_19."],
@@ -158,6 +166,8 @@ describe("colloquy cards run", () => {
     const { out } = await inProcess(["cards", "fetch", "here"]);
     expect(out).toContain("to    here/gsm8k/test.jsonl\n");
     expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
+    const json = JSON.parse((await inProcess(["cards", "fetch", "--json"])).out) as { sources: object[] };
+    expect(json.sources).toMatchObject([{ dataset: "gsm8k" }, { dataset: "hotpotqa" }]);
   });
 });
 

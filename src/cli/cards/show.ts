@@ -59,7 +59,7 @@ export function cardsShowCommand(context: Context): Command {
     )
     .action(async (files: string[], options: ShowOptions) => {
       const { run, sample, style, output } = options;
-      const { recording } = await readRun(files, run);
+      const { recording } = await readRun(files, run, context.stdin);
       const samples = samplesToShow(recording, sample);
       if (output === "json") {
         new Output(context.streams, output).document(samples.flatMap(({ cards }) => cards));

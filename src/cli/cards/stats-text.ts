@@ -42,16 +42,15 @@ function achieved({ accuracy, samples, run, measures, figures, seed }: Report): 
   for (const [name, value] of Object.entries(measures)) rows.push([name, percent(value)]);
   if (figures) {
     const { solverTasks, solverSuccess, completion, errorsByType } = figures;
-    rows.push(
-      ["completed", shareOf(completion), "problems with a result completed"],
-      ["solver succeeded", shareOf(solverSuccess), "of its results to the planner"],
-      [
+    if (completion) rows.push(["completed", shareOf(completion), "problems with a result completed"]);
+    rows.push(["solver succeeded", shareOf(solverSuccess), "of its results to the planner"]);
+    if (solverTasks)
+      rows.push([
         "solver tasks",
         number(solverTasks.mean, 2),
         `a problem; median ${number(solverTasks.median, 1)}, p95 ${number(solverTasks.p95, 1)}`,
-      ],
-      ["cards", number(figures.cards), counts(figures.byType)],
-    );
+      ]);
+    rows.push(["cards", number(figures.cards), counts(figures.byType)]);
     if (Object.keys(errorsByType).length > 0) rows.push(["errors", "", counts(errorsByType)]);
   }
   if (seed)
@@ -63,10 +62,11 @@ function achieved({ accuracy, samples, run, measures, figures, seed }: Report): 
   return table(rows);
 }
 
-function tokens({ tokens: { sum, perSample, estimatedShare = 0, price }, spending }: Report): string {
+function tokens({ tokens: report, spending }: Report): string {
+  const { sum, perSample, estimatedShare = 0, price } = report;
   const total = sum.input + sum.output;
-  if (total === 0 && !perSample?.sum) return "";
-  const rows = spending
+  if (report.total === 0) return "";
+  const rows = (total > 0 ? spending : [])
     .filter(({ input, output, ms }) => input + output + ms > 0)
     .slice(0, SHOWN * 2)
     .map(({ role, turn, cards, input, output, cached, ms }) => [
@@ -80,20 +80,16 @@ function tokens({ tokens: { sum, perSample, estimatedShare = 0, price }, spendin
       duration(ms),
     ]);
   const notes = [
+    report.total > total && `${number(report.total - total)} tokens on cards that tell only their sum`,
     perSample &&
       `a problem: mean ${number(perSample.mean)}, median ${number(perSample.median)}, p95 ${number(perSample.p95)} tokens`,
     estimatedShare > 0 && `${percent(estimatedShare)} of the tokens are estimates`,
     price !== undefined && `price ${number(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");
+  const head = ["role", "turn", "cards", "input", "cached", "output", "share", "time"];
+  const all = ["all", "", "", number(sum.input), number(sum.cached), number(sum.output), "", ""];
   return (
-    table(
-      [
-        ["role", "turn", "cards", "input", "cached", "output", "share", "time"],
-        ...rows,
-        ["all", "", "", number(sum.input), number(sum.cached), number(sum.output), "", ""],
-      ],
-      "lrrrrrrr",
-    ) + notes.map((note) => `${note}\n`).join("")
+    (total > 0 ? table([head, ...rows, all], "lrrrrrrr") : "") + notes.map((note) => `${note}\n`).join("")
   );
 }
 

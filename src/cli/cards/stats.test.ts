@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { exportSeed, type Report } from "../../cards/index.ts";
 import {
@@ -62,6 +63,22 @@ describe("cards stats", () => {
     expect(code).toBe(0);
     expect(out).toContain("not known: which problems there were");
     expect(out).toContain("not known: what replies to what");
+    // What cards say of themselves is known all the same.
+    expect(out).toMatch(/cards +6 +3 task, 3 result/);
+  });
+
+  it("adds up the tokens of cards that tell no more than their sum, as the specification's", async () => {
+    const list = exportSeed(recorded([JANET])).map((card) => ({ ...card, metadata: { tokens: 100 } }));
+    const cwd = await directoryWith({ "cards.json": JSON.stringify(list) });
+    const { out } = await cards("stats", `${cwd}/cards.json`);
+    expect(out).toContain("600 tokens on cards that tell only their sum\n");
+  });
+
+  it("reads stdin, too", async () => {
+    const stdin = Readable.from([recordedText([JANET])]);
+    const { code, out } = await inProcess(["cards", "stats", "-"], { stdin });
+    expect(code).toBe(0);
+    expect(out).toContain("1 of 1 by gsm8k/strict");
   });
 
   it("makes harmless what models and agents wrote", async () => {
@@ -105,6 +122,16 @@ describe("cards compare", () => {
       "their evidence differs: simulated and oracle. To do: compare runs of one evidence.",
     );
     expect((await cards("compare", `${cwd}/a.jsonl`)).err).toContain("Name the files of two runs or more.");
+  });
+
+  it("names the file that is no record of a run", async () => {
+    const cwd = await directoryWith({
+      "a.jsonl": recordedText([JANET]),
+      "cards.json": JSON.stringify(exportSeed(recorded([JANET]))),
+    });
+    const { code, err } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
+    expect(code).toBe(2);
+    expect(err).toContain("cards.json has cards, and no record of a run");
   });
 
   it("refuses a tariff that it does not understand", async () => {

@@ -11,7 +11,7 @@ export function cardsStatsCommand(context: Context): Command {
   return addCardsOptions(new Command("stats"))
     .addOption(tariffOption())
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
-      const { name, recording } = await readRun(files, run);
+      const { name, recording } = await readRun(files, run, context.stdin);
       const report = reportOf(recording, tariff ? { tariff } : {});
       if (output === "json") new Output(context.streams, output).document(report);
       else context.streams.out(statsText(report, name));

@@ -37,7 +37,8 @@ export function cardsValidateCommand(context: Context): Command {
   return addCardsOptions(new Command("validate")).action(
     async (files: string[], { run, output }: CardsOptions) => {
       const found: Validity[] = [];
-      for (const file of files) found.push(validate(await textOf(file), file, run));
+      for (const file of files)
+        found.push(validate(await textOf(file, context.stdin), file === "-" ? "stdin" : file, run));
       const valid = found.every((one) => one.valid);
       if (output === "json") new Output(context.streams, output).document({ valid, files: found });
       else context.streams.out(found.map(validityText).join(""));

@@ -1,21 +1,20 @@
 import { resolve } from "node:path";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Context } from "../context.ts";
-import { outputOption } from "../options.ts";
-import { Output, type Format } from "../output.ts";
+import { port } from "../options.ts";
+import { Output } from "../output.ts";
 import { Problem } from "../problem.ts";
 import { openInBrowser } from "./open-in-browser.ts";
+import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./options.ts";
 import { watchServer, type WatchServer } from "./watch/server.ts";
 
-interface Options {
+interface WatchOptions extends RunFilesOptions, DocumentOptions {
   port: number;
-  run?: string;
   open?: boolean;
-  output: Format;
 }
 
 export function cardsWatchCommand(context: Context): Command {
-  return new Command("watch")
+  return addDocumentOptions(new Command("watch"))
     .argument("<file>", "a record (.cards.jsonl) that is being written, or is going to be")
     .addOption(
       new Option("--port <number>", "port to listen on, on this machine only; 0 for any that is free")
@@ -24,11 +23,14 @@ export function cardsWatchCommand(context: Context): Command {
     )
     .addOption(new Option("--run <id>", "the run, where the file has several; default: the first"))
     .option("--open", "open the page in the browser")
-    .addOption(outputOption())
-    .action(async (file: string, options: Options) => watch(file, options, context));
+    .action(async (file: string, options: WatchOptions) => watch(file, options, context));
 }
 
-async function watch(file: string, { port, run, open, output }: Options, context: Context): Promise<void> {
+async function watch(
+  file: string,
+  { port, run, open, output }: WatchOptions,
+  context: Context,
+): Promise<void> {
   const { streams, interrupted } = context;
   const told = new Set<string>();
   const server = await listening(port, () =>
@@ -64,10 +66,4 @@ async function listening(port: number, start: () => Promise<WatchServer>): Promi
     const hint = "Name another port, or none: then one that is free is taken.";
     throw new Problem("A2ACLI_ERR_USAGE", `The port ${port} is taken.`, hint, error);
   }
-}
-
-function port(text: string): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= 0 && number <= 65_535) return number;
-  throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
 }

@@ -68,7 +68,7 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report).toMatchObject({ unknown: [], broken: [], samples: { total: 3, done: 3, open: 0 } });
     expect(report.accuracy?.value).toBe(1);
     expect(report.ledger).toMatchObject({ ok: true, unchecked: [] });
-    expect(report.figures?.completion.value).toBe(1);
+    expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
     for (const { lines, cards } of samplesOf(merged)) {

@@ -132,6 +132,7 @@ function limitsOf(method: Method, planner: PlannerOptions, deadlineMs: number): 
 function fileName(text: string): string {
   return text
     .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
+    .replaceAll(/-{2,}/g, "-")
     .replaceAll(/[@+]/g, "_")
     .slice(0, 128);
 }
