@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { host2026 } from "../mcp/hosts.fixture.ts";
 import { type ServedParrot, servedParrot } from "../mcp/parrot.fixture.ts";
@@ -29,6 +30,21 @@ describe("mcp", () => {
     expect(content).toEqual([{ type: "text", text: "QUIET" }]);
     const remote = await host.call("parrot_say", { message: "hi" });
     expect(remote.content).toEqual([{ type: "text", text: "You said: hi" }]);
+  });
+
+  it("lets a model give what an ADK agent asks for in data", async () => {
+    const file = fileURLToPath(new URL("../../examples/09-adk-approval.ts", import.meta.url));
+    const host = await host2026({ args: [file] });
+    onTestFinished(() => host.close());
+    const tool = "adk-approval_refunds";
+    const asked = await host.call(tool, { message: "Refund 80 euros" });
+    const { state, taskId, artifacts = [] } = asked.structuredContent ?? {};
+    expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const [question] = artifacts.at(-1)?.parts ?? [];
+    const { id } = (question && "data" in question ? question.data : {}) as { id: string };
+    const done = await host.call(tool, { taskId, data: { id, response: { approved: true } } });
+    expect(done.structuredContent?.state).toBe("TASK_STATE_COMPLETED");
+    expect(done.content.at(-1)?.text).toBe("The money is on its way.");
   });
 
   it("writes one protocol message in each line, and ends when its host has gone", async () => {

@@ -42,11 +42,11 @@ export type Where = { readonly url: string } | { readonly args: readonly string[
 const bin = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 const fromSource = new URL("../../test/from-source.mjs", import.meta.url).href;
 
-function processOf(args: readonly string[]): { command: string; args: string[]; stderr: "inherit" } {
+function processOf(args: readonly string[]): { command: string; args: string[]; stderr: "ignore" } {
   return {
     command: process.execPath,
     args: ["--import", fromSource, bin, "mcp", ...args],
-    stderr: "inherit",
+    stderr: "ignore",
   };
 }
 

@@ -137,6 +137,34 @@ describe("the agents of an MCP server", () => {
     await parrot.states.reached("TASK_STATE_CANCELED");
   });
 
+  it("may know A2A 0.3 only", async () => {
+    const parrot = await servedParrot(true, { versions: ["0.3"] });
+    onTestFinished(() => parrot.close());
+    const server = await createMcpServer({ parrot: parrot.url });
+    onTestFinished(() => server.close());
+    const host = await host2026(await server.listen());
+    onTestFinished(() => host.close());
+    const { structuredContent } = await host.call("parrot_say", { message: "show" });
+    expect(structuredContent?.artifacts.map(({ name }) => name)).toEqual([
+      undefined,
+      "facts",
+      "picture",
+      "report",
+    ]);
+    const asked = await host.call("parrot_say", { message: "ask" });
+    const taskId = asked.structuredContent?.taskId;
+    const told = await host.call("parrot_say", { message: "Jeju", taskId });
+    expect(told.structuredContent).toMatchObject({
+      state: "TASK_STATE_COMPLETED",
+      text: "You live in Jeju.",
+    });
+    const stop = new AbortController();
+    const onprogress = (): void => stop.abort(new Error("enough"));
+    const call = host.call("parrot_say", { message: "wait" }, { signal: stop.signal, onprogress });
+    await expect(call).rejects.toThrow();
+    await parrot.states.reached("TASK_STATE_CANCELED");
+  });
+
   it("have their tasks cancelled when the server closes", async () => {
     const parrot = await servedParrot();
     onTestFinished(() => parrot.close());

@@ -11,7 +11,7 @@ import {
 } from "../adapters/index.ts";
 import type { Agent, Observer } from "../engine/index.ts";
 import type { TaskState } from "../protocol/index.ts";
-import { createServer } from "../server/index.ts";
+import { createServer, type ServerOptions } from "../server/index.ts";
 
 /** The states of tasks, for whoever waits for one. */
 export class States {
@@ -46,12 +46,15 @@ export interface ServedParrot {
 }
 
 /** An agent that does what it is told, over a real socket, and what becomes of its tasks. */
-export async function servedParrot(streaming = true): Promise<ServedParrot> {
+export async function servedParrot(
+  streaming = true,
+  options: Pick<ServerOptions, "versions"> = {},
+): Promise<ServedParrot> {
   const states = new States();
   const finished = Promise.withResolvers<void>();
   const server = createServer(
     { parrot: parrotThat({ streaming }, finished.promise) },
-    { store: "memory", observer: states.observer },
+    { ...options, store: "memory", observer: states.observer },
   );
   const { agents } = await server.listen();
   return {

@@ -53,6 +53,7 @@ describe("a result", () => {
       { type: "text", text: "Allowed?" },
       { type: "text", text: '{"id":"call-1"}' },
     ]);
+    expect((content[3] as { text: string }).text).toContain("the answer as the message or as data.");
     expect(structuredContent).toMatchObject({
       text: "So far.\n\nAllowed?",
       artifacts: [{ artifactId: "a" }, { artifactId: "status-message", parts: [{ data: { id: "call-1" } }] }],

@@ -5,7 +5,7 @@ import {
   type Part,
   type SendMessageResponse,
   stateName,
-  type TaskState,
+  type Task,
   textOf,
 } from "../protocol/index.ts";
 import { Budget, byteLength, toStructured } from "./structured.ts";
@@ -18,7 +18,7 @@ export function toResult(answer: SendMessageResponse): CallToolResult {
   const parts = partsOf(answer);
   const state = "task" in answer ? answer.task.status.state : undefined;
   const content = toContent(parts);
-  const note = state && noteOn(state, "task" in answer ? answer.task.id : "", content.length === 0);
+  const note = "task" in answer ? noteOn(answer.task, content.length === 0) : undefined;
   if (note) content.push({ type: "text", text: note });
   const text = new Budget().take(
     parts
@@ -108,10 +108,14 @@ function tooLarge({ raw, filename = "A file", mediaType = "" }: Extract<Part, { 
 }
 
 /** What a model is to do about a state, where that is not plain from what the agent said. */
-function noteOn(state: TaskState, taskId: string, silent: boolean): string | undefined {
-  const again = `call this tool again with taskId ${JSON.stringify(taskId)}`;
-  if (state === "TASK_STATE_INPUT_REQUIRED")
-    return `(The agent waits for an answer. To give it, ${again} and the answer as the message.)`;
+function noteOn({ id, status: { state, message } }: Task, silent: boolean): string | undefined {
+  const again = `call this tool again with taskId ${JSON.stringify(id)}`;
+  if (state === "TASK_STATE_INPUT_REQUIRED") {
+    const how = message?.parts.some((part) => "data" in part)
+      ? "as the message or as data"
+      : "as the message";
+    return `(The agent waits for an answer. To give it, ${again} and the answer ${how}.)`;
+  }
   if (state === "TASK_STATE_AUTH_REQUIRED")
     return `(The agent waits until its user has authenticated as it says. After that, ${again}.)`;
   if (!isTerminal(state)) return `(The agent is still at work. To wait for it, ${again} and no message.)`;
