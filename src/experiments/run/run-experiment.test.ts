@@ -11,7 +11,15 @@ import {
   type TaskCard,
   wilson,
 } from "../../cards/index.ts";
-import { faulty, oracle, type RoleModel, scripted, serveRoles, createSolver } from "../../roles/index.ts";
+import {
+  faulty,
+  oracle,
+  type RoleModel,
+  scripted,
+  serveRoles,
+  createPlanner,
+  createSolver,
+} from "../../roles/index.ts";
 import { choose, readDataset } from "../data/index.ts";
 import {
   type ExperimentOptions,
@@ -205,6 +213,68 @@ describe("an experiment that is interrupted", () => {
     const again = await run({ out, resume: true });
     expect(again.status).toBe("completed");
     expect(right(again)).toBe(20);
+  });
+
+  it("by a solver that cannot be reached has no verdicts either, whatever its planner makes of it", async () => {
+    const out = folder();
+    const gone = scripted(() => Promise.reject(new Error("429 Too Many Requests")), { id: "oracle" });
+    const options = { out, dataset: choose(GSM8K, { n: 6 }), giveUpAfter: 3, concurrency: 1 };
+    const first = await run({
+      ...options,
+      model: { planner: ORACLE, solver: { ...gone, evidence: "oracle" } },
+    });
+    expect(first).toMatchObject({
+      status: "failed",
+      why: expect.stringContaining("429") as string,
+      seedFile: undefined,
+      recording: { scores: [] },
+    });
+    expect(new Set(first.recording.cards.map(({ sample_id }) => sample_id)).size).toBe(3);
+    const again = await run({ ...options, resume: true });
+    expect(again.status).toBe("completed");
+    expect(right(again)).toBe(6);
+  });
+
+  it("by a solver that can be reached again in time has its verdicts", async () => {
+    let calls = 0;
+    const flaky: RoleModel = {
+      ...ORACLE,
+      complete: (request) =>
+        request.role === "solver" && ++calls % 2 === 1
+          ? Promise.reject(new Error("429 Too Many Requests"))
+          : ORACLE.complete(request),
+    };
+    const outcome = await run({ dataset: choose(GSM8K, { n: 5 }), model: flaky, concurrency: 1 });
+    expect(outcome.status).toBe("completed");
+    expect(right(outcome)).toBe(5);
+  });
+
+  it("by a planner elsewhere whose server stops has no verdict on what it left", async () => {
+    const solved = Promise.withResolvers<void>();
+    const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
+    onTestFinished(() => solver.close({ graceMs: 0 }));
+    const slow: RoleModel = {
+      ...ORACLE,
+      complete: async (request) => {
+        if (request.step.kind === "plan" && request.step.turn === 2) {
+          solved.resolve();
+          await new Promise((_, reject) =>
+            request.signal.addEventListener("abort", () => reject(request.signal.reason as Error)),
+          );
+        }
+        return ORACLE.complete(request);
+      },
+    };
+    const planner = await serveRoles({
+      roles: { planner: { role: createPlanner(), model: slow } },
+      links: solver.urls,
+    });
+    void solved.promise.then(() => planner.close());
+    const outcome = await run({
+      dataset: choose(GSM8K, { n: 1 }),
+      links: { planner: planner.urls["planner"] ?? "", solver: solver.urls["solver"] ?? "" },
+    });
+    expect(outcome).toMatchObject({ status: "failed", recording: { scores: [] } });
   });
 
   it("scores what a limit stopped as wrong, and says what it was", async () => {

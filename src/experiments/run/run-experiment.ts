@@ -7,6 +7,7 @@ import { judge, ruleFor, type ScoreRule } from "./judge.ts";
 import { evidenceOf, type LineUpOptions, modelsOf, openLineUp } from "./line-up.ts";
 import { type Method, nameOfMethod, parseMethod } from "./method.ts";
 import { ShownDocuments } from "./shown.ts";
+import { isOutOfReach, Unreached } from "./unreached.ts";
 
 export interface ExperimentOptions
   extends Omit<LineUpOptions, "method">, Pick<RunFileOptions, "out" | "resume" | "redact" | "fsync"> {
@@ -62,7 +63,8 @@ export interface ExperimentOutcome {
  * Runs a method over problems, with each role an A2A agent on a server of its own, and writes down every card. Interrupted
  * or killed, it goes on with `resume`: no problem is solved twice, and none is lost.
  *
- * A problem whose model or agent could not be reached has no verdict, neither right nor wrong; `resume` tries it again.
+ * A problem for which a model or an agent could not be reached, the planner's or a solver's, has no verdict, neither right
+ * nor wrong; `resume` tries it again.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
@@ -147,6 +149,7 @@ class Work {
   readonly #givenUp = new AbortController();
   readonly #waiting: Sample[];
   readonly #shown: ShownDocuments;
+  readonly #unreached: Unreached;
   #judged = 0;
   #correct = 0;
   #failed = 0;
@@ -166,6 +169,7 @@ class Work {
     this.#rule = rule;
     this.#signal = signal;
     this.#shown = new ShownDocuments(file);
+    this.#unreached = new Unreached(this.#shown);
     this.#waiting = options.dataset.samples.filter(({ id }) => !file.done.has(id));
   }
 
@@ -176,7 +180,7 @@ class Work {
 
   async all(concurrency: number): Promise<void> {
     if (this.#waiting.length === 0) return;
-    const lineUp = await openLineUp(this.#options, this.#shown);
+    const lineUp = await openLineUp(this.#options, this.#unreached);
     const stop = AbortSignal.any([this.#signal, this.#givenUp.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
     const solve = (sample: Sample): Promise<Solution> =>
@@ -209,14 +213,16 @@ class Work {
   }
 
   #judge(sample: Sample, reply: ResultCard | ErrorCard): void {
-    if (isOutOfReach(reply)) {
-      this.why = reply.content;
+    const shown = this.#shown.take(sample.id);
+    const unreached = this.#unreached.take(sample.id);
+    const why = isOutOfReach(reply) ? reply.content : unreached;
+    if (why !== undefined) {
+      this.why = why;
       this.#failed += 1;
       this.#inARow += 1;
       if (this.#inARow >= (this.#options.giveUpAfter ?? 10)) this.#givenUp.abort();
     } else {
       this.#inARow = 0;
-      const shown = this.#shown.take(sample.id);
       const isWhole = this.#options.method.kind !== "a2a";
       const verdict = judge(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
@@ -237,10 +243,4 @@ class Work {
       failed: this.#failed,
     });
   }
-}
-
-/** It says nothing of the method: the same again, later, may be answered. */
-function isOutOfReach(reply: ResultCard | ErrorCard): reply is ErrorCard {
-  if (reply.message_type !== "error" || reply.metadata.retryable !== true) return false;
-  return reply.metadata.error_type === "model_error" || reply.metadata.error_type === "transport_error";
 }
