@@ -51,6 +51,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     rooms: {
       base: "whole",
       protocol: "whole",
+      wire: { onlyIn: "adapters/openai/completion.ts" },
       engine: "types",
       client: "whole",
     },

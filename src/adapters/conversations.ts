@@ -1,5 +1,7 @@
 import { Recent } from "../base/index.ts";
 import type { Run } from "../engine/index.ts";
+import { type Message, textOf } from "../protocol/index.ts";
+import type { Turn } from "./generator.ts";
 
 /** Whose conversation: a context belongs to its caller, so that the same id of somebody else's is another one. */
 export interface ConversationPlace {
@@ -46,6 +48,20 @@ export function recentConversations<M>(
       known.set(keyOf(place), begin > 0 ? all.slice(begin) : all);
     },
   };
+}
+
+/** What the task itself knows of earlier turns, for when its conversation was forgotten: words, and no tool calls. */
+export function earlierIn<M>(
+  { history, task }: Pick<Turn, "history" | "task">,
+  toUser: (message: Message) => M,
+  toAssistant: (words: string) => M,
+): M[] {
+  const earlier = history
+    .slice(0, -1)
+    .map((message) => (message.role === "ROLE_USER" ? toUser(message) : toAssistant(textOf(message.parts))));
+  if (earlier.length === 0) return [];
+  const said = textOf((task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)));
+  return said === "" ? earlier : [...earlier, toAssistant(said)];
 }
 
 export function placeOf({ caller, contextId }: Pick<Run, "caller" | "contextId">): ConversationPlace {

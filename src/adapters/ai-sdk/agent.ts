@@ -1,13 +1,13 @@
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
-import { type Conversations, placeOf, recentConversations } from "../conversations.ts";
+import { type Conversations, earlierIn, placeOf, recentConversations } from "../conversations.ts";
 import { agent, type Turn } from "../generator.ts";
 import { chunk, inputRequired, type Said, status } from "../say.ts";
 import { freeId } from "../speech.ts";
 import { toJson } from "../to-json.ts";
 import { toResponses, waitingIn } from "./approvals.ts";
-import { earlierIn, toUserMessage } from "./messages.ts";
+import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** What is handed to the AI SDK for one turn. */
 export interface AiSdkCall {
@@ -59,7 +59,7 @@ export function fromAiSdk(
   return agent(description, async function* (turn) {
     const place = placeOf(turn);
     const kept = await conversations.load(place);
-    const earlier = kept.length > 0 ? kept : earlierIn(turn);
+    const earlier = kept.length > 0 ? kept : earlierIn<ModelMessage>(turn, toUserMessage, toAssistantMessage);
     const waiting = waitingIn(kept);
     const heard = waiting.length > 0 ? toResponses(waiting, turn.message) : toUserMessage(turn.message);
     const call = { messages: [...earlier, heard], abortSignal: turn.signal };

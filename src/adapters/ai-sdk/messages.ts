@@ -1,6 +1,5 @@
-import type { AssistantModelMessage, FilePart, ModelMessage, TextPart, UserModelMessage } from "ai";
-import { type Message, type Part, textOf } from "../../protocol/index.ts";
-import type { Turn } from "../generator.ts";
+import type { AssistantModelMessage, FilePart, TextPart, UserModelMessage } from "ai";
+import type { Message, Part } from "../../protocol/index.ts";
 
 /** A message of ours as the model is shown it: data as its JSON text, since models know no data. */
 export function toUserMessage({ parts }: Pick<Message, "parts">): UserModelMessage {
@@ -17,16 +16,6 @@ function toContent(part: Part): TextPart | FilePart {
   return { type: "file", data, mediaType, ...(filename === undefined ? {} : { filename }) };
 }
 
-/** What the task itself knows of earlier turns, for when the conversation was forgotten: words, and no tool calls. */
-export function earlierIn({ history, task }: Pick<Turn, "history" | "task">): ModelMessage[] {
-  const earlier = history.slice(0, -1).map(({ role, parts }): ModelMessage => {
-    return role === "ROLE_USER" ? toUserMessage({ parts }) : toAssistant(textOf(parts));
-  });
-  if (earlier.length === 0) return [];
-  const said = textOf((task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)));
-  return said === "" ? earlier : [...earlier, toAssistant(said)];
-}
-
-function toAssistant(content: string): AssistantModelMessage {
+export function toAssistantMessage(content: string): AssistantModelMessage {
   return { role: "assistant", content };
 }

@@ -1,0 +1,264 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { connect, type Remote } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { data } from "../../protocol/index.ts";
+import { createServer, type Server } from "../../server/index.ts";
+import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
+import { retryAfter } from "./completion.ts";
+import { type Asked, endpoint } from "./endpoint.fixture.ts";
+import { fromOpenAi, type OpenAiOptions } from "./index.ts";
+
+const open: { close(): void }[] = [];
+afterEach(() => {
+  for (const { close } of open.splice(0)) close();
+});
+
+/** An agent whose model is played by that; the endpoint is there once it is first asked. */
+function played(play: (asked: Asked) => void | Promise<void>, options: Partial<OpenAiOptions> = {}): Agent {
+  const opening = endpoint(play);
+  void opening.then((opened) => open.push(opened));
+  const through: typeof fetch = async (_, init) => fetch(`${(await opening).baseUrl}/chat/completions`, init);
+  return fromOpenAi({
+    baseUrl: "http://model.example/v1",
+    model: "m",
+    fetch: through,
+    retries: 0,
+    defaultInputModes: ["*/*"],
+    ...options,
+  });
+}
+
+const wordsOf = ({ request }: Asked): string[] =>
+  request.messages.flatMap(({ role, content }) => (role === "user" ? [String(content)] : []));
+
+describeAdapter("an OpenAI-compatible endpoint", {
+  answering: (chunks) =>
+    played(({ say, end }) => {
+      for (const content of chunks) say({ content });
+      end();
+    }),
+  pausing: (gate) =>
+    played(async ({ say, end }) => {
+      say({ content: "first " });
+      await gate;
+      say({ content: "second" });
+      end();
+    }),
+  failing: (error) =>
+    played(({ response }) => {
+      response.writeHead(400, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message: error.message } }));
+    }),
+  endless: (stopped) =>
+    played(async ({ say, response }) => {
+      say({ content: "working" });
+      await once(response, "close");
+      stopped();
+    }),
+  remembering: () =>
+    played((asked) => {
+      asked.say({ content: wordsOf(asked).join(" | ") });
+      asked.end();
+    }),
+  receiving: () =>
+    played(({ request, say, end }) => {
+      const content = request.messages.at(-1)?.content as {
+        type: string;
+        text: string;
+        image_url: { url: string };
+      }[];
+      const seen = content.map(({ type, text, image_url: image }) => {
+        if (type === "image_url") return `file:${image.url.replace("data:", "").replace(";base64,", ":")}`;
+        return text.startsWith("{") ? `data:${text}` : `text:${text}`;
+      });
+      say({ content: seen.join(" ") });
+      end();
+    }),
+});
+
+describe("an OpenAI-compatible endpoint", () => {
+  let server: Server | undefined;
+  let seen: string[] = [];
+  afterEach(() => server?.close({ graceMs: 0 }));
+  async function remoteOf(agent: Agent): Promise<Remote> {
+    seen = [];
+    const onError = ({ error }: { error: unknown }): void => void seen.push((error as Error).message);
+    server = createServer(agent, { store: "memory", observer: { onError } });
+    return connect((await server.listen()).url);
+  }
+
+  it("is asked as its options say, and what it used is in the metadata", async () => {
+    const asked: unknown[] = [];
+    const served = played(
+      ({ request, incoming, say, end }) => {
+        asked.push(request, incoming.headers.authorization, incoming.headers["x-team"]);
+        say({ content: "Hello." });
+        end();
+      },
+      { apiKey: "secret", instructions: "Be kind.", headers: { "x-team": "blue" }, body: { temperature: 0 } },
+    );
+    const task = await taskOf((await remoteOf(served)).send("hi"));
+    expect(asked).toEqual([
+      {
+        model: "m",
+        messages: [
+          { role: "system", content: "Be kind." },
+          { role: "user", content: "hi" },
+        ],
+        stream: true,
+        stream_options: { include_usage: true },
+        temperature: 0,
+      },
+      "Bearer secret",
+      "blue",
+    ]);
+    expect(task.metadata).toEqual({
+      finishReason: "stop",
+      usage: { inputTokens: 3, outputTokens: 5, totalTokens: 8 },
+    });
+  });
+
+  it("keeps thoughts apart, and gives tool calls to the caller", async () => {
+    const served = played(({ say, end }) => {
+      say({ reasoning_content: "Hm, " });
+      say({ reasoning_content: "weather." });
+      say({ content: "Let me look." });
+      say({ tool_calls: [{ index: 0, id: "c1", function: { name: "weather", arguments: '{"ci' } }] });
+      say({ tool_calls: [{ index: 0, function: { arguments: 'ty":"Seoul"}' } }] });
+      say({ tool_calls: [{ index: 1, id: "c2", function: { name: "time", arguments: "{not json" } }] });
+      end("tool_calls");
+    });
+    const task = await taskOf((await remoteOf(served)).send("weather?"));
+    expect(task.artifacts).toMatchObject([
+      { artifactId: "reasoning", metadata: { thought: true }, parts: [{ text: "Hm, weather." }] },
+      {
+        artifactId: "answer",
+        parts: [
+          { text: "Let me look." },
+          { data: { type: "tool-call", toolCallId: "c1", toolName: "weather", input: { city: "Seoul" } } },
+          { data: { type: "tool-call", toolCallId: "c2", toolName: "time", input: "{not json" } },
+        ],
+      },
+    ]);
+    expect(task.metadata).toMatchObject({ finishReason: "tool_calls" });
+  });
+
+  it("need not stream", async () => {
+    const served = played(({ response }) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      const message = { role: "assistant", content: "All at once." };
+      response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
+    });
+    expect(answerIn(await taskOf((await remoteOf(served)).send("hi")))).toBe("All at once.");
+  });
+
+  it.each([
+    [429, { "retry-after": "0" }],
+    [503, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }],
+  ])("is asked again after %d, when it says so", async (status, headers) => {
+    let asked = 0;
+    const served = played(
+      ({ response, say, end }) => {
+        if (++asked < 3) {
+          response.writeHead(status, headers).end();
+          return;
+        }
+        say({ content: "At last." });
+        end();
+      },
+      { retries: 2 },
+    );
+    expect(answerIn(await taskOf((await remoteOf(served)).send("hi")))).toBe("At last.");
+    expect(asked).toBe(3);
+  });
+
+  it("is not asked again sooner than it wants, nor when it has begun to answer", async () => {
+    let asked = 0;
+    const patient = played(
+      ({ response }) => {
+        asked++;
+        response.writeHead(429, { "retry-after": "3600" }).end("Come back later.");
+      },
+      { retries: 5 },
+    );
+    const task = await taskOf((await remoteOf(patient)).send("hi"));
+    expect([task.status.state, asked]).toEqual(["TASK_STATE_FAILED", 1]);
+    expect(seen).toEqual([expect.stringMatching(/answered 429: too many requests.*Come back later\./)]);
+    await server?.close({ graceMs: 0 });
+
+    const cut = played(
+      ({ say, response }) => {
+        asked++;
+        say({ content: "So f" });
+        response.end();
+      },
+      { retries: 5 },
+    );
+    const half = await taskOf((await remoteOf(cut)).send("hi"));
+    expect([half.status.state, answerIn(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
+    expect(seen).toEqual([expect.stringContaining("ended its stream before the answer did")]);
+  });
+
+  it("fails when it breaks off, and what it said is for whoever runs the server", async () => {
+    const served = played(({ say, response }) => {
+      say({ content: "So far" });
+      response.end(`data: ${JSON.stringify({ error: { message: "GPU 3 is on fire" } })}\n\n`);
+    });
+    const task = await taskOf((await remoteOf(served)).send("hi"));
+    expect(JSON.stringify(task)).not.toContain("GPU");
+    expect(seen).toEqual(["The endpoint broke off: GPU 3 is on fire"]);
+  });
+
+  it.each([
+    [401, "check apiKey"],
+    [404, "check baseUrl"],
+  ])("that answers %d is explained", async (status, hint) => {
+    const served = played(({ response }) => void response.writeHead(status).end());
+    await (await remoteOf(served)).send("hi");
+    expect(seen).toEqual([expect.stringContaining(hint)]);
+  });
+
+  it("that is not there is explained", async () => {
+    const gone = await endpoint(() => {});
+    gone.close();
+    await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", retries: 0 }))).send("hi");
+    expect(seen).toEqual([expect.stringContaining("can not be reached; is it running")]);
+    expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is no URL");
+  });
+
+  it("hands data on as JSON text, and images by their URL", async () => {
+    let content: unknown;
+    const served = played(({ request, say, end }) => {
+      content = request.messages.at(-1)?.content;
+      say({ content: "Seen." });
+      end();
+    });
+    const parts = [
+      data(null),
+      { url: "https://example.com/a.png", mediaType: "image/png" },
+      { raw: "AQID", mediaType: "audio/wav" },
+      { raw: "AQID", mediaType: "application/pdf", filename: "a.pdf" },
+      { url: "https://example.com/a.pdf", mediaType: "application/pdf", filename: "a.pdf" },
+    ];
+    await (await remoteOf(served)).send(parts);
+    expect(content).toEqual([
+      { type: "text", text: "null" },
+      { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+      { type: "input_audio", input_audio: { data: "AQID", format: "wav" } },
+      { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AQID" } },
+      { type: "text", text: "a.pdf (application/pdf): https://example.com/a.pdf" },
+    ]);
+  });
+});
+
+describe("Retry-After", () => {
+  it.each([
+    [null, undefined],
+    ["7", 7000],
+    ["Thu, 01 Jan 1970 00:00:10 GMT", 9000],
+    ["soon", undefined],
+  ])("%j means %j", (header, ms) => {
+    expect(retryAfter(header, 1000)).toBe(ms);
+  });
+});

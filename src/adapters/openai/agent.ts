@@ -1,0 +1,112 @@
+import type { Agent, AgentDescription } from "../../engine/index.ts";
+import { data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
+import { type Conversations, earlierIn, placeOf, recentConversations } from "../conversations.ts";
+import { agent } from "../generator.ts";
+import { chunk } from "../say.ts";
+import { freeId } from "../speech.ts";
+import { decodeChunk, type ToolCallDelta } from "./chunk.ts";
+import { complete } from "./completion.ts";
+import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
+
+export interface OpenAiOptions extends Partial<AgentDescription> {
+  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`. */
+  baseUrl: string;
+  model: string;
+  /** Sent as a bearer token. Default: none. */
+  apiKey?: string;
+  /** What the model is told before anything else. */
+  instructions?: string;
+  /** Sent with every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** More of the request, for example `{ temperature: 0 }` or `tools`. */
+  body?: JsonObject;
+  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  conversations?: Conversations<ChatMessage>;
+  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  reasoning?: boolean;
+  /** How often a request is repeated that was not answered, or with 408, 429 or 5xx. Default: 2. */
+  retries?: number;
+  /** An endpoint that wants to be left alone for longer (`Retry-After`) is not asked again. Default: 30,000. */
+  maxRetryDelayMs?: number;
+  /** Default: the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/**
+ * A model behind an OpenAI-compatible endpoint as an agent. Text is the answer, streamed; usage is in the metadata of the
+ * end. Tool calls (for `body.tools`) are run by nobody here: they are data parts of the answer, for the caller to run.
+ */
+export function fromOpenAi(options: OpenAiOptions): Agent {
+  const {
+    baseUrl,
+    model,
+    apiKey,
+    instructions,
+    headers,
+    body,
+    conversations = recentConversations<ChatMessage>(({ role }) => role === "user"),
+    reasoning = true,
+    retries = 2,
+    maxRetryDelayMs = 30_000,
+    fetch,
+    ...described
+  } = options;
+  if (!URL.canParse(baseUrl)) {
+    throw new TypeError(
+      `baseUrl ${JSON.stringify(baseUrl)} is no URL; for example "https://api.openai.com/v1".`,
+    );
+  }
+  const endpoint = { baseUrl, apiKey, headers, fetch, retries, maxRetryDelayMs };
+  const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
+  return agent({ name: model, description: `The model ${model}`, ...described }, async function* (turn) {
+    const place = placeOf(turn);
+    const kept = await conversations.load(place);
+    const earlier = kept.length > 0 ? kept : earlierIn(turn, toUserMessage, toAssistantMessage);
+    const heard = toUserMessage(turn.message);
+    const messages = [...system, ...earlier, heard] as unknown as JsonValue;
+    const request = { stream_options: { include_usage: true }, ...body, model, messages, stream: true };
+    const thoughts = { id: freeId(turn, "reasoning"), name: "reasoning", metadata: { thought: true } };
+    const calls = new Calls();
+    const metadata: JsonObject = {};
+    let said = "";
+    for await (const given of complete(endpoint, request, turn.signal)) {
+      const { text: words, thought, toolCalls, finishReason, usage } = decodeChunk(given);
+      if (thought !== "" && reasoning) yield chunk(thoughts, text(thought));
+      if (words !== "") yield words;
+      said += words;
+      calls.add(toolCalls);
+      if (finishReason) metadata["finishReason"] = finishReason;
+      if (usage) metadata["usage"] = usage;
+    }
+    yield* calls.all();
+    await conversations.append(place, [heard, toAssistantMessage(said)]);
+    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
+  });
+}
+
+/** Tool calls, which come in pieces. */
+class Calls {
+  readonly #calls = new Map<number, { id: string; name: string; input: string }>();
+
+  add(deltas: readonly ToolCallDelta[]): void {
+    for (const { index, id, name, input } of deltas) {
+      const call = this.#calls.get(index) ?? { id: "", name: "", input: "" };
+      this.#calls.set(index, { id: call.id || id, name: call.name || name, input: call.input + input });
+    }
+  }
+
+  *all(): Generator<ReturnType<typeof data>, void, undefined> {
+    for (const { id: toolCallId, name: toolName, input } of this.#calls.values()) {
+      yield data({ type: "tool-call", toolCallId, toolName, input: jsonIn(input) });
+    }
+  }
+}
+
+/** What a model takes for JSON need not be. */
+function jsonIn(input: string): JsonValue {
+  try {
+    return input === "" ? {} : (JSON.parse(input) as JsonValue);
+  } catch {
+    return input;
+  }
+}

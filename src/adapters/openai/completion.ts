@@ -1,0 +1,123 @@
+import { setTimeout } from "node:timers/promises";
+import type { JsonObject } from "../../protocol/index.ts";
+import { parseSse } from "../../wire/index.ts";
+
+export interface Endpoint {
+  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  /** How often a request is repeated that was not answered at all, or with 408, 429 or 5xx. */
+  readonly retries: number;
+  /** An endpoint that wants to be left alone for longer is not asked again. */
+  readonly maxRetryDelayMs: number;
+}
+
+/**
+ * The chunks of a completion, as the endpoint sends them; of one that does not stream, the whole as one chunk. What was not
+ * answered is asked again; what has begun to be answered is not, because it would be said twice.
+ */
+export async function* complete(
+  endpoint: Endpoint,
+  body: JsonObject,
+  signal: AbortSignal,
+): AsyncGenerator<unknown, void, undefined> {
+  const response = await ask(endpoint, body, signal);
+  const type = response.headers.get("content-type") ?? "";
+  if (!response.body || type.includes("application/json")) {
+    yield await response.json();
+    return;
+  }
+  let isWhole = false;
+  for await (const { data } of parseSse(response.body)) {
+    if (data === "[DONE]") {
+      isWhole = true;
+      break;
+    }
+    const chunk = parse(data, endpoint);
+    // Some endpoints end without [DONE].
+    isWhole ||= isLast(chunk);
+    yield chunk;
+  }
+  if (!isWhole) throw new Error(`${urlOf(endpoint)} ended its stream before the answer did; ask again.`);
+}
+
+async function ask(endpoint: Endpoint, body: JsonObject, signal: AbortSignal): Promise<Response> {
+  const { fetch: fetchIt = fetch, apiKey, headers, retries, maxRetryDelayMs } = endpoint;
+  const url = urlOf(endpoint);
+  const request = {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream, application/json",
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...headers,
+    },
+    body: JSON.stringify(body),
+    signal,
+  };
+  for (let attempt = 0; ; attempt++) {
+    let failure: Error;
+    let delayMs: number | undefined;
+    try {
+      const response = await fetchIt(url, request);
+      if (response.ok) return response;
+      failure = await toError(response, url);
+      if (!isPassing(response.status)) throw failure;
+      delayMs = retryAfter(response.headers.get("retry-after"), Date.now());
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      // That is how fetch tells that nobody answers.
+      failure = new Error(`${url} can not be reached; is it running, and is baseUrl right?`, {
+        cause: error,
+      });
+    }
+    delayMs ??= Math.min(500 * 2 ** attempt, maxRetryDelayMs);
+    if (attempt >= retries || delayMs > maxRetryDelayMs) throw failure;
+    await setTimeout(delayMs, undefined, { signal });
+  }
+}
+
+function urlOf({ baseUrl }: Endpoint): string {
+  return `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
+}
+
+function isPassing(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** In milliseconds; it is a number of seconds or a date (RFC 9110 §10.2.3). */
+export function retryAfter(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+const HINTS: Readonly<Record<number, string>> = {
+  400: "the model may not take what it was given; see `body`",
+  401: "check apiKey",
+  403: "apiKey may not use this model",
+  404: "check baseUrl (it ends in /v1 nearly everywhere) and model",
+  429: "too many requests, or no credit left",
+};
+
+async function toError(response: Response, url: string): Promise<Error> {
+  const said = (await response.text().catch(() => "")).slice(0, 1_000);
+  const hint = HINTS[response.status] ?? "try again later";
+  return new Error(`${url} answered ${response.status}: ${hint}. It said: ${said}`);
+}
+
+function parse(data: string, endpoint: Endpoint): unknown {
+  try {
+    return JSON.parse(data);
+  } catch (cause) {
+    throw new Error(`${urlOf(endpoint)} sent what is not JSON: ${data.slice(0, 200)}`, { cause });
+  }
+}
+
+function isLast(chunk: unknown): boolean {
+  const { choices } = (chunk ?? {}) as { choices?: readonly { finish_reason?: unknown }[] };
+  return Array.isArray(choices) && choices.some((choice) => Boolean(choice?.finish_reason));
+}

@@ -1,0 +1,42 @@
+import type { JsonObject, Message, Part } from "../../protocol/index.ts";
+
+/** A message as the endpoint has it. */
+export interface ChatMessage {
+  readonly role: "system" | "user" | "assistant";
+  readonly content: string | readonly JsonObject[];
+}
+
+/** A message of ours as the model is shown it: data as its JSON text, since models know no data. */
+export function toUserMessage({ parts }: Pick<Message, "parts">): ChatMessage {
+  const [only] = parts;
+  if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
+  return { role: "user", content: parts.map(toContent) };
+}
+
+export function toAssistantMessage(content: string): ChatMessage {
+  return { role: "assistant", content };
+}
+
+const AUDIO: Readonly<Record<string, string>> = {
+  "audio/wav": "wav",
+  "audio/x-wav": "wav",
+  "audio/mpeg": "mp3",
+  "audio/mp3": "mp3",
+};
+
+function toContent(part: Part): JsonObject {
+  if ("text" in part) return { type: "text", text: part.text };
+  if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
+  const { mediaType = "application/octet-stream", filename = "file" } = part;
+  const isImage = mediaType.startsWith("image/");
+  if ("url" in part) {
+    if (isImage) return { type: "image_url", image_url: { url: part.url } };
+    // Chat completions fetch nothing but images.
+    return { type: "text", text: `${filename} (${mediaType}): ${part.url}` };
+  }
+  const url = `data:${mediaType};base64,${part.raw}`;
+  if (isImage) return { type: "image_url", image_url: { url } };
+  const format = AUDIO[mediaType];
+  if (format) return { type: "input_audio", input_audio: { data: part.raw, format } };
+  return { type: "file", file: { filename, file_data: url } };
+}
