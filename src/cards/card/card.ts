@@ -19,7 +19,8 @@ export interface Card<Type extends string = string, Own extends object = object>
 
 /** What the metadata of every card may have. It is open: other members are kept. */
 export interface CardMetadata {
-  [member: string]: JsonValue;
+  // With undefined, because compilers without exactOptionalPropertyTypes read it into the members below.
+  [member: string]: JsonValue | undefined;
   /** Names the card. */
   card_id?: string;
   /** The run that it belongs to, and the problem within it. */

@@ -1,4 +1,4 @@
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, type JsonObject } from "../../protocol/index.ts";
 import { type Card, type CardMetadata, timeOf } from "./card.ts";
 import { hasMembers, isObject, type Members, nameOf, Reading } from "./reading.ts";
 import { amount, count, id, object, oneOf, required, string } from "./rules.ts";
@@ -25,10 +25,12 @@ export function fromJson(text: string): Card {
   return parseCard(jsonOf(text));
 }
 
-/** The six members of a card, in the order of the protocol; what travels and what is saved. */
-export function toDict<C extends Card>(card: C): Pick<C, keyof Card> {
+/** The six members of a card, in the order of the protocol, as a JSON object: what travels and what is saved. */
+export function toDict<C extends Card>(card: C): Pick<C, keyof Card> & JsonObject {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
-  return { sender, recipient, message_type, content, metadata, timestamp };
+  // Of a card that has been read, metadata is JSON; a missing member is not there, rather than undefined.
+  return { sender, recipient, message_type, content, metadata, timestamp } as Pick<C, keyof Card> &
+    JsonObject;
 }
 
 /** A card as JSON text. */

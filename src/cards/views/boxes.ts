@@ -62,7 +62,7 @@ const HIDDEN: ReadonlySet<string> = new Set(["card_id", "run_id", "sample_id", "
 function notesOf(metadata: CardMetadata, numbers: Numbers): string {
   const { in_reply_to, tokens, usage } = metadata;
   const notes = Object.entries(metadata).flatMap(([name, value]) => {
-    if (HIDDEN.has(name) || (name === "tokens" && usage !== undefined)) return [];
+    if (value === undefined || HIDDEN.has(name) || (name === "tokens" && usage !== undefined)) return [];
     // Who replies does so in the same dataset.
     if (name === "dataset" && in_reply_to !== undefined) return [];
     if (name === "duration_ms") return `${Math.round(Number(value))} ms`;
