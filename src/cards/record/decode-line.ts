@@ -83,6 +83,7 @@ const MEMBERS: ReadonlyMap<unknown, Members> = new Map<unknown, Members>([
       context: string,
       model: required(each(string)),
       limits: object,
+      options: object,
       evidence: required(oneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic")),
       rule: required(string),
       code: required(string),

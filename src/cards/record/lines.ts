@@ -31,6 +31,8 @@ export interface RunLine extends Line {
   /** The model of each role. */
   readonly model: Readonly<Record<string, string>>;
   readonly limits?: JsonObject;
+  /** What else the roles were told, by role, as it was given: `transcript`, `temperature`, `calculator` … */
+  readonly options?: JsonObject;
   readonly evidence: Evidence;
   /** The rule by which answers are scored, for example `gsm8k/strict`. */
   readonly rule: string;

@@ -148,6 +148,16 @@ describe("an experiment", () => {
     expect(shown).toEqual([false, false]);
   });
 
+  it("writes down where roles are, and nothing that lets one in there", async () => {
+    const { file, recording } = await run({
+      signal: AbortSignal.abort(),
+      model: { planner: ORACLE },
+      links: { solver: "https://me:secret@agents.example/solver?key=secret#secret" },
+    });
+    expect(recording.run?.model["solver"]).toBe("https://agents.example/solver");
+    expect(file + readFileSync(file, "utf8")).not.toContain("secret");
+  });
+
   it("takes roles that are served elsewhere", async () => {
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
     onTestFinished(() => solver.close({ graceMs: 0 }));
@@ -190,6 +200,23 @@ describe("an experiment that is interrupted", () => {
     expect(cardsOf(again.recording)).toHaveLength(120);
     expect(reportOf(again.recording).broken).toEqual([]);
     expect(seen.at(-1)).toEqual({ done: 20, total: 20, judged: 13, correct: 13, failed: 0 });
+  });
+
+  it("goes on only as it began: options that change what roles do are on record", async () => {
+    const out = folder();
+    const options = { out, dataset: choose(GSM8K, { n: 2 }) };
+    const signal = AbortSignal.abort();
+    const first = await run({ ...options, signal, planner: { transcript: "history" } });
+    expect(first.status).toBe("interrupted");
+    expect(first.recording.run?.options).toEqual({ planner: { transcript: "history" } });
+    const resume = (more: Partial<ExperimentOptions>): Promise<ExperimentOutcome> =>
+      run({ ...options, resume: true, ...more });
+    await expect(resume({})).rejects.toThrow('its options is {"planner":{"transcript":"history"}}');
+    await expect(
+      resume({ planner: { transcript: "history" }, solver: { calculator: true } }),
+    ).rejects.toThrow('now it is to be {"planner":{"transcript":"history"},"solver":{"calculator":true}}');
+    const again = await resume({ planner: { transcript: "history" }, solver: {} });
+    expect(again.status).toBe("completed");
   });
 
   it("by a model that cannot be reached has no verdicts, gives up, and goes on when it is back", async () => {

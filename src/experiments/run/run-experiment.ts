@@ -1,11 +1,11 @@
 import type { ErrorCard, Recording, ResultCard, RunSeen, Sample } from "../../cards/index.ts";
-import type { JsonObject } from "../../protocol/index.ts";
-import { documentsContext, type PlannerOptions, type Solution } from "../../roles/index.ts";
+import { documentsContext, type Solution } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
 import { openRunFile, type RunFile, type RunFileOptions, writeSeedFile } from "../recorder/index.ts";
+import { describeRun } from "./about-run.ts";
 import { judge, ruleFor, type ScoreRule } from "./judge.ts";
-import { evidenceOf, type LineUpOptions, modelsOf, openLineUp } from "./line-up.ts";
-import { type Method, nameOfMethod, parseMethod } from "./method.ts";
+import { type LineUpOptions, openLineUp } from "./line-up.ts";
+import { type Method, parseMethod } from "./method.ts";
 import { ShownDocuments } from "./shown.ts";
 import { isOutOfReach, Unreached } from "./unreached.ts";
 
@@ -70,7 +70,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
   const rule = ruleFor(dataset.name, options.rule);
-  const run = describeRun(options, method, rule);
+  const run = describeRun({ ...options, method }, rule);
   const file = openRunFile(run, options);
   const work = new Work(file, run, { ...options, method }, rule, signal);
   try {
@@ -91,52 +91,6 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
     why,
     degraded: file.degraded,
   };
-}
-
-function describeRun(options: ExperimentOptions, method: Method, rule: ScoreRule): RunSeen {
-  const { dataset, planner = {}, deadlineMs = 120_000, code = "unknown" } = options;
-  const line = { ...options, method };
-  const models = Object.entries(modelsOf(line)).map(([role, { id }]) => [role, id] as const);
-  const elsewhere = Object.entries(options.links ?? {});
-  const model = Object.fromEntries([...models, ...elsewhere]);
-  const name = nameOfMethod(method);
-  const names = [...new Set(Object.values(model))].join("+");
-  const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
-  const { mode = "chained", context = "routed" } = planner;
-  return {
-    run_id: options.runId ?? fileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
-    dataset: dataset.name,
-    split: dataset.split,
-    sample_ids: dataset.samples.map(({ id }) => id),
-    method: name,
-    ...(method.kind === "a2a" && { mode, context: typeof context === "string" ? context : "custom" }),
-    model,
-    limits: limitsOf(method, planner, deadlineMs),
-    evidence: evidenceOf(line),
-    rule,
-    code,
-    ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
-    ...(seed !== undefined && { seed }),
-  };
-}
-
-/** What was given; what was not is as the planner has it for the dataset. */
-function limitsOf(method: Method, planner: PlannerOptions, deadlineMs: number): JsonObject {
-  const { maxTurns, maxSolverCalls, tokenBudget } = method.kind === "a2a" ? planner : {};
-  return {
-    deadline_ms: deadlineMs,
-    ...(maxTurns !== undefined && { max_turns: maxTurns }),
-    ...(maxSolverCalls !== undefined && { max_solver_calls: maxSolverCalls }),
-    ...(tokenBudget !== undefined && { token_budget: tokenBudget }),
-  };
-}
-
-function fileName(text: string): string {
-  return text
-    .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
-    .replaceAll(/-{2,}/g, "-")
-    .replaceAll(/[@+]/g, "_")
-    .slice(0, 128);
 }
 
 /** The problems of a run and how far they are. */
