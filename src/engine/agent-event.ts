@@ -23,8 +23,10 @@ export function toMessage({ taskId, contextId }: Place, message: AgentMessage, n
   return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", taskId, contextId };
 }
 
-/** An agent's answer without a task. */
+/** An agent's answer without a task; throws INVALID_AGENT_RESPONSE for one that can not be sent. */
 export function toReply(contextId: string, message: AgentMessage, newId: NewId): Message {
+  if (!Array.isArray(message?.parts)) throw invalid("a message needs parts");
+  checkContent("the message", message);
   return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", contextId };
 }
 

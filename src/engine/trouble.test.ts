@@ -104,6 +104,19 @@ describe("an agent that answers without a task", () => {
     expect(await engine.send(request("a"), alice)).toMatchObject({ message: { parts: [{ text: "hi" }] } });
   });
 
+  it.each([
+    ["a part without content", { parts: [{}] }],
+    ["no parts", {}],
+  ])("with %s has not answered", async (_, message) => {
+    const puppet = new Puppet({ opensWith: "either" });
+    const { engine } = house({ puppet, limits: { runs: 1 } });
+    for (const at of [0, 1]) {
+      const answer = reasonOf(engine.send(request("a"), alice));
+      (await puppet.run(at)).say({ message } as AgentEvent).end();
+      expect(await answer).toBe("INVALID_AGENT_RESPONSE");
+    }
+  });
+
   it("is stopped when the server closes before it has said anything [E15]", async () => {
     const puppet = new Puppet({ opensWith: "either" });
     const { engine, clock } = house({ puppet });

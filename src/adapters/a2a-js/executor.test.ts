@@ -1,190 +1,373 @@
-import { randomUUID } from "node:crypto";
-import { type AgentCard, type Part, Role, TaskState } from "@a2a-js/sdk";
+import { AgentCard, Message as SdkMessage, Part as SdkPart, Role, TaskState } from "@a2a-js/sdk";
 import {
   AgentEvent,
   type AgentExecutor,
   type ExecutionEventBus,
-  type RequestContext,
+  RequestContext,
+  ServerCallContext,
 } from "@a2a-js/sdk/server";
-import { toBase64 } from "../../protocol/index.ts";
-import { describeAdapter } from "../adapter.contract.ts";
-import { fromExecutor } from "./index.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { publish } from "../../client/a2a-js.fixture.ts";
+import { collect, connect, type Remote } from "../../client/index.ts";
+import { data, text, textOf, type Message, type StreamResponse, type Task } from "../../protocol/index.ts";
+import { bearer } from "../../server/auth/index.ts";
+import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { answerIn, taskOf } from "../adapter.contract.ts";
+import { type ExecutorOptions, fromExecutor } from "./index.ts";
 
-const card: AgentCard = {
+const card = AgentCard.fromJSON({
   name: "executor",
   description: "For tests",
   version: "2.0.0",
-  supportedInterfaces: [
-    { url: "http://elsewhere.example", protocolBinding: "JSONRPC", tenant: "", protocolVersion: "1.0" },
-  ],
-  provider: undefined,
-  capabilities: { streaming: true, pushNotifications: false, extensions: [] },
-  securitySchemes: {},
-  securityRequirements: [],
-  defaultInputModes: ["text", "file", "data"],
+  supportedInterfaces: [{ url: "http://elsewhere.example", protocolBinding: "JSONRPC" }],
+  capabilities: { streaming: true },
+  defaultInputModes: ["text", "data", "task-status"],
   defaultOutputModes: ["text", "task-status"],
-  skills: [
-    {
-      id: "test",
-      name: "Test",
-      description: "Tests",
-      tags: ["test"],
-      examples: [],
-      inputModes: [],
-      outputModes: [],
-      securityRequirements: [],
-    },
-  ],
-  signatures: [],
-};
-
-const textPart = (value: string): Part => ({
-  content: { $case: "text", value },
-  metadata: undefined,
-  filename: "",
-  mediaType: "",
+  skills: [{ id: "test", name: "Test", description: "Tests", tags: ["test"], outputModes: ["task-status"] }],
 });
 
-/** An executor in the idiom of the SDK's samples: the task, the work, an artifact in chunks, the end. */
-class Sample implements AgentExecutor {
-  readonly #work: (say: Say, context: RequestContext) => Promise<void>;
-  readonly #onCancel: (taskId: string, bus: ExecutionEventBus) => void;
+type Execute = AgentExecutor["execute"];
+type CancelTask = AgentExecutor["cancelTask"];
 
-  constructor(
-    work: (say: Say, context: RequestContext) => Promise<void>,
-    onCancel: (taskId: string, bus: ExecutionEventBus) => void = () => {},
-  ) {
-    this.#work = work;
-    this.#onCancel = onCancel;
-  }
+let server: Server | undefined;
+let seen: string[] = [];
+afterEach(() => server?.close({ graceMs: 0 }));
 
-  async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
-    const { taskId, contextId, userMessage, task } = context;
-    const say = new Say(context, bus);
-    bus.publish(
-      AgentEvent.task(
-        task ?? {
-          id: taskId,
-          contextId,
-          status: { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined },
-          artifacts: [],
-          history: [userMessage],
-          metadata: undefined,
-        },
-      ),
-    );
-    say.state(TaskState.TASK_STATE_WORKING);
-    await this.#work(say, context);
-    if (!say.stopped) say.state(TaskState.TASK_STATE_COMPLETED);
-    bus.finished();
-  }
-
-  async cancelTask(taskId: string, bus: ExecutionEventBus): Promise<void> {
-    this.#onCancel(taskId, bus);
-  }
+async function remoteOf(
+  execute: Execute,
+  { cancelTask = () => Promise.resolve(), ...options }: ServerOptions & { cancelTask?: CancelTask } = {},
+  how: ExecutorOptions = {},
+): Promise<Remote> {
+  seen = [];
+  const onError = ({ error }: { error: unknown }): void => void seen.push((error as Error).message);
+  const served = fromExecutor({ execute, cancelTask }, card, how);
+  server = createServer(served, { store: "memory", observer: { onError }, ...options });
+  return connect((await server.listen()).url);
 }
 
-class Say {
-  stopped = false;
-  readonly #context: RequestContext;
-  readonly #bus: ExecutionEventBus;
-  readonly #artifactId = randomUUID();
-  #begun = false;
+type Place = Pick<RequestContext, "taskId" | "contextId">;
+const placeOf = ({ taskId, contextId }: Place): Place => ({ taskId, contextId });
 
-  constructor(context: RequestContext, bus: ExecutionEventBus) {
-    this.#context = context;
-    this.#bus = bus;
-  }
-
-  state(state: TaskState, words?: string): void {
-    const { taskId, contextId } = this.#context;
-    const message = words === undefined ? undefined : messageOf(this.#context, words);
-    const status = { state, message, timestamp: new Date().toISOString() };
-    if (state !== TaskState.TASK_STATE_WORKING) this.stopped = true;
-    this.#bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }));
-  }
-
-  chunk(words: string): void {
-    const { taskId, contextId } = this.#context;
-    const artifact = {
-      artifactId: this.#artifactId,
-      name: "answer",
-      description: "",
-      parts: [textPart(words)],
-      metadata: undefined,
-      extensions: [],
-    };
-    const about = { taskId, contextId, artifact, append: this.#begun, lastChunk: false, metadata: undefined };
-    this.#begun = true;
-    this.#bus.publish(AgentEvent.artifactUpdate(about));
-  }
-}
-
-function messageOf({ taskId, contextId }: RequestContext, words: string) {
-  return {
-    messageId: randomUUID(),
-    role: Role.ROLE_AGENT,
-    parts: [textPart(words)],
-    taskId,
-    contextId,
-    metadata: undefined,
-    extensions: [],
-    referenceTaskIds: [],
+const status = ({ taskId, contextId }: Place, state: string, words?: string): StreamResponse => {
+  const message = {
+    messageId: crypto.randomUUID(),
+    role: "ROLE_AGENT" as const,
+    parts: [{ text: words ?? "" }],
   };
-}
+  const told = {
+    state: `TASK_STATE_${state}` as Task["status"]["state"],
+    timestamp: new Date().toISOString(),
+  };
+  return { statusUpdate: { taskId, contextId, status: words === undefined ? told : { ...told, message } } };
+};
 
-function wordsOf({ userMessage }: RequestContext): string {
-  const [content] = userMessage.parts.map(({ content }) => content);
-  return content?.$case === "text" ? content.value : "";
-}
+const submitted = ({ taskId: id, contextId }: RequestContext): StreamResponse => ({
+  task: { id, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
+});
 
-function seenIn({ content, mediaType }: Part): string {
-  if (content?.$case === "raw") return `file:${mediaType}:${toBase64(content.value)}`;
-  if (content?.$case === "data") return `data:${JSON.stringify(content.value)}`;
-  return `text:${content?.value}`;
-}
+describe("an AgentExecutor on our engine", () => {
+  it("has the card's own words on its card, and nothing of where it was served", async () => {
+    const { card: shown } = await remoteOf(async () => {});
+    expect(shown).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
+    expect(shown.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
+    expect(JSON.stringify(shown)).not.toContain("elsewhere");
+  });
 
-const served = (...args: ConstructorParameters<typeof Sample>) => fromExecutor(new Sample(...args), card);
-
-describeAdapter("an AgentExecutor of a2a-js", {
-  answering: (chunks) =>
-    served(async (say) => {
-      for (const chunk of chunks) say.chunk(chunk);
-    }),
-  pausing: (gate) =>
-    served(async (say) => {
-      say.chunk("first ");
-      await gate;
-      say.chunk("second");
-    }),
-  failing: (error) =>
-    served(async () => {
-      throw error;
-    }),
-  endless(stopped) {
-    const cancelled = Promise.withResolvers<void>();
-    return served(
-      async (say) => {
-        say.chunk("working");
-        await cancelled.promise;
-        say.state(TaskState.TASK_STATE_CANCELED);
-        stopped();
-      },
-      () => cancelled.resolve(),
-    );
-  },
-  remembering() {
-    const conversations = new Map<string, string[]>();
-    return served(async (say, context) => {
-      const heard = [...(conversations.get(context.contextId) ?? []), wordsOf(context)];
-      conversations.set(context.contextId, heard);
-      say.chunk(heard.join(" | "));
+  it("is given what the SDK would give it", async () => {
+    const contexts: RequestContext[] = [];
+    const remote = await remoteOf(async (context, bus) => {
+      contexts.push(context);
+      if (context.task) publish(bus, status(context, "COMPLETED"));
+      else publish(bus, status(context, "INPUT_REQUIRED", "And?"));
     });
-  },
-  receiving: () => served(async (say, { userMessage }) => say.chunk(userMessage.parts.map(seenIn).join(" "))),
-  asking: () =>
-    served(async (say, context) => {
-      if (context.task) say.chunk(`Sunny in ${wordsOf(context)}`);
-      else say.state(TaskState.TASK_STATE_INPUT_REQUIRED, "Which city?");
-    }),
+    const first = await taskOf(
+      remote.send([text("hi"), data(null)], {
+        metadata: { trace: 1 },
+        configuration: { acceptedOutputModes: ["text/plain"], historyLength: 3 },
+      }),
+    );
+    await remote.send(
+      { parts: [text("go on")], referenceTaskIds: [first.id, "nobody's"] },
+      { taskId: first.id },
+    );
+    const [one, two] = contexts as [RequestContext, RequestContext];
+    expect(one).toBeInstanceOf(RequestContext);
+    expect(one.context).toBeInstanceOf(ServerCallContext);
+    expect([one.taskId, one.contextId, one.task]).toEqual([first.id, first.contextId, undefined]);
+    expect(one.userMessage).toMatchObject({ taskId: first.id, role: Role.ROLE_USER });
+    expect(one.userMessage.parts.map(({ content }) => content)).toEqual([
+      { $case: "text", value: "hi" },
+      { $case: "data", value: null },
+    ]);
+    expect(one.request.metadata).toEqual({ trace: 1 });
+    expect(one.request.configuration).toMatchObject({
+      acceptedOutputModes: ["text/plain"],
+      historyLength: 3,
+    });
+    expect(one.context.requestedVersion).toBe("1.0");
+    expect([one.context.user?.isAuthenticated, one.context.tenant]).toEqual([false, undefined]);
+    expect(two.task).toMatchObject({ id: first.id, status: { state: TaskState.TASK_STATE_INPUT_REQUIRED } });
+    expect(two.task?.history.map(({ parts }) => parts.at(-1)?.content)).toEqual([
+      { $case: "data", value: null },
+      { $case: "text", value: "And?" },
+      { $case: "text", value: "go on" },
+    ]);
+    expect(two.referenceTasks?.map(({ id }) => id)).toEqual([first.id]);
+  });
+
+  it("knows who asks", async () => {
+    let user: string | undefined;
+    server = createServer(
+      fromExecutor(
+        {
+          execute: async (context, bus) => {
+            user = context.context.user?.isAuthenticated ? context.context.user.userName : "nobody";
+            publish(bus, status(context, "COMPLETED"));
+          },
+          cancelTask: () => Promise.resolve(),
+        },
+        card,
+      ),
+      { store: "memory", authenticate: bearer({ tokens: { "token-of-ada-0123": "ada" } }) },
+    );
+    const { url } = await server.listen();
+    await (await connect(url, { auth: { bearer: "token-of-ada-0123" } })).send("hi");
+    expect(user).toBe("ada");
+  });
+
+  it("may answer without a task", async () => {
+    const remote = await remoteOf(async ({ contextId }, bus) => {
+      const said = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
+      const nothing = { content: { $case: "data" as const, value: null }, metadata: undefined };
+      bus.publish(AgentEvent.message({ ...said, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
+    });
+    expect(await remote.send("hi")).toMatchObject({
+      message: { messageId: "m", role: "ROLE_AGENT", parts: [{ data: null }] },
+    });
+  });
+
+  it("may end a task with a message, which is its last word then", async () => {
+    const remote = await remoteOf(async (context, bus) => {
+      publish(bus, submitted(context));
+      publish(bus, status(context, "WORKING"));
+      const { contextId } = context;
+      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [text("Done.")] } });
+    });
+    expect((await taskOf(remote.send("hi"))).status).toMatchObject({
+      state: "TASK_STATE_COMPLETED",
+      message: { messageId: "m", parts: [{ text: "Done." }] },
+    });
+  });
+
+  it("may say everything in one whole task", async () => {
+    const remote = await remoteOf(async ({ taskId: id, contextId, userMessage }, bus) => {
+      const said: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
+      const heard = SdkMessage.toJSON(userMessage) as Message;
+      publish(bus, {
+        task: {
+          id,
+          contextId,
+          status: { state: "TASK_STATE_COMPLETED" },
+          artifacts: [{ artifactId: "r", name: "Result", parts: [text("Blue.")] }],
+          history: [heard, said],
+          metadata: { cost: 3 },
+        },
+      });
+    });
+    const task = await taskOf(remote.send("sky?"));
+    expect(task).toMatchObject({
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ artifactId: "r", name: "Result", parts: [{ text: "Blue." }] }],
+      metadata: { cost: 3 },
+    });
+    expect(task.history?.map(({ parts }) => textOf(parts))).toEqual(["sky?", "I looked."]);
+  });
+
+  it("says nothing new with the task that it was given", async () => {
+    const remote = await remoteOf(async (context, bus) => {
+      if (!context.task) {
+        publish(bus, submitted(context));
+        publish(bus, {
+          artifactUpdate: { ...placeOf(context), artifact: { artifactId: "a", parts: [text("One.")] } },
+        });
+        publish(bus, status(context, "INPUT_REQUIRED", "More?"));
+        return;
+      }
+      bus.publish(AgentEvent.task(context.task));
+      publish(bus, status(context, "WORKING"));
+      publish(bus, status(context, "COMPLETED"));
+    });
+    const asked = await taskOf(remote.send("hi"));
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("yes", { taskId: asked.id })) events.push(event);
+    const updates = events.filter((event) => !("task" in event));
+    expect(updates.some((event) => "artifactUpdate" in event)).toBe(false);
+    expect(updates.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
+    expect(answerIn(await remote.task.get(asked.id))).toBe("One.");
+  });
+
+  it("is heard of at once, also when it only says that there is a task", async () => {
+    const gate = Promise.withResolvers<void>();
+    const remote = await remoteOf(async (context, bus) => {
+      publish(bus, submitted(context));
+      await gate.promise;
+      publish(bus, status(context, "COMPLETED"));
+    });
+    const begun = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(begun.status.state);
+    gate.resolve();
+    const done = await taskOf(
+      collect(remote.task.subscribe(begun.id))
+        .catch(() => ({}))
+        .then(async () => ({ task: await remote.task.get(begun.id) })),
+    );
+    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("hears itself on its bus, and can not take our ear away", async () => {
+    const heard: string[] = [];
+    const remote = await remoteOf(async (context, bus) => {
+      bus.on("event", ({ kind }) => heard.push(kind));
+      bus.once("finished", () => heard.push("finished"));
+      publish(bus, submitted(context));
+      bus.removeAllListeners("event");
+      publish(bus, status(context, "COMPLETED", "Still here."));
+      bus.finished();
+      publish(bus, status(context, "WORKING"));
+    });
+    const { status: end } = await taskOf(remote.send("hi"));
+    expect(textOf(end.message?.parts ?? [])).toBe("Still here.");
+    expect(heard).toEqual(["task", "finished"]);
+    expect(seen).toEqual([]);
+  });
+
+  it("completes the task that it leaves at work", async () => {
+    const remote = await remoteOf(async (context, bus) => publish(bus, submitted(context)));
+    expect((await taskOf(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("may go on after it has asked for authorization", async () => {
+    const gate = Promise.withResolvers<void>();
+    const remote = await remoteOf(async (context, bus) => {
+      publish(bus, submitted(context));
+      publish(bus, status(context, "AUTH_REQUIRED", "Sign in."));
+      await gate.promise;
+      publish(bus, status(context, "WORKING"));
+      publish(bus, status(context, "COMPLETED"));
+    });
+    const asked = await taskOf(remote.send("hi"));
+    expect(asked.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
+    gate.resolve();
+    for await (const event of remote.task.subscribe(asked.id)) {
+      if ("statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_COMPLETED") break;
+    }
+    expect((await remote.task.get(asked.id)).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it("is told of, when it fails behind its last word", async () => {
+    const remote = await remoteOf(async (context, bus) => {
+      publish(bus, status(context, "COMPLETED"));
+      throw new Error("could not clean up");
+    });
+    expect((await taskOf(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
+    await server?.close({ graceMs: 0 });
+    expect(seen).toEqual(["could not clean up"]);
+  });
+
+  it("may not speak for another task", async () => {
+    const remote = await remoteOf(async (context, bus) => {
+      publish(bus, status({ ...placeOf(context), taskId: "other" }, "COMPLETED"));
+    });
+    const { status: end } = await taskOf(remote.send("hi", { configuration: {} }));
+    expect(end.state).toBe("TASK_STATE_FAILED");
+    expect(textOf(end.message?.parts ?? [])).toContain('of task "other"');
+  });
+
+  it("may publish in a burst, up to a limit", async () => {
+    const burst =
+      (count: number): Execute =>
+      async (context, bus) => {
+        publish(bus, submitted(context));
+        const part = SdkPart.fromJSON({ text: "x" });
+        for (let n = 0; n < count; n++) {
+          const artifact = {
+            artifactId: "a",
+            name: "",
+            description: "",
+            parts: [part],
+            metadata: undefined,
+            extensions: [],
+          };
+          bus.publish(
+            AgentEvent.artifactUpdate({
+              ...placeOf(context),
+              artifact,
+              append: n > 0,
+              lastChunk: false,
+              metadata: undefined,
+            }),
+          );
+        }
+        publish(bus, status(context, "COMPLETED"));
+      };
+    const task = await taskOf((await remoteOf(burst(5_000))).send("go"));
+    expect([task.status.state, answerIn(task).length]).toEqual(["TASK_STATE_COMPLETED", 5_000]);
+    await server?.close({ graceMs: 0 });
+    const failed = await taskOf((await remoteOf(burst(20_000))).send("go"));
+    expect(textOf(failed.status.message?.parts ?? [])).toContain("more than 10000 events at once");
+  });
+
+  const working =
+    (stop: Promise<void>): Execute =>
+    async (context, bus) => {
+      publish(bus, submitted(context));
+      publish(bus, status(context, "WORKING"));
+      await stop;
+      publish(bus, status(context, "CANCELED"));
+    };
+
+  it("is not taken at its word that it was cancelled when its server closes", async () => {
+    const stop = Promise.withResolvers<void>();
+    const cancelled: string[] = [];
+    const remote = await remoteOf(working(stop.promise), {
+      cancelTask: async (taskId: string) => {
+        cancelled.push(taskId);
+        stop.resolve();
+      },
+    });
+    const events: StreamResponse[] = [];
+    for await (const event of remote.stream("go")) {
+      events.push(event);
+      if ("statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_WORKING")
+        void server?.close();
+    }
+    expect(cancelled.length).toBe(1);
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });
+  });
+
+  it("may say that it was cancelled in cancelTask itself", async () => {
+    let contextId = "";
+    const remote = await remoteOf(
+      async (context, bus) => {
+        ({ contextId } = context);
+        publish(bus, submitted(context));
+        await new Promise(() => {});
+      },
+      {
+        cancelGraceMs: 50,
+        cancelTask: async (taskId: string, bus: ExecutionEventBus) =>
+          publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } }),
+      },
+    );
+    const { id } = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+  });
+
+  it("that fails to cancel fails the task's end, not the server", async () => {
+    const remote = await remoteOf(working(new Promise(() => {})), {
+      cancelTask: () => Promise.reject(new Error("not now")),
+    });
+    const { id } = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+  });
 });

@@ -9,7 +9,7 @@ import { retryAfter } from "./completion.ts";
 import { type Asked, endpoint } from "./endpoint.fixture.ts";
 import { fromOpenAi, type OpenAiOptions } from "./index.ts";
 
-const open: { close(): void }[] = [];
+const open: { close: () => void }[] = [];
 afterEach(() => {
   for (const { close } of open.splice(0)) close();
 });

@@ -14,15 +14,15 @@ export interface Asked {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /** Streams a piece of the answer. */
-  say(delta: object, more?: object): void;
+  readonly say: (delta: object, more?: object) => void;
   /** Ends the stream as it has to be. */
-  end(finishReason?: string): void;
+  readonly end: (finishReason?: string) => void;
 }
 
 /** An OpenAI-compatible endpoint on a real socket, which does as it is told. */
 export async function endpoint(
   play: (asked: Asked) => void | Promise<void>,
-): Promise<{ baseUrl: string; close(): void }> {
+): Promise<{ baseUrl: string; close: () => void }> {
   const server = createServer((incoming, response) => {
     void (async () => {
       let body = "";
@@ -36,7 +36,7 @@ export async function endpoint(
         incoming,
         response,
         say: (delta, more = {}) => frame({ choices: [{ index: 0, delta, ...more }] }),
-        end(finishReason = "stop") {
+        end: (finishReason = "stop") => {
           frame({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
           frame({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 } });
           frame("[DONE]");
