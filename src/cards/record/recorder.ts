@@ -21,8 +21,8 @@ export interface Recorder {
 export interface RunRecorder extends Recorder {
   /** Begins a part; the first thing that is written. */
   run(seen: RunSeen): void;
-  /** Ends a problem. When this returns, the line is where the sink keeps it: the problem counts as done. */
-  score(seen: ScoreSeen): void;
+  /** Ends a problem. True: the line is where the sink keeps it, and the problem counts as done. False: it was lost. */
+  score(seen: ScoreSeen): boolean;
   end(status: EndLine["status"]): void;
   /** Lines were lost. */
   readonly degraded: boolean;
@@ -79,7 +79,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
       // Not even of whoever is told may a run fail.
     }
   };
-  const write = (line: RecordLine, shorter?: () => RecordLine): void => {
+  const write = (line: RecordLine, shorter?: () => RecordLine): boolean => {
     // The end is that of the run that was written of, also by a role that knows of no run.
     ({ run_id } = line);
     try {
@@ -92,8 +92,10 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
       }
       sink.write(text);
       if (line.kind === "score" || line.kind === "end") sink.sync?.();
+      return true;
     } catch (cause) {
       lost(cause);
+      return false;
     }
   };
   const at = (): string => new Date(now()).toISOString();
@@ -104,7 +106,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     get degraded() {
       return degraded;
     },
-    run: (seen) => write({ v: 1, kind: "run", at: at(), ...seen }),
+    run: (seen) => void write({ v: 1, kind: "run", at: at(), ...seen }),
     card: (seen) => {
       const stamps = { at: at(), seq: ++seq, mono_ms: mono() };
       if (seen.dir === "out") cards += 1;
@@ -116,13 +118,14 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
         lost(cause);
       }
     },
-    call: (seen) => write({ v: 1, kind: "call", ...seen, at: at(), seq: ++seq, mono_ms: mono() }),
+    call: (seen) => void write({ v: 1, kind: "call", ...seen, at: at(), seq: ++seq, mono_ms: mono() }),
     score: (seen) => {
-      samples += 1;
-      write({ v: 1, kind: "score", at: at(), ...seen });
+      const isKept = write({ v: 1, kind: "score", at: at(), ...seen });
+      if (isKept) samples += 1;
+      return isKept;
     },
     end: (status) =>
-      write({
+      void write({
         v: 1,
         kind: "end",
         run_id,

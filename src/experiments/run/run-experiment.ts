@@ -53,7 +53,7 @@ export interface ExperimentOutcome {
   /** The cards as the specification has them; written when the run is completed. */
   readonly seedFile: string | undefined;
   readonly recording: Recording;
-  /** Why it failed: the last that could not be reached, in words. */
+  /** Why it failed: the last that could not be reached, or that the record cannot be written. */
   readonly why: string | undefined;
   /** Lines were lost, because they could not be written. */
   readonly degraded: boolean;
@@ -71,7 +71,8 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
   const rule = ruleFor(dataset.name, options.rule);
   const run = describeRun({ ...options, method }, rule);
-  const file = openRunFile(run, options);
+  let lost: unknown;
+  const file = openRunFile(run, { ...options, onDegraded: (cause) => (lost = cause) });
   const work = new Work(file, run, { ...options, method }, rule, signal);
   try {
     await work.all(concurrency);
@@ -79,7 +80,8 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
     file.end("failed");
     throw error;
   }
-  const { status, why } = work;
+  const { status } = work;
+  const why = work.isKept ? work.why : `${file.file} cannot be written: ${String(lost)}`;
   file.end(status);
   const recording = file.read();
   return {
@@ -109,6 +111,8 @@ class Work {
   #failed = 0;
   #inARow = 0;
   why: string | undefined;
+  /** The last verdict is on disk. */
+  isKept = true;
 
   constructor(
     file: RunFile,
@@ -180,14 +184,20 @@ class Work {
       const isWhole = this.#options.method.kind !== "a2a";
       const verdict = judge(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
-      this.#file.score({
+      this.isKept = this.#file.score({
         run_id: this.#run.run_id,
         sample_id: sample.id,
         ...verdict,
         ...(turn !== undefined && { turns: turn }),
       });
-      this.#judged += 1;
-      if (verdict.correct) this.#correct += 1;
+      if (this.isKept) {
+        this.#judged += 1;
+        if (verdict.correct) this.#correct += 1;
+      } else {
+        // Whatever is found out from here on would be paid for in vain.
+        this.#failed += 1;
+        this.#givenUp.abort();
+      }
     }
     this.#options.onProgress?.({
       done: this.#file.done.size + this.#judged,

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { cardsOf, gsm8kSlice, reportOf } from "../../cards/index.ts";
+import { oracle } from "../../roles/index.ts";
+import { readDataset } from "../data/index.ts";
+import { runExperiment } from "./run-experiment.ts";
+
+const disk = vi.hoisted(() => ({ isFull: false }));
+
+vi.mock(import("node:fs"), async (original) => {
+  const fs = await original();
+  const writeSync = (fd: number, ...what: [NodeJS.ArrayBufferView, number]): number => {
+    if (disk.isFull) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+    return fs.writeSync(fd, ...what);
+  };
+  return { ...fs, writeSync: writeSync as typeof fs.writeSync };
+});
+
+it("begins no problem that it cannot keep the verdict of, and goes on when there is room", async () => {
+  const out = mkdtempSync(join(tmpdir(), "colloquy-full-"));
+  onTestFinished(() => rmSync(out, { recursive: true }));
+  const model = oracle(gsm8kSlice());
+  const asked = new Set<string | undefined>();
+  const counted = {
+    ...model,
+    complete: (request: Parameters<typeof model.complete>[0]) => {
+      asked.add(request.step.task.metadata.sample_id);
+      return model.complete(request);
+    },
+  };
+  const options = { dataset: readDataset("gsm8k"), out, model: counted, concurrency: 2 };
+  const first = await runExperiment({
+    ...options,
+    onProgress: ({ done }) => {
+      if (done === 5) disk.isFull = true;
+    },
+  });
+  disk.isFull = false;
+  expect(first).toMatchObject({ status: "failed", degraded: true, seedFile: undefined });
+  expect(first.why).toContain("ENOSPC");
+  expect(first.recording.scores).toHaveLength(5);
+  expect(asked.size).toBeLessThanOrEqual(7);
+
+  const again = await runExperiment({ ...options, resume: true });
+  expect(again).toMatchObject({ status: "completed", degraded: false });
+  expect(again.recording.scores).toHaveLength(20);
+  expect(cardsOf(again.recording)).toHaveLength(120);
+  expect(reportOf(again.recording).broken).toEqual([]);
+});
