@@ -70,6 +70,10 @@ describe("the walls between the rooms of src/", () => {
   });
 });
 
+it("the package exports no back door", () => {
+  expect(innerDoors.filter((door) => door.endsWith("internal.ts"))).toEqual([]);
+});
+
 describe("a hole in a wall", () => {
   it.each([
     ["protocol/bad.ts", `import { x } from "../wire/index.ts";`, "protocol/bad.ts opens wire"],
@@ -100,6 +104,11 @@ describe("a hole in a wall", () => {
       "wire/bad.ts",
       `import { fold } from "../protocol/fold.ts";`,
       "wire/bad.ts enters protocol/fold.ts, which is no door",
+    ],
+    [
+      "demo/bad.ts",
+      `import { seeded } from "../cards/internal.ts";`,
+      "demo/bad.ts enters cards/internal.ts, which is no door",
     ],
     ["server/bad.ts", `import { Command } from "commander";`, "server/bad.ts uses the package commander"],
     ["engine/bad.ts", `import { readFileSync } from "node:fs";`, "engine/bad.ts uses node:fs"],

@@ -4,15 +4,14 @@ import {
   CARD_EXTENSION,
   CONTROLLER,
   type ControlCard,
-  type Envelope,
   type ErrorCard,
-  nextTraceparent,
   PLANNER,
   type QueryCard,
   type ResultCard,
   type TaskCard,
   toCardParts,
 } from "../cards/index.ts";
+import { type Envelope, nextTraceparent } from "../cards/internal.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { answerCard, answerOr } from "./a2a/answer.ts";
 import { Correspondence } from "./a2a/correspondence.ts";

@@ -1,6 +1,6 @@
 /**
  * ROLES AT WORK: a controller, planners and solvers that speak in cards over A2A. `cards/` is what they say; here is who
- * says it, when, and to whom.
+ * says it, when, and to whom. What only other rooms need is in `internal.ts`.
  */
 export type {
   AnswerStep,
@@ -14,9 +14,37 @@ export type {
   SolveStep,
 } from "./model.ts";
 export { type Document, documentsContext, documentsOf } from "./documents.ts";
-export * from "./models/index.ts";
-export * from "./planner/index.ts";
-export * from "./solver/index.ts";
+export {
+  cassette,
+  type CassetteOptions,
+  type CassetteStore,
+  type Faults,
+  faulty,
+  type HeuristicOptions,
+  heuristicHotpot,
+  oracle,
+  type OracleOptions,
+  recorded,
+  type RoleScript,
+  scripted,
+  type ScriptedOptions,
+  type ScriptReply,
+  type Take,
+} from "./models/index.ts";
+export {
+  type ContextPolicy,
+  createPlanner,
+  type CustomContext,
+  type PlannerMode,
+  type PlannerOptions,
+} from "./planner/index.ts";
+export {
+  ANSWERER_ROUTES,
+  type AnswererOptions,
+  createAnswerer,
+  createSolver,
+  type SolverOptions,
+} from "./solver/index.ts";
 export type { Answer, Asked, Delegated, Desk, QueryAnswer, Role } from "./role.ts";
 export {
   type AnyProtocol,

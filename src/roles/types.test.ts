@@ -1,7 +1,6 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { ErrorCard, ResultCard } from "../cards/index.ts";
 import {
-  type Action,
   type Answer,
   type CassetteStore,
   createAnswerer,
@@ -16,6 +15,7 @@ import {
   scripted,
   type Take,
 } from "./index.ts";
+import type { Action } from "./planner/action.ts";
 
 describe("the types of roles", () => {
   it("have roles and models of ours be roles and models", () => {

@@ -4,7 +4,8 @@ import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } fr
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import { createPlanner, type RoleModel, understand } from "../../roles/index.ts";
+import { createPlanner, type RoleModel } from "../../roles/index.ts";
+import { understand } from "../../roles/internal.ts";
 import { runRole } from "../../roles/desk.fixture.ts";
 import { AiSdkLlm, model, roleModel, type RoleCall, ScriptedLlm } from "./index.ts";
 

@@ -24,7 +24,7 @@ export type {
 export { timeOf } from "./card.ts";
 export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
 export { type CardType, type CardTypeOptions, CORE_TYPES, defineCardType } from "./card-type.ts";
-export type { Members, Reading, Required, Rule } from "./reading.ts";
+export type { Members, Reading, RequiredMember, Rule } from "./reading.ts";
 export * as rules from "./rules.ts";
 export {
   type CardOf,

@@ -31,18 +31,20 @@ export class Reading {
 export type Rule<T> = (value: unknown, at: Reading) => value is T;
 
 /** A member that must be there (`required` makes it); one with a bare `Rule` may be missing. */
-export interface Required<T> {
+export interface RequiredMember<T> {
   readonly required: Rule<T>;
 }
 
 /** Rules by the name of the member. Other members are nobody's business. */
-export type Members = Readonly<Record<string, Rule<unknown> | Required<unknown>>>;
+export type Members = Readonly<Record<string, Rule<unknown> | RequiredMember<unknown>>>;
 
 /** The object that `Members` describe. */
 export type OwnOf<M extends Members> = {
-  [K in keyof M as M[K] extends Required<unknown> ? K : never]: M[K] extends Required<infer T> ? T : never;
+  [K in keyof M as M[K] extends RequiredMember<unknown> ? K : never]: M[K] extends RequiredMember<infer T>
+    ? T
+    : never;
 } & {
-  [K in keyof M as M[K] extends Required<unknown> ? never : K]?: M[K] extends Rule<infer T> ? T : never;
+  [K in keyof M as M[K] extends RequiredMember<unknown> ? never : K]?: M[K] extends Rule<infer T> ? T : never;
 };
 
 /** Whether an object has what its members ask for. */

@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import { isObject, nameOf, type Reading, type Required, type Rule } from "./reading.ts";
+import { isObject, nameOf, type Reading, type RequiredMember, type Rule } from "./reading.ts";
 
 /** Deeper than this is no context that anybody wrote, and every reader behind us would have to bear it. */
 const MAX_DEPTH = 32;
 const ID = /^[A-Za-z0-9_.:-]{1,128}$/;
 
 /** The member must be there. */
-export function required<T>(rule: Rule<T>): Required<T> {
+export function required<T>(rule: Rule<T>): RequiredMember<T> {
   return { required: rule };
 }
 

@@ -4,12 +4,12 @@ import {
   type Card,
   createCardProtocol,
   decodeCards,
-  decodeLine,
   decodeRecording,
   FINDINGS,
   recordingOfCards,
   reportOf,
 } from "../../cards/index.ts";
+import { decodeLine } from "../../cards/internal.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { ANSWERER_ROUTES } from "../../roles/index.ts";
 import type { Context } from "../context.ts";

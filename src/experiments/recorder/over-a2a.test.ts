@@ -8,14 +8,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import {
   cardsOf,
   createRecorder,
-  criticalPathOf,
   decodeRecording,
   gsm8kSlice,
   mergeRecordings,
-  momentsOf,
   reportOf,
   samplesOf,
 } from "../../cards/index.ts";
+import { criticalPathOf, momentsOf } from "../../cards/internal.ts";
 import { createController, createPlanner, createSolver, oracle, serveRoles } from "../../roles/index.ts";
 import { fileSink, openRunFile } from "./index.ts";
 import { RUN } from "./run.fixture.ts";

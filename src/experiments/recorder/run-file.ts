@@ -3,14 +3,13 @@ import { join } from "node:path";
 import {
   createRecorder,
   decodeRecording,
-  doneSamples,
-  readLine,
   type Recording,
   type RecorderOptions,
   type RunLine,
   type RunRecorder,
   type RunSeen,
 } from "../../cards/index.ts";
+import { doneSamples, readLine } from "../../cards/internal.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { fileSink, type FileSinkOptions } from "./file-sink.ts";
 

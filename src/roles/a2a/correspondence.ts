@@ -3,7 +3,6 @@ import {
   type CardCarrier,
   type CardMetadata,
   type ControlCard,
-  type Envelope,
   type ErrorCard,
   type ErrorMetadata,
   parseCard,
@@ -12,6 +11,7 @@ import {
   type ResultStatus,
   type TaskCard,
 } from "../../cards/index.ts";
+import { type Envelope } from "../../cards/internal.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Office } from "./office.ts";
 import { defined } from "./small.ts";

@@ -13,15 +13,13 @@ import {
   CARD_EXTENSION,
   type CardCarrier,
   type ErrorCard,
-  nextTraceparent,
   type QueryCard,
   type ResultCard,
   speaksCards,
   type TaskCard,
-  toCardMetadata,
   toCardParts,
-  toEnvelopeMetadata,
 } from "../../cards/index.ts";
+import { nextTraceparent, toCardMetadata, toEnvelopeMetadata } from "../../cards/internal.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { errorFor, replyIn, toldBy, toldIn } from "./reply.ts";
 import { defined } from "./small.ts";

@@ -6,11 +6,11 @@ import {
   CARD_MEDIA_TYPE,
   cardIn,
   type ControlCard,
-  MAX_HOPS,
   type QueryCard,
   type ResultCard,
   type TaskCard,
 } from "../../cards/index.ts";
+import { MAX_HOPS } from "../../cards/internal.ts";
 import type { AnyProtocol } from "./office.ts";
 import { defined } from "./small.ts";
 import { isControlCard } from "./stopping.ts";

@@ -5,17 +5,14 @@ import {
   CARD_MEDIA_TYPE,
   cardExtension,
   type CardCarrier,
-  cardInMetadata,
   type CardMetadata,
   type ControlCard,
   CONTROLLER,
-  type Envelope,
-  envelopeOf,
-  isTraceparent,
   type QueryCard,
   type ResultCard,
   type TaskCard,
 } from "../../cards/index.ts";
+import { cardInMetadata, type Envelope, envelopeOf, isTraceparent } from "../../cards/internal.ts";
 import type { RoleModel } from "../model.ts";
 import type { Role } from "../role.ts";
 import { Correspondence } from "./correspondence.ts";

@@ -5,11 +5,11 @@ import {
   createCardProtocol,
   fromCardParts,
   generateFlowDiagram,
-  isTraceparent,
   PLANNER,
   SOLVER,
   toDict,
 } from "../../cards/index.ts";
+import { isTraceparent } from "../../cards/internal.ts";
 import { createController } from "../controller.ts";
 import { FLOW, INCEPTION, JANET, Memo, plannerOf, solverOf } from "./dialogue.fixture.ts";
 import { handing, house, role } from "./house.fixture.ts";

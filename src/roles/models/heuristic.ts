@@ -1,4 +1,5 @@
-import { type Paragraph, ParagraphRouter, wordsOf } from "../../cards/index.ts";
+import { type Paragraph, ParagraphRouter } from "../../cards/index.ts";
+import { wordsOf } from "../../cards/internal.ts";
 import { documentsOf } from "../documents.ts";
 import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { scripted } from "./scripted.ts";

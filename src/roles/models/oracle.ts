@@ -1,14 +1,12 @@
+import { evaluate, type GsmSample, type TaskCard } from "../../cards/index.ts";
 import {
   batchSteps,
-  evaluate,
-  type GsmSample,
   lastNumber,
   oracleAnswer,
   oraclePlan,
   type OracleStep,
-  type TaskCard,
   writeNumber,
-} from "../../cards/index.ts";
+} from "../../cards/internal.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { Finding, ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { fillIn } from "../planner/placeholders.ts";

@@ -1,4 +1,5 @@
-import { batchSteps, type RecordedModel, type RecordedSample, type TaskCard } from "../../cards/index.ts";
+import { type RecordedModel, type RecordedSample, type TaskCard } from "../../cards/index.ts";
+import { batchSteps } from "../../cards/internal.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { scripted } from "./scripted.ts";

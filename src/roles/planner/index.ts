@@ -5,5 +5,4 @@
 export { createPlanner } from "./planner.ts";
 export type { PlannerMode, PlannerOptions } from "./options.ts";
 export type { ContextPolicy, CustomContext } from "./context-policy.ts";
-export { type Action, type ActionName, actionSchema, understand, type Understood } from "./action.ts";
-export type { Subtask } from "./placeholders.ts";
+export { understand } from "./action.ts";

@@ -1,4 +1,5 @@
-import { decodeLine, type RecordLine } from "../../../cards/index.ts";
+import { type RecordLine } from "../../../cards/index.ts";
+import { decodeLine } from "../../../cards/internal.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { follow, type Place } from "./follow.ts";
 
