@@ -9,6 +9,7 @@ export type { ServerLimits, ServerOptions } from "./options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 export type { Authentication } from "./auth/authentication.ts";
 export type { Authenticate, Credentials } from "./auth/scheme.ts";
+export type { Beside, Inside } from "./beside.ts";
 export type { CardShape } from "./card/card-shape.ts";
 export type { CardSigning } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";

@@ -1,6 +1,7 @@
 import type { EngineLimits, Observer } from "../engine/index.ts";
 import type { ProtocolVersion, SpecRevision } from "../wire/index.ts";
 import type { Authentication } from "./auth/authentication.ts";
+import type { Beside } from "./beside.ts";
 import type { CardShape } from "./card/card-shape.ts";
 import type { CardSigning } from "./card/card-signing.ts";
 import type { StoreChoice } from "./open-store.ts";
@@ -44,6 +45,8 @@ export interface ServerOptions {
    * it stands in the URLs of cards unless `publicUrl` says where clients come from. Default: the root.
    */
   readonly basePath?: string;
+  /** What else is to be reached at this server's address. Default: nothing but its agents. */
+  readonly beside?: readonly Beside[];
   /**
    * Whether a message part of a media type that the agent does not declare (`defaultInputModes`, `inputModes` of its
    * skills) is refused, as A2A §3.1.1 has it (default), or left to the agent. An agent that declares none gets everything.

@@ -9,12 +9,14 @@ import { Committer, Engine, safely, systemClock, type Agent, type TaskStore } fr
 import { A2AError } from "../protocol/index.ts";
 import { Gate } from "./auth/authentication.ts";
 import { EventStreams, type Told } from "./bindings/event-stream.ts";
+import { enter, type Beside } from "./beside.ts";
 import type { HttpReply, HttpRequest } from "./exchange.ts";
 import { createPush, type Push } from "./push/push.ts";
 import { FetchRequest, toResponse } from "./fetch.ts";
 import { listenGrpc, type GrpcDoor, type GrpcOptions } from "./bindings/grpc.ts";
 import { MountedRequest } from "./mounted.ts";
 import { NodeRequest, sendNode, wholeUrl } from "./node.ts";
+import { nodeListener } from "./node-listener.ts";
 import { checkBind, HostNames, isLoopback } from "./loopback.ts";
 import { chooseStore } from "./open-store.ts";
 import { refuseRest } from "./bindings/rest.ts";
@@ -134,10 +136,14 @@ class AgentServer implements Server {
     // Both need no `this`, so that a host can be given them as they are.
     this.listener = (incoming, outgoing) => {
       const request = new NodeRequest(incoming, basePath === undefined ? undefined : wholeUrl(incoming));
-      void this.#answer(request).then((reply) => sendNode(reply, request, outgoing));
+      const neighbour = this.#neighbourAt(request);
+      if (neighbour) nodeListener((asked) => this.#askBeside(neighbour, asked, request))(incoming, outgoing);
+      else void this.#answer(request).then((reply) => sendNode(reply, request, outgoing));
     };
     this.fetch = async (request) => {
       const given = new FetchRequest(request);
+      const neighbour = this.#neighbourAt(given);
+      if (neighbour) return await this.#askBeside(neighbour, request, given);
       return toResponse(await this.#answer(given), given);
     };
   }
@@ -232,6 +238,26 @@ class AgentServer implements Server {
     for (const { engine } of this.#context.agents.values()) await engine.open();
     this.#push?.outbox.open();
     this.#isOpen = true;
+  }
+
+  #neighbourAt({ path }: HttpRequest): Beside | undefined {
+    const { beside, basePath = "" } = this.#options;
+    if (!beside?.length || !path.startsWith(`${basePath}/`)) return undefined;
+    const below = path.slice(basePath.length);
+    return beside.find((one) => one.takes(below));
+  }
+
+  async #askBeside(neighbour: Beside, asked: Request, given: HttpRequest): Promise<Response> {
+    try {
+      this.#context.admit(given);
+      return await neighbour.answer(asked, async () => {
+        await this.#open();
+        return await enter(given, this.#context);
+      });
+    } catch (error) {
+      const refusal = this.#context.told("beside the agents", error);
+      return toResponse(refuseRest(given, this.#context.revision, refusal), given);
+    }
   }
 
   #answer(given: HttpRequest): Promise<HttpReply> {
