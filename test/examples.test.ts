@@ -83,6 +83,10 @@ describe("the examples", () => {
     ],
     ["15-mcp-tools.ts", /^There are 12 apples\.\n$/],
     ["16-adk-mcp-http.ts", /^The station says: It is sunny in Busan, 21 °C\.\n$/],
+    [
+      "17-openai-facade.ts",
+      /^model: baker\nA birthday cake, gladly\. Which size\?\nHere is your large cake\.\n$/,
+    ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
     const cwd = await directoryWith({});

@@ -90,6 +90,16 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
     node: true,
   },
+  facade: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      wire: "whole",
+      client: "whole",
+      engine: "types",
+      server: "types",
+    },
+  },
   cli: {
     rooms: {
       protocol: "whole",
@@ -105,6 +115,7 @@ export const WALLS: Readonly<Record<string, Wall>> = {
       adk: "whole",
       config: "whole",
       mcp: "whole",
+      facade: "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],

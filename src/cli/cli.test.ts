@@ -145,6 +145,21 @@ describe("serve", () => {
     expect((await both.cli.ended).code).toBe(0);
   });
 
+  it("serves agents as models of OpenAI's API only when it is asked to", async () => {
+    const shout = ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"];
+    for (const [flags, status] of [
+      [["--openai"], 200],
+      [[], 404],
+    ] as const) {
+      const { cli, url, banner } = await serving([...shout, ...flags], cwd);
+      expect(banner.includes(`as models of OpenAI's API, too: ${url}/v1\n`)).toBe(status === 200);
+      expect(banner.includes(`"openai": "${url}/v1"`)).toBe(status === 200);
+      expect((await fetch(`${url}/v1/models`)).status).toBe(status);
+      cli.child.kill("SIGINT");
+      expect((await cli.ended).code).toBe(0);
+    }
+  });
+
   it("listens beyond this machine only when it is told that this is meant", async () => {
     const { code, err } = await run(
       "serve",

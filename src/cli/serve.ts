@@ -59,6 +59,7 @@ export function addServeOptions(command: Command): Command {
         port,
       ),
     )
+    .option("--openai", "also serve the agents as models of OpenAI's chat API, at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--store <store>", "where tasks live: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
     .option("--public-url <url>", "where clients reach this server, when it is behind a proxy")

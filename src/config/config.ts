@@ -10,6 +10,8 @@ export interface Config {
   strictPort?: boolean;
   /** Also serve gRPC, on this port. */
   grpcPort?: number;
+  /** True: also serve the agents as models of OpenAI's chat API, at `/v1`. */
+  openai?: boolean;
   /** The address to listen on. Default 127.0.0.1. */
   host?: string;
   /** Where tasks live: `memory`, or `sqlite:FILE`. */

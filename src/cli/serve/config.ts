@@ -19,6 +19,7 @@ const KINDS: Record<keyof Config, Kind> = {
   port: "number",
   strictPort: "flag",
   grpcPort: "number",
+  openai: "flag",
   host: "text",
   store: "text",
   publicUrl: "text",

@@ -19,6 +19,7 @@ export interface ServeOptions extends AuthOptions {
   port: number;
   strictPort?: boolean;
   grpcPort?: number;
+  openai?: boolean;
   host: string;
   store: string;
   publicUrl?: string;
@@ -59,11 +60,15 @@ export async function serveUntilStopped(
     ...(authenticate ? { authenticate } : {}),
     ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
     ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
+    ...(options.openai
+      ? { beside: [(await import("../../facade/index.ts")).openaiFacade({ observer })] }
+      : {}),
   });
   try {
     const address = await listen(server, options, context);
     const { url, agents, grpc } = address;
-    new Output(context.streams, options.output).fact({ url, agents, ...(grpc ? { grpc } : {}) });
+    const openai = options.openai ? { openai: `${url}/v1` } : {};
+    new Output(context.streams, options.output).fact({ url, agents, ...(grpc ? { grpc } : {}), ...openai });
     context.streams.err(await banner(lineup, address, options, authenticate && sendingOf(authenticate)));
     await stopped(context.interrupted);
     context.streams.err("Stopping; Ctrl-C again stops at once.\n");
@@ -86,8 +91,8 @@ function created(agents: Record<string, Agent>, options: ServerOptions): Server 
 
 async function banner(
   lineup: Lineup,
-  { agents, grpc }: Address,
-  { store }: ServeOptions,
+  { url, agents, grpc }: Address,
+  { store, openai }: ServeOptions,
   sending: ReturnType<typeof sendingOf> | undefined,
 ): Promise<string> {
   const served = await Promise.all(
@@ -98,10 +103,11 @@ async function banner(
     })),
   );
   const top = `colloquy ${packageVersion()} · node ${process.version} · ${store}\n`;
-  const beside = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const carried = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const beside = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const who = sending ? `${sending.hint}\n\n` : "";
   const about = lineup.about === undefined ? "" : `${lineup.about}\n`;
-  return `${top}${about}\n${agentLines(served)}${beside}\n${who}${lineup.below(served, sending?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${agentLines(served)}${carried}${beside}\n${who}${lineup.below(served, sending?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the port, or on the next that is free. */

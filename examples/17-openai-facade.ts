@@ -1,0 +1,33 @@
+/**
+ * Agents for chat clients that know OpenAI's API and nothing of A2A: each agent is a model. The client is the official one
+ * here, and could be any chat window; on the command line it is `colloquy serve agent.ts --openai`.
+ *
+ *     node examples/17-openai-facade.ts
+ */
+import { agent, createServer, inputRequired } from "colloquy";
+import { openaiFacade } from "colloquy/facade";
+import OpenAI from "openai";
+
+const baker = agent(
+  { name: "baker", description: "Bakes what you ask for" },
+  async function* ({ text, history }) {
+    if (history.length === 1) yield inputRequired(`A ${text}, gladly. Which size?`);
+    for (const word of ["Here ", "is ", "your ", `${text} cake.`]) yield word;
+  },
+);
+
+const server = createServer({ baker }, { store: "memory", beside: [openaiFacade()] });
+const { url } = await server.listen();
+const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none" });
+for await (const model of client.models.list()) console.log(`model: ${model.id}`);
+
+// The task waits for its answer, and the façade knows it again by what was said.
+const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
+for (const content of ["birthday cake", "large"]) {
+  messages.push({ role: "user", content });
+  const stream = client.chat.completions.stream({ model: "baker", messages });
+  for await (const { choices } of stream) process.stdout.write(choices[0]?.delta.content ?? "");
+  messages.push({ role: "assistant", content: await stream.finalContent() });
+  process.stdout.write("\n");
+}
+await server.close();
