@@ -10,6 +10,7 @@ describe("the examples", () => {
   it.each([
     ["01-hello.ts", "hello", "Ada", "Hello, Ada! Nice to meet you."],
     ["02-adk-agent.ts", "adk-agent", "What is the weather in Seoul?", "It is sunny in Seoul, 21 °C."],
+    ["19-a2a-js-executor.ts", "a2a-js-executor", "Ada", "Hello, Ada!"],
     ["10-adk-mcp.ts", "adk-mcp", "How many pears are there?", "There are 3."],
   ])("%s can be served", async (file, id, text, answer) => {
     const cwd = await directoryWith({});
@@ -86,6 +87,14 @@ describe("the examples", () => {
     [
       "17-openai-facade.ts",
       /^model: baker\nA birthday cake, gladly\. Which size\?\nHere is your large cake\.\n$/,
+    ],
+    [
+      "20-ai-sdk.ts",
+      /^\{"data":\{"type":"tool-call"[^\n]*\n\{"data":\{"type":"tool-result"[^\n]*\nIt is sunny in Seoul, 21 °C\.\nTake your sunglasses\.\n$/,
+    ],
+    [
+      "18-langgraph.ts",
+      /^ROLE_USER birthday cake\nROLE_AGENT Noted: birthday cake\nTASK_STATE_INPUT_REQUIRED Which size\?\nTASK_STATE_COMPLETED Here is your order: one large birthday cake\.\n$/,
     ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {

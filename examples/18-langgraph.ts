@@ -1,0 +1,70 @@
+/**
+ * A graph of LangGraph on the network: its custom events are progress, its `interrupt` is a question to the user, its
+ * checkpointer is the memory of the conversation. Inside, a node is an A2A agent of somebody else's.
+ *
+ *     npm run -s example examples/18-langgraph.ts
+ */
+import {
+  Annotation,
+  interrupt,
+  type LangGraphRunnableConfig,
+  MemorySaver,
+  StateGraph,
+} from "@langchain/langgraph";
+import { agent, connect, createServer, textOf } from "colloquy";
+import { a2aNode, fromLangGraph } from "colloquy/langgraph";
+
+// Somewhere else: any A2A agent.
+const elsewhere = createServer(
+  agent({ name: "baker", description: "Bakes what you ask for" }, async function* ({ text }) {
+    yield `one ${text}`;
+  }),
+  { store: "memory" },
+);
+const baker = await elsewhere.listen();
+
+const Order = Annotation.Root({
+  wish: Annotation<string>,
+  size: Annotation<string>,
+  cake: Annotation<string>,
+});
+
+const graph = new StateGraph(Order)
+  .addNode("ask", ({ wish }, config: LangGraphRunnableConfig) => {
+    config.writer?.(`Noted: ${wish}`);
+    return { size: interrupt<string, string>("Which size?") };
+  })
+  .addNode(
+    "bake",
+    a2aNode(baker.url, {
+      input: ({ wish, size }: typeof Order.State) => `${size} ${wish}`,
+      output: ({ text }) => ({ cake: text }),
+    }),
+  )
+  .addEdge("__start__", "ask")
+  .addEdge("ask", "bake")
+  .compile({ checkpointer: new MemorySaver() });
+
+const server = createServer(
+  fromLangGraph(graph, {
+    name: "shop",
+    description: "Takes orders for cakes",
+    input: ({ text }) => ({ wish: text }),
+    answer: ({ cake }) => `Here is your order: ${cake}.`,
+  }),
+  { store: "memory" },
+);
+const { url } = await server.listen();
+
+const client = await connect(url);
+const asked = await client.send("birthday cake");
+if (!("task" in asked)) throw new Error("A graph answers with tasks.");
+const { id: taskId, history, status } = asked.task;
+for (const { role, parts } of history ?? []) console.log(role, textOf(parts));
+console.log(status.state, textOf(status.message?.parts ?? []));
+
+const done = await client.send("large", { taskId });
+if ("task" in done) console.log(done.task.status.state, textOf(done.task.artifacts?.[0]?.parts ?? []));
+
+await server.close();
+await elsewhere.close();

@@ -1,0 +1,78 @@
+/**
+ * An agent of the AI SDK on the network, and that agent as a tool of another one. The models follow a script; with
+ * OPENAI_API_KEY they think.
+ *
+ *     npm run -s example examples/20-ai-sdk.ts
+ */
+import { openai } from "@ai-sdk/openai";
+import { simulateReadableStream, tool, ToolLoopAgent } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { connect, createServer, textOf } from "colloquy";
+import { a2aTool, fromAiSdk } from "colloquy/ai-sdk";
+import { z } from "zod";
+
+// Yours, as it is: model, tools, what needs a person's approval.
+const weather = new ToolLoopAgent({
+  model: modelThat("weather", { city: "Seoul" }, "It is sunny in Seoul, 21 °C."),
+  instructions: "Tell the weather.",
+  tools: {
+    weather: tool({
+      description: "The weather of a city",
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => ({ city, sky: "sunny", degrees: 21 }),
+    }),
+  },
+});
+
+const server = createServer(
+  fromAiSdk(weather, { name: "weather", description: "Knows the weather of every city" }),
+  { store: "memory" },
+);
+const { url } = await server.listen();
+
+// Any A2A client is told what it does, as it does it.
+const remote = await connect(url);
+for await (const event of remote.stream("How is the weather in Seoul?")) {
+  if ("statusUpdate" in event) {
+    for (const part of event.statusUpdate.status.message?.parts ?? []) console.log(JSON.stringify(part));
+  } else if ("artifactUpdate" in event) {
+    process.stdout.write(textOf(event.artifactUpdate.artifact.parts));
+  }
+}
+
+// The other way round: any A2A agent is a tool of an agent of the AI SDK.
+const planner = new ToolLoopAgent({
+  model: modelThat("weather", { message: "How is it in Seoul?" }, "Take your sunglasses."),
+  tools: { weather: a2aTool(remote) },
+});
+const plan = await planner.stream({ prompt: "What shall I pack for Seoul?" });
+console.log(`\n${await plan.text}`);
+await server.close();
+
+/** A model that calls a tool and then says something; with a key, one that decides that by itself. */
+function modelThat(toolName: string, input: object, words: string) {
+  if (process.env["OPENAI_API_KEY"]) return openai("gpt-5-mini");
+  const call = { type: "tool-call" as const, toolCallId: "1", toolName, input: JSON.stringify(input) };
+  const deltas = words.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta }));
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  const finish = (unified: "stop" | "tool-calls") =>
+    ({ type: "finish", finishReason: { unified, raw: undefined }, usage }) as const;
+  return new MockLanguageModelV4({
+    doStream: async ({ prompt }) => ({
+      stream:
+        prompt.at(-1)?.role === "user"
+          ? simulateReadableStream({ chunks: [call, finish("tool-calls")] })
+          : simulateReadableStream({
+              chunks: [
+                { type: "text-start", id: "1" } as const,
+                ...deltas,
+                { type: "text-end", id: "1" } as const,
+                finish("stop"),
+              ],
+            }),
+    }),
+  });
+}
