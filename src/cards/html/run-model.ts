@@ -195,7 +195,9 @@ function seenCard(line: CardLine, arrival: number | undefined): SeenCard {
   const before = line.dir === "relayed" ? Date.parse(line.at) - timeOf(line.card) : 0;
   const sent = before > 0 ? line.mono_ms - before : line.mono_ms;
   const arrived = arrival ?? sent;
-  return { card: line.card, line, sent, arrived: Math.max(sent, arrived), inverted: arrived < sent };
+  const inverted = arrived < sent;
+  const told = line.dir === "out";
+  return { card: line.card, line, sent, arrived: Math.max(sent, arrived), inverted, told };
 }
 
 /** A card of which one more line has come. */

@@ -9,6 +9,8 @@ export interface Moments {
   readonly arrived: number;
   /** It arrived before it was sent, by the clocks as they are: `arrived` is not what was recorded. */
   readonly inverted: boolean;
+  /** Its sender tells of it itself: then whatever else that one has sent is here, too. */
+  readonly told: boolean;
 }
 
 /**
@@ -25,7 +27,8 @@ export function momentsOf(lines: readonly CardLine[]): Moments[] {
       if (!known) return [];
       const sent = known.dir === "relayed" ? stamped(known) : known.mono_ms;
       const arrived = arrival?.mono_ms ?? sent;
-      return { card: known.card, sent, arrived: Math.max(sent, arrived), inverted: arrived < sent };
+      const inverted = arrived < sent;
+      return { card: known.card, sent, arrived: Math.max(sent, arrived), inverted, told: out !== undefined };
     })
     .toSorted((a, b) => a.sent - b.sent);
 }

@@ -130,7 +130,9 @@ class Look {
 
   /** A planner that answers at once, or would have, had it not been made to ask. */
   *ends(): Iterable<Finding> {
-    const { cards } = this.#sample;
+    const { cards, moments } = this.#sample;
+    // Of one that keeps its record elsewhere nobody here knows whom it asked.
+    const told = new Set(moments.flatMap(({ card, told }) => (told ? card : [])));
     for (const card of cards) {
       if (card.message_type === "task" && card.metadata["forced"] === true)
         yield this.#found(
@@ -139,6 +141,7 @@ class Look {
           `${card.sender} wanted to answer at once, and was made to ask`,
         );
       if (card.message_type !== "result" || card.metadata["status"] !== "completed") continue;
+      if (!told.has(card)) continue;
       const task = this.#byId.get(card.metadata.in_reply_to ?? "");
       if (task?.recipient !== "planner" || task.message_type !== "task") continue;
       const isAlone = cards.every((other) => other.sender !== "planner" || other.message_type !== "task");

@@ -1,4 +1,4 @@
-import { type Card, timeOf } from "../card/index.ts";
+import { type Card, PLANNER, timeOf } from "../card/index.ts";
 import {
   cardsOf,
   type Clock,
@@ -98,12 +98,13 @@ export function reportOf(recording: Recording, { tariff }: ReportOptions = {}): 
     findingsOf({ ...sample, moments, settled: sample.id === undefined || isSettled(sample, run) }),
   );
   const ledger = recording.calls.length > 0 ? ledgerOf(settled, recording) : undefined;
+  const isElsewhere = keepsElsewhere(PLANNER, recording);
   const ids = named.flatMap(({ id }) => id ?? []);
   const isCut = torn.some(({ last }) => !last);
   const degraded = ends.some(({ recorder }) => recorder === "degraded");
   return {
     run: run && aboutOf(run),
-    unknown: unknownOf(recording, cards, ids.length, ledger),
+    unknown: unknownOf(recording, cards, ids.length, ledger, isElsewhere),
     broken: brokenOf(findings, ledger, degraded, isCut),
     samples: {
       total: ids.length,
@@ -113,7 +114,10 @@ export function reportOf(recording: Recording, { tariff }: ReportOptions = {}): 
     accuracy:
       scores.length > 0 ? wilson(scores.filter(({ correct }) => correct).length, scores.length) : undefined,
     measures: measuresOf(recording),
-    figures: cards.length + ids.length > 0 ? figuresOf(cards, ids) : undefined,
+    figures:
+      cards.length + ids.length > 0
+        ? { ...figuresOf(cards, ids), ...(isElsewhere && { solverTasks: undefined }) }
+        : undefined,
     seed: ids.length > 0 ? seedFigures(cards, ids.length) : undefined,
     tokens: tokensOf(cards, settled, tariff),
     spending: spendingOf(cards),
@@ -138,6 +142,15 @@ export function reportOf(recording: Recording, { tariff }: ReportOptions = {}): 
   };
 }
 
+/** The planner has spoken, and neither its own record is here nor what it would have told of it. */
+function keepsElsewhere(planner: string, { run, cards }: Recording): boolean {
+  if (!run) return false;
+  const spoken = cards.filter(
+    ({ card }) => card.sender === planner && card.metadata["written_by"] === undefined,
+  );
+  return spoken.length > 0 && spoken.every(({ dir }) => dir === "in");
+}
+
 const ORDER: readonly string[] = Object.keys(FINDINGS);
 
 /** A problem of a run is when it is scored; of what a role alone recorded, nobody can tell. */
@@ -154,6 +167,7 @@ function unknownOf(
   cards: readonly Card[],
   samples: number,
   ledger: Ledger | undefined,
+  isElsewhere: boolean,
 ): string[] {
   const unknown: string[] = [];
   if (!run) {
@@ -167,6 +181,8 @@ function unknownOf(
     unknown.push(
       "what replies to what, where cards have no metadata.card_id: no critical path, no missing replies",
     );
+  if (isElsewhere)
+    unknown.push("whom the planner has asked: it keeps its record elsewhere (name its .cards.jsonl, too)");
   if (calls.length === 0 && cards.some(({ metadata }) => metadata.usage))
     unknown.push("whether the tokens on the cards are all that were spent: no model calls are recorded");
   for (const role of ledger?.unchecked ?? [])

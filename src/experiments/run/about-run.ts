@@ -1,4 +1,4 @@
-import type { RunSeen } from "../../cards/index.ts";
+import { PLANNER, type RunSeen } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { evidenceOf, type LineUpOptions, modelsOf } from "./line-up.ts";
 import { nameOfMethod } from "./method.ts";
@@ -14,6 +14,7 @@ export function describeRun(options: ExperimentOptions & LineUpOptions, rule: st
   const names = [...new Set(Object.values(model))].join("+");
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
   const { mode = "chained", context = "routed" } = planner;
+  const isPlannerElsewhere = options.links?.[PLANNER] !== undefined;
   const further = furtherOptions(options);
   return {
     run_id: options.runId ?? fileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
@@ -21,7 +22,8 @@ export function describeRun(options: ExperimentOptions & LineUpOptions, rule: st
     split: dataset.split,
     sample_ids: dataset.samples.map(({ id }) => id),
     method: name,
-    ...(method.kind === "a2a" && { mode, context: typeof context === "string" ? context : "custom" }),
+    ...(method.kind === "a2a" &&
+      !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
     model,
     limits: limitsOf(options, deadlineMs),
     ...(Object.keys(further).length > 0 && { options: further }),
@@ -41,8 +43,9 @@ function placeOf(url: string): string {
 }
 
 /** What was given; what was not is as the planner has it for the dataset. */
-function limitsOf({ method, planner = {} }: LineUpOptions, deadlineMs: number): JsonObject {
-  const { maxTurns, maxSolverCalls, tokenBudget } = method.kind === "a2a" ? planner : {};
+function limitsOf({ method, planner = {}, links = {} }: LineUpOptions, deadlineMs: number): JsonObject {
+  const isOurs = method.kind === "a2a" && links[PLANNER] === undefined;
+  const { maxTurns, maxSolverCalls, tokenBudget } = isOurs ? planner : {};
   return {
     deadline_ms: deadlineMs,
     ...(maxTurns !== undefined && { max_turns: maxTurns }),

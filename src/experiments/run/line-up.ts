@@ -68,9 +68,7 @@ function rolesOf({ method, planner, solver, answerer }: LineUpOptions): Record<s
 
 /** The model of each role that is served here. */
 export function modelsOf({ method, model, links = {} }: LineUpOptions): Record<string, RoleModel> {
-  const names = (method.kind === "a2a" ? [PLANNER, SOLVER] : [SOLVER]).filter(
-    (name) => links[name] === undefined,
-  );
+  const names = roleNames({ method }).filter((name) => links[name] === undefined);
   return Object.fromEntries(
     names.map((name) => {
       const own = "complete" in model ? (model as RoleModel) : model[name];
@@ -83,8 +81,13 @@ export function modelsOf({ method, model, links = {} }: LineUpOptions): Record<s
 /** What stands behind a run's answers. Of different kinds it is a simulation: nobody's answers alone. */
 export function evidenceOf(options: LineUpOptions): Evidence {
   const kinds = new Set(Object.values(modelsOf(options)).map(({ evidence }) => evidence));
-  const [only] = kinds;
   // Whose model nobody here knows is taken for a living one, which claims the least for an oracle.
-  if (only === undefined) return "live-model";
+  if (roleNames(options).some((name) => options.links?.[name] !== undefined)) kinds.add("live-model");
+  const [only = "live-model"] = kinds;
   return kinds.size === 1 ? only : "simulated";
+}
+
+/** The roles that the method has. */
+function roleNames({ method }: Pick<LineUpOptions, "method">): string[] {
+  return method.kind === "a2a" ? [PLANNER, SOLVER] : [SOLVER];
 }

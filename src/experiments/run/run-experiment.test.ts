@@ -148,6 +148,25 @@ describe("an experiment", () => {
     expect(shown).toEqual([false, false]);
   });
 
+  it("says nothing of what a planner elsewhere does, of which it knows only the answers", async () => {
+    const roles = {
+      planner: { role: createPlanner(), model: ORACLE },
+      solver: { role: createSolver(), model: ORACLE },
+    };
+    const there = await serveRoles({ roles });
+    onTestFinished(() => there.close({ graceMs: 0 }));
+    const links = { planner: there.urls["planner"] ?? "" };
+    const { recording } = await run({ dataset: choose(GSM8K, { n: 2 }), links, planner: { maxTurns: 3 } });
+    expect(recording.run).toMatchObject({ evidence: "simulated", limits: { deadline_ms: 120_000 } });
+    expect(recording.run).not.toHaveProperty("mode");
+    const report = reportOf(recording);
+    expect(report).toMatchObject({ accuracy: { value: 1 }, broken: [], findings: [] });
+    expect(report.figures?.solverTasks).toBeUndefined();
+    expect(report.unknown).toContain(
+      "whom the planner has asked: it keeps its record elsewhere (name its .cards.jsonl, too)",
+    );
+  });
+
   it("writes down where roles are, and nothing that lets one in there", async () => {
     const { file, recording } = await run({
       signal: AbortSignal.abort(),
