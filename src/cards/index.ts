@@ -2,6 +2,19 @@
  * CARDS BETWEEN ROLES. A controller, planners and solvers speak in cards of six members. Here is what a card is, how it
  * travels, what a run of them leaves behind, what that says and how it is shown. What only other rooms need is in
  * `internal.ts`.
+ *
+ * Glossary, beside that of `protocol/`
+ * - card: here a message between roles. What an agent says of itself is its agent card.
+ * - role: who sends and gets cards: controller, planner, solver, and those that a protocol adds.
+ * - reply: the one result or error that a task gets. A notice is an error that replies to nothing.
+ * - problem: what a controller is given to be solved; in a dataset, on cards and in options a sample.
+ * - run: problems that one method solves, and their record. In `engine/` it is an agent at work on one turn.
+ * - turn: a decision of the planner's model; an attempt is a try of a subtask.
+ * - call: of a model. Its usage is on one card.
+ * - record: the lines of a run's file; a recording is what they say, read.
+ * - evidence: what stands behind the answers: a model, an oracle, a simulation.
+ * - relay: telling whoever gave a task of the cards exchanged about it.
+ * - seed: the specification of these cards; what has its name is as it stands there.
  */
 
 // The card: made, read, and with types and roles of your own.

@@ -18,9 +18,9 @@ export interface RunOptions extends DocumentOptions {
   mode?: PlannerMode;
   context?: "none" | "full" | "routed";
   transcript?: "facts" | "history";
-  firstSolver?: "force" | "reprompt" | "allow";
+  forceFirstSolver?: "force" | "reprompt" | "allow";
   maxTurns?: number;
-  maxCalls?: number;
+  maxSolverCalls?: number;
   tokenBudget?: number;
   maxTokens?: number;
   temperature?: number;
@@ -88,11 +88,10 @@ export function addRunOptions(command: Command): Command {
       ]),
     )
     .addOption(
-      new Option("--first-solver <rule>", "when the planner answers at once (default: force)").choices([
-        "force",
-        "reprompt",
-        "allow",
-      ]),
+      new Option(
+        "--force-first-solver <rule>",
+        "what becomes of an answer before any solver was called (default: force)",
+      ).choices(["force", "reprompt", "allow"]),
     )
     .addOption(
       new Option("--max-turns <count>", "of the planner (default: 3 for gsm8k, 5 for hotpotqa)").argParser(
@@ -100,7 +99,9 @@ export function addRunOptions(command: Command): Command {
       ),
     )
     .addOption(
-      new Option("--max-calls <count>", "of solvers (default: as the turns allow)").argParser(positive),
+      new Option("--max-solver-calls <count>", "of a problem (default: as the turns allow)").argParser(
+        positive,
+      ),
     )
     .addOption(new Option("--token-budget <count>", "of a problem (default: none)").argParser(positive))
     .addOption(new Option("--max-tokens <count>", "of one answer of a model").argParser(positive))

@@ -115,15 +115,15 @@ async function runOne(
 }
 
 function plannerOf(options: RunOptions): PlannerOptions {
-  const { mode, context, transcript, firstSolver, maxTurns, maxCalls, tokenBudget } = options;
+  const { mode, context, transcript, forceFirstSolver, maxTurns, maxSolverCalls, tokenBudget } = options;
   return {
     ...samplingOf(options),
     ...(mode && { mode }),
     ...(context && { context }),
     ...(transcript && { transcript }),
-    ...(firstSolver && { forceFirstSolver: firstSolver }),
+    ...(forceFirstSolver && { forceFirstSolver }),
     ...(maxTurns !== undefined && { maxTurns }),
-    ...(maxCalls !== undefined && { maxSolverCalls: maxCalls }),
+    ...(maxSolverCalls !== undefined && { maxSolverCalls }),
     ...(tokenBudget !== undefined && { tokenBudget }),
   };
 }
