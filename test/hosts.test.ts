@@ -16,6 +16,7 @@ import { breaking } from "../src/client/breaking.fixture.ts";
 import { collect, connect } from "../src/client/index.ts";
 import { textOf, type SendMessageResponse, type StreamResponse as OurEvent } from "../src/protocol/index.ts";
 import { Cli, directoryWith } from "../src/cli/process.contract.ts";
+import { openaiFacade } from "../src/facade/index.ts";
 import { createServer, nodeListener, type Server } from "../src/server/index.ts";
 import { STREAMS, userMessage } from "./binding.ts";
 import { HOSTS, type Host } from "./hosts.ts";
@@ -48,7 +49,10 @@ describe.each(Object.entries(HOSTS))("a server inside %s", (_name, mount) => {
   });
 
   beforeAll(async () => {
-    server = createServer({ actor }, { store: "memory", merge: false, basePath: "/agents" });
+    server = createServer(
+      { actor },
+      { store: "memory", merge: false, basePath: "/agents", beside: [openaiFacade()] },
+    );
     host = await mount(server);
   });
   afterAll(async () => {
@@ -179,6 +183,15 @@ describe.each(Object.entries(HOSTS))("a server inside %s", (_name, mount) => {
     expect(size).toBe(64 * BIG.length);
   });
 
+  it("has its façade below the path, too", async () => {
+    const response = await fetch(`${host.origin}/agents/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "actor", messages: [{ role: "user", content: "hello" }] }),
+    });
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: "hello" } }] });
+  });
+
   it("refuses what is no JSON in A2A's words", async () => {
     const response = await fetch(`${host.origin}/agents/a2a/actor`, {
       method: "POST",
@@ -234,6 +247,16 @@ describe("a server with a base path", () => {
     const response = await server.fetch(new Request("http://127.0.0.1/agents/.well-known/agent-card.json"));
     expect(await response.json()).toMatchObject({
       supportedInterfaces: [{ url: "https://example.com/all/agents/a2a/agent" }, {}, {}, {}],
+    });
+  });
+
+  it("believes the Host header, also where a host writes another name into the URL", async () => {
+    const server = createServer(actor, { store: "memory", basePath: "/agents" });
+    onTestFinished(() => server.close());
+    const card = "http://localhost:3000/agents/.well-known/agent-card.json";
+    const response = await server.fetch(new Request(card, { headers: { host: "shop.example:8080" } }));
+    expect(await response.json()).toMatchObject({
+      supportedInterfaces: [{ url: "http://shop.example:8080/agents/a2a/agent" }, {}, {}, {}],
     });
   });
 

@@ -1,5 +1,6 @@
 /**
- * Agents in a Next app: this file as `app/agents/[[...path]]/route.ts`, and nothing else. Next loads it again after a change
+ * Agents in a Next app: this file as `app/agents/[[...path]]/route.ts`, and `serverExternalPackages: ["colloquy"]` in
+ * `next.config.ts`, because a bundler wants packages that are optional. Next loads it again after a change
  * while it develops, so the server is kept where that does not reach: one process has one server per store.
  */
 import { agent, createServer, type Server } from "colloquy";

@@ -7,9 +7,10 @@ import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { agent, artifact, data, failed, file, inputRequired, reply, status } from "../adapters/index.ts";
+import { fromOpenAi } from "../adapters/openai/index.ts";
 import { connect, type Remote } from "../client/index.ts";
 import type { AgentDescription } from "../engine/index.ts";
-import { A2AError, type Message } from "../protocol/index.ts";
+import { A2AError, textOf, type Message, type Task } from "../protocol/index.ts";
 import { apiKeys, bearer, newApiKey } from "../server/auth/index.ts";
 import { createServer, nodeListener, type Server, type ServerOptions } from "../server/index.ts";
 import { openaiFacade, type OpenaiFacadeOptions } from "./index.ts";
@@ -207,6 +208,22 @@ it("the AI SDK gets an answer and a stream", async () => {
   const pieces: string[] = [];
   for await (const piece of streamText({ model, prompt: "hello" }).textStream) pieces.push(piece);
   expect(pieces.join("")).toBe("You said hello");
+});
+
+it("an agent of ours that speaks with models speaks with agents", async () => {
+  const { url } = await serve();
+  const relay = createServer(
+    fromOpenAi({ name: "relay", description: "Passes on", baseUrl: `${url}/v1`, model: "actor" }),
+    { store: "memory" },
+  );
+  onTestFinished(() => relay.close());
+  const remote = await connect((await relay.listen()).url);
+  for (const text of ["hello", "again"]) {
+    const { task } = (await remote.send(text, { contextId: "one" })) as { task: Task };
+    expect(textOf(task.artifacts?.[0]?.parts ?? [])).toBe(`You said ${text}`);
+  }
+  expect(heard[1]?.contextId).toBe(heard[0]?.contextId);
+  expect(heard[1]?.parts).toEqual([{ text: "again" }]);
 });
 
 describe("a conversation", () => {
