@@ -25,8 +25,8 @@ export function ruleFor(dataset: Sample["dataset"], rule?: string): ScoreRule {
 type Verdict = Pick<ScoreSeen, "gold" | "correct" | "rule" | "predicted" | "measures">;
 
 /**
- * Whether a reply has the answer. Only a result `completed` is one: what a limit left over may hold the right number by
- * chance. The answer of a planner is the content of its card; a whole solution has it where `Answer:` stands.
+ * Whether a reply has the answer. Only a result `completed` is one, or `success` of a solver that was given the whole
+ * problem: what a limit left over may hold the right number by chance. The answer of a planner is the content of its card; a whole solution has it where `Answer:` stands.
  * `shown` are the titles of the documents that solvers were given.
  */
 export function judge(
@@ -35,7 +35,8 @@ export function judge(
   rule: ScoreRule,
   { isWhole, shown }: { readonly isWhole: boolean; readonly shown: ReadonlySet<string> },
 ): Verdict {
-  const isAnswer = reply.message_type === "result" && reply.metadata.status === "completed";
+  const status = reply.message_type === "result" ? reply.metadata.status : "error";
+  const isAnswer = status === "completed" || (isWhole && status === "success");
   const text = isAnswer ? reply.content : "";
   if (sample.dataset === "gsm8k") {
     const solution = isAnswer && !isWhole ? `Answer: ${text}` : text;

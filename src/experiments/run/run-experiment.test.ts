@@ -20,6 +20,7 @@ import {
   createPlanner,
   createSolver,
 } from "../../roles/index.ts";
+import { createServer } from "../../server/index.ts";
 import { choose, readDataset } from "../data/index.ts";
 import {
   type ExperimentOptions,
@@ -146,6 +147,23 @@ describe("an experiment", () => {
         JSON.stringify(metadata.context?.["documents"]).includes("Westminster is a city"),
       );
     expect(shown).toEqual([false, false]);
+  });
+
+  it("takes what an agent answers that knows nothing of cards, as a baseline too", async () => {
+    const server = createServer(
+      {
+        describe: () => ({ name: "plain", description: "Answers", version: "1", skills: [] }),
+        async *execute() {
+          yield { artifact: { parts: [{ text: "16 - 3 - 4 = 9, and 9 * 2 = 18.\nAnswer: 18" }] } };
+        },
+      },
+      { store: "memory" },
+    );
+    onTestFinished(() => server.close({ graceMs: 0 }));
+    const { url } = await server.listen();
+    const dataset = choose(GSM8K, { n: 1 });
+    const outcome = await run({ dataset, method: "cot", links: { solver: url } });
+    expect(outcome.recording.scores).toMatchObject([{ correct: true, predicted: "18" }]);
   });
 
   it("says nothing of what a planner elsewhere does, of which it knows only the answers", async () => {
