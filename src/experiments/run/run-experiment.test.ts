@@ -154,7 +154,12 @@ describe("an experiment", () => {
       {
         describe: () => ({ name: "plain", description: "Answers", version: "1", skills: [] }),
         async *execute() {
-          yield { artifact: { parts: [{ text: "16 - 3 - 4 = 9, and 9 * 2 = 18.\nAnswer: 18" }] } };
+          yield {
+            artifact: {
+              artifactId: "answer",
+              parts: [{ text: "16 - 3 - 4 = 9, and 9 * 2 = 18.\nAnswer: 18" }],
+            },
+          };
         },
       },
       { store: "memory" },
