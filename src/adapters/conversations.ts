@@ -64,6 +64,16 @@ export function earlierIn<M>(
   return said === "" ? earlier : [...earlier, toAssistant(said)];
 }
 
+/** The first turn of a task: what it says answers no question of that task's. */
+export function isNew({ task }: Pick<Turn, "task">): boolean {
+  return task.status.state === "TASK_STATE_SUBMITTED";
+}
+
+/** Why a conversation takes nothing new. */
+export function isWaited(taskId: string): string {
+  return `This conversation waits for an answer to task ${taskId}: answer it (with that taskId), cancel it, or begin another conversation (without the contextId).`;
+}
+
 export function placeOf({ caller, contextId }: Pick<Run, "caller" | "contextId">): ConversationPlace {
   return { tenant: caller.tenant, principal: caller.principal, contextId };
 }

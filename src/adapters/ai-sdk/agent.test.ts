@@ -207,6 +207,21 @@ describe("an agent of the AI SDK", () => {
     expect(answerIn(done)).toContain(told);
   });
 
+  it("takes nothing said in another task for an approval; one that was cancelled is given up", async () => {
+    const refunded: number[] = [];
+    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
+    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const { contextId } = asked;
+    const other = await taskOf(remote.send("ok", { contextId }));
+    expect([other.status.state, refunded]).toEqual(["TASK_STATE_FAILED", []]);
+    expect(textOf(other.status.message?.parts ?? [])).toContain(asked.id);
+    await remote.task.cancel(asked.id);
+    const again = await taskOf(remote.send("ok", { contextId }));
+    expect([again.status.state, refunded]).toEqual(["TASK_STATE_INPUT_REQUIRED", []]);
+    const done = await taskOf(remote.send("ok", { taskId: again.id }));
+    expect([answerIn(done), refunded]).toEqual(["Done.", [80]]);
+  });
+
   it("takes no approval that it has not asked for", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), about));

@@ -1,12 +1,19 @@
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
-import { type Conversations, earlierIn, placeOf, recentConversations } from "../conversations.ts";
+import {
+  type Conversations,
+  earlierIn,
+  isNew,
+  isWaited,
+  placeOf,
+  recentConversations,
+} from "../conversations.ts";
 import { agent, type Turn } from "../generator.ts";
-import { chunk, inputRequired, type Said, status } from "../say.ts";
+import { chunk, failed, inputRequired, type Said, status } from "../say.ts";
 import { freeId } from "../speech.ts";
 import { toJson } from "../to-json.ts";
-import { toResponses, waitingIn } from "./approvals.ts";
+import { toResponses, waitingIn, withdrawn } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** What is handed to the AI SDK for one turn. */
@@ -61,8 +68,14 @@ export function fromAiSdk(
     const kept = await conversations.load(place);
     const earlier = kept.length > 0 ? kept : earlierIn<ModelMessage>(turn, toUserMessage, toAssistantMessage);
     const waiting = waitingIn(kept);
-    const heard = waiting.length > 0 ? toResponses(waiting, turn.message) : toUserMessage(turn.message);
-    const call = { messages: [...earlier, heard], abortSignal: turn.signal };
+    const heard: ModelMessage[] = [];
+    if (waiting.length > 0 && isNew(turn)) {
+      const [other] = await turn.waiting();
+      // No model takes a conversation in which a call is left open, and "ok" may be meant for something else.
+      if (other) yield failed(isWaited(other.id));
+      heard.push(withdrawn(waiting, kept), toUserMessage(turn.message));
+    } else heard.push(waiting.length > 0 ? toResponses(waiting, turn.message) : toUserMessage(turn.message));
+    const call = { messages: [...earlier, ...heard], abortSignal: turn.signal };
     const result = await start(call, turn);
     const telling = new Telling(turn, { reasoning, tools });
     for await (const part of result.stream) {
@@ -71,7 +84,7 @@ export function fromAiSdk(
       yield* telling.tell(part);
     }
     turn.signal.throwIfAborted();
-    await conversations.append(place, [heard, ...(await result.responseMessages)]);
+    await conversations.append(place, [...heard, ...(await result.responseMessages)]);
     yield telling.end();
   });
 }

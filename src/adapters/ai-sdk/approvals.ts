@@ -1,4 +1,10 @@
-import type { ModelMessage, ToolApprovalRequest, ToolApprovalResponse, ToolModelMessage } from "ai";
+import type {
+  ModelMessage,
+  ToolApprovalRequest,
+  ToolApprovalResponse,
+  ToolCallPart,
+  ToolModelMessage,
+} from "ai";
 import { type Message, textOf } from "../../protocol/index.ts";
 
 /** The approvals that the end of a conversation waits for. */
@@ -33,6 +39,30 @@ export function toResponses(waiting: readonly ToolApprovalRequest[], message: Me
     return reason === undefined ? response : { ...response, reason };
   });
   return { role: "tool", content };
+}
+
+/** What became of approvals that nobody will give any more, because their task was cancelled: they were not given. */
+export function withdrawn(
+  waiting: readonly ToolApprovalRequest[],
+  messages: readonly ModelMessage[],
+): ToolModelMessage {
+  const reason = "The user cancelled the task.";
+  const names = new Map(messages.flatMap(callsIn).map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+  const content = waiting.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
+    { type: "tool-approval-response", approvalId, approved: false, reason },
+    {
+      type: "tool-result",
+      toolCallId,
+      toolName: names.get(toolCallId) ?? "",
+      output: { type: "execution-denied", reason },
+    },
+  ]);
+  return { role: "tool", content };
+}
+
+function callsIn({ role, content }: ModelMessage): ToolCallPart[] {
+  if (role !== "assistant" || typeof content === "string") return [];
+  return content.filter((part) => part.type === "tool-call");
 }
 
 interface Decision {

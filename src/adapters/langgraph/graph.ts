@@ -1,7 +1,7 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
-import { keyOf, placeOf } from "../conversations.ts";
+import { isNew, isWaited, keyOf, placeOf } from "../conversations.ts";
 import { agent, type Turn } from "../generator.ts";
 import { chunk, type Content, failed, inputRequired, type Said, status } from "../say.ts";
 import { freeId } from "../speech.ts";
@@ -90,14 +90,6 @@ export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<
     yield* Array.isArray(last) ? last : [last];
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
   });
-}
-
-function isNew({ task }: Turn): boolean {
-  return task.status.state === "TASK_STATE_SUBMITTED";
-}
-
-function isWaited(taskId: string): string {
-  return `This conversation waits for an answer to task ${taskId}: answer it (with that taskId), cancel it, or begin another conversation (without the contextId).`;
 }
 
 interface Interrupt {
