@@ -1,99 +1,149 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
-import { symlink, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cli, colloquy, directoryWith, inProcess } from "../src/cli/process.contract.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { generated } from "../scripts/docs/main.ts";
+import { exportedNames } from "../scripts/docs/tables.ts";
+import { Cli, directoryWith, inProcess } from "../src/cli/process.contract.ts";
+import {
+  type Block,
+  blocksOf,
+  documents,
+  GIVEN,
+  isElided,
+  isFragment,
+  read,
+  root,
+} from "./documents/blocks.ts";
+import { linksOf, mistakeIn } from "./documents/links.ts";
+import { isPlayed, isShell, play } from "./documents/play.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const documents = globSync("{,docs/**/,examples/}*.md", { cwd: root });
-const read = (file: string): string => readFileSync(join(root, file), "utf8");
-
-/** What a pattern finds in all documents, as `[document, found]`. */
-function findAll(pattern: RegExp): [document: string, found: string][] {
-  return documents.flatMap((document) =>
-    [...read(document).matchAll(pattern)].map(([, found = ""]) => [document, found] as [string, string]),
-  );
-}
+const blocks = documents.flatMap((document) => blocksOf(document));
+const code = blocks.filter(({ language }) => language === "ts");
+const isTranslation = (document: string): boolean => /^README\.\w+\.md$/.test(document);
 
 describe("the documents", () => {
-  it("have no link that leads nowhere", () => {
-    const links = findAll(/\]\((?!https?:)([^)#]+)/g);
-    expect(links.length).toBeGreaterThan(10);
-    expect(links.filter(([document, link]) => !existsSync(join(root, dirname(document), link)))).toEqual([]);
+  it("have no link and no anchor that leads nowhere", () => {
+    const links = documents.flatMap((document) =>
+      linksOf(read(document)).map((link) => ({ document, link, mistake: mistakeIn(document, link) })),
+    );
+    expect(links.length).toBeGreaterThan(50);
+    expect(links.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
   it("name only scripts that there are", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: object };
-    const named = findAll(/npm run (?:-s )?([\w:-]+)/g);
+    const named = documents.flatMap((document) =>
+      [...read(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = ""]) => ({
+        document,
+        script,
+      })),
+    );
     expect(named.length).toBeGreaterThan(10);
-    expect(named.filter(([, script]) => !(script in scripts))).toEqual([]);
+    expect(named.filter(({ script }) => !(script in scripts))).toEqual([]);
+  });
+
+  it("are made anew where they are made: else run npm run docs", () => {
+    const stale = [...generated()].filter(
+      ([file, text]) => !existsSync(join(root, file)) || read(file) !== text,
+    );
+    expect(stale.map(([file]) => file)).toEqual([]);
+  });
+
+  it("import nothing that is not exported, in parts of programs too", () => {
+    const exported = exportedNames();
+    const imports = blocks.flatMap((block) =>
+      [...block.code.matchAll(/import (?:type )?\{([^}]*)\} from "(colloquy[\w/-]*)"/g)].flatMap(
+        ([, names = "", entry = ""]) =>
+          names
+            .split(",")
+            .map((name) => ({ at: at(block), entry, name: name.trim().replace(/^type | as .*$/g, "") })),
+      ),
+    );
+    expect(imports.length).toBeGreaterThan(50);
+    expect(imports.filter(({ entry, name }) => name !== "" && !exported.get(entry)?.has(name))).toEqual([]);
+  });
+
+  it("have no command in a block that does not say that it has commands", () => {
+    const hidden = /^(?:\$ |npm |npx |node |git |colloquy |curl )/m;
+    const pages = blocks.filter(({ document }) => /^(?:README|docs|examples)/.test(document));
+    const plain = pages.filter(({ language }) => language === "" || language === "text");
+    expect(plain.filter((block) => hidden.test(block.code)).map(at)).toEqual([]);
   });
 });
 
-/** What the blocks of code in the documents take for granted. */
-const GIVEN = `
-declare const createServer: typeof import("colloquy").createServer;
-declare const connect: typeof import("colloquy").connect;
-declare const agent: import("colloquy").Agent;
-declare const hello: import("colloquy").Agent;
-declare const mine: Set<string>;
-declare const privateKey: string;
-declare const token: string;
-`;
-
 describe("the code in the documents", () => {
   it("is right by the types, as it stands", { timeout: 60_000 }, async () => {
-    // What leaves something out (…) is no code.
-    const blocks = findAll(/^```ts\n([^]*?)^```/gm).filter(([, code]) => !/…,|\[\.\.\.\]/.test(code));
-    expect(blocks.length).toBeGreaterThan(7);
-    const examples = join(root, "examples/tsconfig.json");
+    const whole = code.filter((block) => !isElided(block.code) && !isTranslation(block.document));
+    expect(whole.length).toBeGreaterThan(7);
     const compilerOptions = {
       noEmit: true,
       types: ["node"],
       noUnusedLocals: false,
       noUnusedParameters: false,
+      allowImportingTsExtensions: true,
     };
+    const extended = join(root, "examples/tsconfig.json");
     const folder = await directoryWith({
       "package.json": `{ "type": "module" }`,
-      "tsconfig.json": JSON.stringify({ extends: examples, compilerOptions, include: ["."] }),
+      "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
       "given.d.ts": GIVEN,
-      "agent.ts": `export declare const rootAgent: import("@google/adk").LlmAgent;`,
-      ...Object.fromEntries(
-        blocks.map(([document, code], at) => [
-          `${document.replaceAll("/", "-")}-${at}.ts`,
-          `${code}\nexport {};\n`,
-        ]),
-      ),
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
+    const files = new Map<string, string>();
+    for (const [number, block] of whole.entries()) {
+      const page = block.document.replaceAll(/\W/g, "-");
+      files.set(`${page}/agent.ts`, files.get(`${page}/agent.ts`) ?? AGENT);
+      const name = `${page}/${block.file ?? `block-${number}.ts`}`;
+      const isTaken = files.has(name) && files.get(name) !== AGENT;
+      files.set(isTaken ? name.replace(/\.ts$/, `-${number}.ts`) : name, `${block.code}\nexport {};\n`);
+    }
+    for (const [name, text] of files) {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { code, out } = await new Cli(process.execPath, [tsc, "-p", "."], folder).ended;
-    expect({ code, out }).toEqual({ code: 0, out: "" });
+    const { code: exit, out } = await new Cli(process.execPath, [tsc, "-p", "."], folder).ended;
+    expect({ exit, out }).toEqual({ exit: 0, out: "" });
   });
 });
 
-/** A command, and what it prints: below it, or in the block behind it. `…` stands for the rest. */
-const SESSION = /^```console\n\$ colloquy (.+)\n([^]*?)```\n(?:\n```mermaid\n([^]*?)```)?/gm;
+/** The agent that a page means when it imports one and shows none. */
+const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;
 
-describe("the commands in the documents", () => {
-  const sessions = documents.flatMap((document) =>
-    [...read(document).matchAll(SESSION)].map(([, line = "", below = "", behind = ""]) => ({
-      document,
-      line,
-      shown: below === "" ? behind : below,
-    })),
+describe("what the documents tell to do", () => {
+  const played = documents.filter(
+    (document) =>
+      !isTranslation(document) && blocks.some((block) => block.document === document && isPlayed(block)),
   );
 
-  it.each(sessions)("print what $document says: colloquy $line", async ({ line, shown }) => {
-    const { code, out } = await inProcess(line.split(" "));
-    expect(code).toBe(0);
-    const [begins = "", rest] = shown.split(/^…$/m);
-    if (rest === undefined) expect(out.trimEnd()).toBe(shown.trimEnd());
-    else expect(out.startsWith(begins)).toBe(true);
+  it.concurrent.each(played)("does what %s says", { timeout: 60_000 }, async (document) => {
+    const { printed, shown } = await play(document);
+    expect(printed).toBe(shown);
   });
 
-  it("drew the pictures in them", async () => {
+  afterAll(() => {
+    const runnable = blocks.filter((block) => isShell(block) || block.language === "ts");
+    const own = runnable.filter(({ document }) => !isTranslation(document));
+    const run = own.filter(isPlayed);
+    const files = own.filter((block) => block.file !== undefined);
+    const left = own.filter((block) => block.notRun !== undefined);
+    const parts = code.filter(
+      (block) =>
+        block.notRun === undefined &&
+        block.file === undefined &&
+        (isFragment(block.code) || isElided(block.code)),
+    );
+    const lines = [
+      `Blocks in the documents: ${run.length} run, ${files.length} files for them, ${parts.length} parts of programs (compiled), ${left.length} not run:`,
+      ...left.map((block) => `  ${at(block)}: ${block.notRun}`),
+    ];
+    console.info(lines.join("\n"));
+  });
+});
+
+describe("the pictures in the documents", () => {
+  it("are as the commands draw them", async () => {
     const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
     expect((await inProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
       read("docs/images/cards-sequence.svg"),
@@ -102,62 +152,6 @@ describe("the commands in the documents", () => {
   });
 });
 
-describe("the README", () => {
-  const [hello = "", adk = "", client = ""] = [...read("README.md").matchAll(/^```ts\n([^]*?)^```/gm)].map(
-    ([, code = ""]) => code,
-  );
-  const commands = [...read("README.md").matchAll(/^colloquy (\w.*?)(?: +#.*)?$/gm)].map(
-    ([, line = ""]) => line,
-  );
-  let cwd: string;
-  let server: Cli;
-  let url: string;
-
-  async function node(file: string, code: string): Promise<Cli> {
-    await writeFile(join(cwd, file), code);
-    return new Cli(process.execPath, [file], cwd);
-  }
-
-  beforeAll(async () => {
-    const agent = `export { rootAgent } from ${JSON.stringify(join(root, "examples/02-adk-agent.ts"))};`;
-    cwd = await directoryWith({ "agent.ts": agent });
-    server = await node("hello.ts", hello.replace("port: 4120", "port: 0"));
-    url = new URL((await server.says("agent-card.json")).trim()).origin;
-  });
-
-  afterAll(async () => {
-    server.child.kill("SIGKILL");
-    await server.ended;
-  });
-
-  it("has an agent that answers its client", async () => {
-    const { code, out, err } = await (
-      await node("client.ts", client.replace("http://127.0.0.1:4120", url))
-    ).ended;
-    expect({ code, out, err }).toEqual({ code: 0, out: "Hello, Ada!", err: "" });
-  });
-
-  it.each(commands.filter((line) => !line.startsWith("serve")))(
-    "has a command that works: colloquy %s",
-    async (line) => {
-      const words = line.replace("http://127.0.0.1:4120", url).replaceAll('"', "").split(" ");
-      expect(await colloquy(words, cwd).ended).toMatchObject({ code: 0, err: "" });
-    },
-  );
-
-  it("has an ADK agent that is served, by its own line and by the command", async () => {
-    const store = `{ store: "memory", port: 0 }`;
-    const own = await node("serve.ts", adk.replace("{ port: 8001 }", store));
-    const served = colloquy(["serve", "agent.ts", "--port", "0", "--store", "memory"], cwd);
-    const addresses = [await own.says("http"), await served.says("Ctrl-C stops it.")];
-    for (const said of addresses) {
-      const [address = ""] = /http:\S+/.exec(said) ?? [];
-      const { out } = await colloquy(["send", address, "What is the weather in Seoul?"], cwd).ended;
-      expect(out).toContain("It is sunny in Seoul");
-    }
-    for (const { child, ended } of [own, served]) {
-      child.kill("SIGKILL");
-      await ended;
-    }
-  });
-});
+function at({ document, line }: Block): string {
+  return `${document}:${line}`;
+}

@@ -122,7 +122,7 @@ export async function directoryWith(files: Record<string, string>): Promise<stri
 }
 
 /** Nothing of the developer's own setup, and no keys: the demo runs on its scripted model. */
-function cleanEnv(): Record<string, string | undefined> {
+export function cleanEnv(): Record<string, string | undefined> {
   const keep = Object.entries(process.env).filter(([name]) => !/^(A2ACLI_|npm_|PORT$)|_API_KEY$/i.test(name));
   return { ...Object.fromEntries(keep), NODE_OPTIONS: `--import ${fromSource}` };
 }

@@ -1,0 +1,86 @@
+/**
+ * `npm run docs` makes what is made of the documents: the tables of `docs/reference/`, out of the sources, and `llms.txt` and
+ * `llms-full.txt`, out of all pages. A test tells when it is to be run again.
+ */
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./source.ts";
+import { made } from "./tables.ts";
+
+/** The pages in the order in which one reads them. */
+const ORDER = [
+  { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md"] },
+  { title: "How to", pages: ["docs/how-to/*.md"] },
+  { title: "By subject", pages: ["docs/*.md", "docs/extensions/*.md"] },
+  { title: "Coming from elsewhere", pages: ["docs/migrate/*.md"] },
+  { title: "Reference", pages: ["docs/reference/*.md"] },
+  { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },
+] as const;
+
+const ABOUT =
+  "Colloquy is a TypeScript library that puts agents on the A2A (Agent2Agent) network: an async generator, a Google ADK agent or a " +
+  "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.13.";
+
+/** Every file that is made, with its text. */
+export function generated(): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const file of globSync("docs/reference/*.md", { cwd: root }).toSorted())
+    files.set(file, filled(read(file)));
+  const text = (file: string): string => files.get(file) ?? read(file);
+  files.set("llms.txt", llms(text));
+  files.set("llms-full.txt", llmsFull(text));
+  return files;
+}
+
+function filled(page: string): string {
+  return page.replaceAll(
+    /(<!-- made of (.+?) -->\n)[^]*?(<!-- end -->)/g,
+    (_, begin: string, words: string, end: string) => `${begin}\n${made(words)}\n\n${end}`,
+  );
+}
+
+/** As llmstxt.org has it: what this is, and a line for each page. */
+function llms(text: (file: string) => string): string {
+  const sections = pagesOf().map(({ title, pages }) => {
+    const lines = pages.map((page) => `- [${titleOf(text(page))}](${page}): ${summaryOf(text(page))}`);
+    return `## ${title}\n\n${lines.join("\n")}`;
+  });
+  return `# Colloquy\n\n> ${ABOUT}\n\n${sections.join("\n\n")}\n`;
+}
+
+/** The pages themselves, but for what tells how Colloquy is made. */
+function llmsFull(text: (file: string) => string): string {
+  const inside = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
+  const pages = pagesOf().flatMap(({ pages: some }) => some.filter((page) => !inside.test(page)));
+  return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
+}
+
+function pagesOf(): { title: string; pages: string[] }[] {
+  return ORDER.map(({ title, pages }) => ({
+    title,
+    pages: pages
+      .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
+      .filter((page) => title !== "By subject" || page !== "docs/tutorial.md"),
+  }));
+}
+
+function titleOf(page: string): string {
+  return /^# (.+)$/m.exec(page)?.[1] ?? "";
+}
+
+/** The first sentence behind the title. */
+function summaryOf(page: string): string {
+  const paragraphs = page.replace(/^# .+\n/m, "").split(/\n\n+/);
+  const first = paragraphs.find((one) => /^[\p{L}`*[]/u.test(one.trim())) ?? "";
+  const plain = first
+    .replaceAll("\n", " ")
+    .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1")
+    .trim();
+  return plain.split(/(?<=[.]) (?=[A-Z`])/)[0] ?? "";
+}
+
+function read(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+if (import.meta.main) for (const [file, text] of generated()) writeFileSync(join(root, file), text);

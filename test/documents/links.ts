@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { read, root } from "./blocks.ts";
+
+/** Links of a page to what is in the repository, as the page writes them. */
+export function linksOf(markdown: string): string[] {
+  const prose = markdown.replaceAll(/^```[^]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "``");
+  const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  const sources = [...prose.matchAll(/\b(?:src|srcset)="([^"]+)"/g)].map(([, link = ""]) => link);
+  return [...links, ...sources].filter((link) => !/^(?:https?|mailto):/.test(link));
+}
+
+/** Why a link of a page leads nowhere; undefined when it leads somewhere. */
+export function mistakeIn(document: string, link: string): string | undefined {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? document : normalize(join(dirname(document), path));
+  if (!existsSync(join(root, target))) return `there is no ${target}`;
+  if (anchor === undefined || !target.endsWith(".md")) return undefined;
+  return anchorsOf(read(target)).has(anchor) ? undefined : `${target} has no #${anchor}`;
+}
+
+/** The anchors that a forge makes of headings, and those that are written. */
+export function anchorsOf(markdown: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ""] of markdown.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#{1,6} (.+)$/gm)) {
+    const slug = heading
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(/\s/g, "-");
+    let anchor = slug;
+    for (let more = 1; anchors.has(anchor); more++) anchor = `${slug}-${more}`;
+    anchors.add(anchor);
+  }
+  for (const [, id = ""] of markdown.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id);
+  return anchors;
+}
