@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cardsOf, decodeRecording, type Recording, reportOf } from "../../cards/index.ts";
@@ -143,6 +143,18 @@ describe("colloquy cards run", () => {
     await inProcess([...words, "--run-id", "first"]);
     await inProcess([...words, "--replay", "--run-id", "second"]);
     expect(read(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
+  });
+
+  it("fails when the tokens on the cards are not those of the calls", async () => {
+    const cwd = await directoryWith({});
+    const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
+    expect((await inProcess(words)).code).toBe(0);
+    const file = join(cwd, "r.cards.jsonl");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace(/("kind":"call".*?"input_tokens":)0/, "$1100"));
+    const { code, out } = await inProcess([...words, "--resume"]);
+    expect(code).toBe(1);
+    expect(out).toContain("broken: the ledger: 1 of 3 sums differ");
   });
 
   it.each([
