@@ -50,6 +50,8 @@ export interface RecorderOptions {
   readonly maxLine?: number;
   /** Of cards and calls together, in characters; more of them are lost. Default 400 Mi: JavaScript can read no text of 512. */
   readonly maxSize?: number;
+  /** What the sink has already, of earlier parts, in characters. Default 0. */
+  readonly size?: number;
   /** Told once, of the first line that was lost. Default: nobody; the end line says it anyway. */
   readonly onDegraded?: (cause: unknown) => void;
 }
@@ -67,7 +69,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
   let seq = 0;
   let cards = 0;
   let samples = 0;
-  let size = 0;
+  let { size = 0 } = options;
   let degraded = false;
 
   const lost = (cause: unknown): void => {

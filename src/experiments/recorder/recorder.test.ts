@@ -92,6 +92,21 @@ describe("the file of a run", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
+  it("is no longer with all of its parts than one part may be, and keeps scores all the same", () => {
+    const out = folder();
+    const options = { out, maxSize: 10_000 };
+    for (const part of ["0", "1", "2"]) {
+      const record = openRunFile(RUN, { ...options, resume: true });
+      for (let at = 0; at < 20; at++) record.card(seen("gsm8k_5"));
+      record.score(score(`gsm8k_${part}`));
+      record.end("interrupted");
+    }
+    const text = readFileSync(join(out, "gsm8k-a2a.cards.jsonl"), "utf8");
+    expect(text.length).toBeLessThan(14_000);
+    expect(text.match(/"kind":"score"/g)).toHaveLength(3);
+    expect(text.match(/"recorder":"degraded"/g)).toHaveLength(2);
+  });
+
   it("keeps a torn line by itself", () => {
     const out = folder();
     const first = openRunFile(RUN, { out });

@@ -43,7 +43,9 @@ export function openRunFile(run: RunSeen, options: RunFileOptions = {}): RunFile
   const file = join(out, `${run.run_id}.cards.jsonl`);
   const sink = fileSink(file, options);
   try {
-    const before = readIfAny(file, run.run_id);
+    const text = readFileSync(file, "utf8");
+    // Else it was killed before it could say anything.
+    const before = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
     if (before && !resume)
       throw refused(
         file,
@@ -51,7 +53,7 @@ export function openRunFile(run: RunSeen, options: RunFileOptions = {}): RunFile
         "pass resume (--resume) to go on with it, or take another run id",
       );
     if (before?.run) requireSameRun(before.run, run, file);
-    const recorder = createRecorder(sink, options);
+    const recorder = createRecorder(sink, { ...options, size: text.length });
     recorder.run(run);
     return {
       file,
@@ -72,12 +74,6 @@ export function openRunFile(run: RunSeen, options: RunFileOptions = {}): RunFile
     sink.close();
     throw error;
   }
-}
-
-function readIfAny(file: string, runId: string): Recording | undefined {
-  const text = readFileSync(file, "utf8");
-  // Killed before it could say anything.
-  return text.includes("\n") ? decodeRecording(text, file, { runId }) : undefined;
 }
 
 /** What may differ between the parts of a run: when and by which release it was written. */
