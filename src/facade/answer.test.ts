@@ -61,6 +61,14 @@ describe("an answer", () => {
     expect(answerTo([said("a", "The answer."), turned("TASK_STATE_COMPLETED", "Done!")])).toBe("The answer.");
   });
 
+  it("shows what is asked in data", () => {
+    const message = { messageId: "m", role: "ROLE_AGENT" as const, parts: [{ data: { refund: 80 } }] };
+    const status = { state: "TASK_STATE_INPUT_REQUIRED" as const, message };
+    expect(answerTo([{ statusUpdate: { ...ids, status } }])).toBe(
+      'The agent waits for your answer.\n\n```json\n{\n  "refund": 80\n}\n```',
+    );
+  });
+
   it.each([
     ["TASK_STATE_FAILED", "task_failed"],
     ["TASK_STATE_REJECTED", "task_rejected"],

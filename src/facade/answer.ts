@@ -89,7 +89,11 @@ export class Answer {
     const bad = state && BAD_ENDS[state];
     if (bad !== undefined) throw new TaskEnded(state as string, words || bad);
     const question = state && QUESTIONS[state];
-    if (question !== undefined) return this.#say(words || question, true);
+    if (question !== undefined) {
+      // What is asked may be data alone, as a call of a tool that waits for an approval is.
+      const asked = dataAsText(message?.parts ?? []);
+      return this.#say(words || (asked === "" ? question : `${question}\n\n${asked}`), true);
+    }
     // Some agents answer with their last status alone.
     if (this.text === "" && words !== "") return this.#say(words);
     return this.text === "" ? this.#say(dataAsText([...this.#data.values()].flat())) : "";
