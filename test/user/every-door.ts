@@ -7,6 +7,7 @@ export * as client from "colloquy/client";
 export * as config from "colloquy/config";
 export * as engine from "colloquy/engine";
 export * as experiments from "colloquy/experiments";
+export * as openai from "colloquy/openai";
 export * as protocol from "colloquy/protocol";
 export * as roles from "colloquy/roles";
 export * as server from "colloquy/server";
