@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -62,6 +62,31 @@ describe("the documents", () => {
     );
     expect(imports.length).toBeGreaterThan(50);
     expect(imports.filter(({ entry, name }) => name !== "" && !exported.get(entry)?.has(name))).toEqual([]);
+  });
+
+  it.each(documents.filter(isTranslation))(
+    "%s has the code of the quick start as it is in English",
+    (document) => {
+      const [, quickStart = ""] = /^## Quick start\n([^]*?)^## /m.exec(read("README.md")) ?? [];
+      const codeOf = (markdown: string): string[] => blocksOf(document, markdown).map((block) => block.code);
+      expect(codeOf(quickStart).length).toBeGreaterThan(6);
+      expect(codeOf(read(document))).toEqual(codeOf(quickStart));
+    },
+  );
+
+  it("have every example in their table, by its number, with the one command that runs it", () => {
+    const files = globSync("examples/[0-9]*", { cwd: root })
+      .map((file) => file.replace("examples/", ""))
+      .toSorted();
+    const rows = [
+      ...read("examples/README.md").matchAll(/^\| \[(.+?)\]\((.+?)\) \| .+ \| `npm run -s (.+)` \|$/gm),
+    ];
+    expect(rows.map(([, file]) => file)).toEqual(files);
+    expect(files.map((file) => Number(file.slice(0, 2)))).toEqual(files.map((_, at) => at + 1));
+    for (const [, file = "", link, command = ""] of rows) {
+      expect(link).toMatch(new RegExp(`^${file}(?:/|$)`));
+      expect(command).toMatch(new RegExp(`^(?:example|colloquy -- serve) examples/${file}`));
+    }
   });
 
   it("have no command in a block that does not say that it has commands", () => {

@@ -26,11 +26,11 @@ export interface Compared {
 }
 
 /** Does what a page says, from its top to its end, as far as what is printed is what it shows. */
-export async function play(document: string): Promise<Compared> {
-  const meanings = await Meanings.of(read(document));
+export async function play(document: string, markdown: string = read(document)): Promise<Compared> {
+  const meanings = await Meanings.of(markdown);
   const terminal = await Terminal.open(meanings.here("4120"));
   try {
-    for (const [at, block] of blocksOf(document).entries()) {
+    for (const [at, block] of blocksOf(document, markdown).entries()) {
       if (block.file !== undefined && !isShell(block)) {
         await terminal.write(block.file, meanings.here(block.code));
       } else if (isPlayed(block)) {
