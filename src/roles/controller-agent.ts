@@ -10,7 +10,8 @@ import { type JsonObject, type Task, textOf } from "../protocol/index.ts";
 import { systemClock } from "./a2a/clock.ts";
 import { Sitting } from "./a2a/sitting.ts";
 import { Sittings, type WaitingLimits } from "./a2a/sittings.ts";
-import { defined, wordsOf } from "./a2a/small.ts";
+import { defined } from "./a2a/defined.ts";
+import { errorText } from "./a2a/error-text.ts";
 import type { Controller, Problem } from "./controller.ts";
 
 export interface ControllerAgentOptions
@@ -89,7 +90,7 @@ export function controllerAgent(options: ControllerAgentOptions): Agent {
       for (const event of ending(reply, cards, signal.aborted)) sitting.say(event);
     } catch (error) {
       // What cannot be a card, for example a text that is too long.
-      sitting.say(said("TASK_STATE_FAILED", wordsOf(error)));
+      sitting.say(said("TASK_STATE_FAILED", errorText(error)));
     }
     problems.end(taskId, asking);
   }

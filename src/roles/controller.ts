@@ -17,7 +17,7 @@ import { answerCard, answerOr } from "./a2a/answer.ts";
 import { Correspondence } from "./a2a/correspondence.ts";
 import { runErrand } from "./a2a/errand.ts";
 import { type OfficeOptions, openOffice } from "./a2a/office.ts";
-import { defined } from "./a2a/small.ts";
+import { defined } from "./a2a/defined.ts";
 import type { QueryAnswer } from "./role.ts";
 
 export interface ControllerOptions extends OfficeOptions {

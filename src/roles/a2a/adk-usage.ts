@@ -1,6 +1,6 @@
 import type { Artifact, JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { CardUsage } from "../../cards/index.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
 import { addUsage, NOTHING } from "./spending.ts";
 
 /** Where agents of ADK say what an event has cost, on the artifact that the event became. */

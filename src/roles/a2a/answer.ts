@@ -1,7 +1,7 @@
 import type { CardMetadata, QueryCard, ResultCard } from "../../cards/index.ts";
 import type { QueryAnswer } from "../role.ts";
 import type { Correspondence } from "./correspondence.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
 
 /** What somebody answers; nothing when that fails, which is told to the observer. */
 export async function answerOr(

@@ -14,7 +14,7 @@ import {
 import { type Envelope } from "../../cards/internal.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Office } from "./office.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
 
 /** What cards of one problem have in common. */
 type Common = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;

@@ -16,7 +16,8 @@ import type { Answer, Asked, Delegated, Desk, Role } from "../role.ts";
 import { answerCard, answerOr, selection } from "./answer.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { runErrand } from "./errand.ts";
-import { defined, wordsOf } from "./small.ts";
+import { defined } from "./defined.ts";
+import { errorText } from "./error-text.ts";
 import { NOTHING, Spending } from "./spending.ts";
 import { graceOf, isTimeout, parametersOf, ServerCloses } from "./stopping.ts";
 
@@ -150,7 +151,7 @@ export class RoleDesk implements Desk {
     } catch (error) {
       done();
       const aborted = this.signal.aborted;
-      const why = wordsOf(error);
+      const why = errorText(error);
       const finish = aborted ? "aborted" : "error";
       this.#called(request, { model: model.id, usage: NOTHING, finish, error: why }, began);
       this.signal.throwIfAborted();
@@ -264,7 +265,7 @@ export class RoleDesk implements Desk {
         }),
       );
     } catch (error) {
-      return fail(`The answer is no card: ${wordsOf(error)}`, "protocol_violation", undefined);
+      return fail(`The answer is no card: ${errorText(error)}`, "protocol_violation", undefined);
     }
   }
 
@@ -288,7 +289,7 @@ export class RoleDesk implements Desk {
     }
     cards.office.observer.onError?.({ where: role.name, error: thrown });
     const text =
-      thrown instanceof A2AError ? thrown.message : `The ${role.name} failed; its log has the cause`;
+      thrown instanceof A2AError ? errorText(thrown) : `The ${role.name} failed; its log has the cause`;
     return { error: text, errorType: "role_failed" };
   }
 

@@ -22,7 +22,8 @@ import {
 import { nextTraceparent, toCardMetadata, toEnvelopeMetadata } from "../../cards/internal.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { errorFor, replyIn, toldBy, toldIn } from "./reply.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
+import { errorText } from "./error-text.ts";
 import { graceOf, isTimeout, parametersOf } from "./stopping.ts";
 
 /** A card that is to be brought to another role, and its reply back. */
@@ -268,10 +269,10 @@ function inWords(card: Card, taskId: string | undefined): Pick<Message, "parts">
 }
 
 function transportError(error: unknown, card: Card, cards: Correspondence): ErrorCard {
-  const { reason, message } = A2AError.from(error);
+  const { reason } = A2AError.from(error);
   // A task that is not there any more was forgotten by a server that was restarted.
   const retryable =
     reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED" || reason === "TASK_NOT_FOUND";
-  const said = error instanceof Error ? error.message : message;
-  return errorFor(card, cards, "transport_error", `${card.recipient} could not be asked: ${said}`, retryable);
+  const why = `${card.recipient} could not be asked: ${errorText(error)}`;
+  return errorFor(card, cards, "transport_error", why, retryable);
 }

@@ -12,7 +12,7 @@ import {
 } from "../../cards/index.ts";
 import { MAX_HOPS } from "../../cards/internal.ts";
 import type { AnyProtocol } from "./office.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
 import { isControlCard } from "./stopping.ts";
 
 /** What comes in, read: each function gives a card that may come here, or throws INVALID_PARAMS with why it may not. */

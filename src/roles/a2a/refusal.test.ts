@@ -171,6 +171,31 @@ describe("what goes wrong inside of a role", () => {
   });
 });
 
+describe("what goes wrong in words that cannot stand on a card", () => {
+  // Cut where half a character would be left, and half of one from the beginning.
+  it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is told all the same, %#", async (words) => {
+    const thinking = role(SOLVER, async (desk) => {
+      await desk.think({ step: { kind: "solve", task: desk.task }, messages: [] });
+      return { result: "", status: "success" };
+    });
+    const solver = { role: thinking, model: scripted([new Error(words)]) };
+    const { controller } = await house({ planner: handing, solver });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    expect(reply.metadata).toMatchObject({ error_type: "model_error" });
+    expect(reply.content).toMatch(/^The model failed: /);
+    expect(reply.content.isWellFormed()).toBe(true);
+  });
+
+  it("is told of the way, too", async () => {
+    const { controller } = await house(
+      { planner: handing },
+      { links: { solver: () => Promise.reject(new Error(`\ud83e${"x".repeat(300_000)}`)) } },
+    );
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    expect(reply.metadata).toMatchObject({ error_type: "transport_error" });
+  });
+});
+
 describe("the card of a role's agent", () => {
   it("says which role it is, and what it takes and says [A-12]", () => {
     const { capabilities } = roleAgent(fine).describe() as { capabilities: { extensions: unknown[] } };

@@ -21,7 +21,7 @@ import {
 } from "../../cards/index.ts";
 import { adkUsage } from "./adk-usage.ts";
 import type { Correspondence } from "./correspondence.ts";
-import { defined } from "./small.ts";
+import { defined } from "./defined.ts";
 import { NOTHING } from "./spending.ts";
 
 /** What became of a card that was sent: a question, or the end of it. */

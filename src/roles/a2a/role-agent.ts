@@ -21,7 +21,8 @@ import { answerIn, cardOfMessage, cardOrNone, checkGiven, controlIn, speaksCards
 import { type AnyProtocol, type Office, type OfficeOptions, openOffice } from "./office.ts";
 import { Sitting } from "./sitting.ts";
 import { Sittings, type WaitingLimits } from "./sittings.ts";
-import { defined, wordsOf } from "./small.ts";
+import { defined } from "./defined.ts";
+import { errorText } from "./error-text.ts";
 import { isControlCard, ServerCloses } from "./stopping.ts";
 import { type Voice, voiceFor } from "./voice.ts";
 
@@ -121,7 +122,7 @@ class RoleAgent implements Agent {
       return work;
     } catch (error) {
       if (!(error instanceof A2AError)) throw error;
-      return this.#refuse(run, card, envelope, wordsOf(error));
+      return this.#refuse(run, card, envelope, errorText(error));
     }
   }
 

@@ -1,7 +1,7 @@
 import type { AgentEvent, Clock, Run } from "../../engine/index.ts";
 import { A2AError, type JsonObject } from "../../protocol/index.ts";
 import type { Said, Sitting } from "./sitting.ts";
-import { untilAborted } from "./small.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface WaitingLimits {
   /** How many tasks may wait for an answer to their question at once. Default 1,000. */
