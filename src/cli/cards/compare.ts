@@ -3,6 +3,7 @@ import { type Against, type ComparisonReport, comparisonOf } from "../../cards/i
 import type { Context } from "../context.ts";
 import { Output } from "../output.ts";
 import { Problem } from "../problem.ts";
+import { printable } from "../text.ts";
 import { addCardsOptions, type CardsOptions, tariffOption, type TariffOptions } from "./options.ts";
 import { readRuns } from "./read.ts";
 import { number, percent, shareOf, table } from "./table.ts";
@@ -65,8 +66,9 @@ export function compareText({ dataset, evidence, rule, samples, rows, budgets }:
     "difference (95 %)",
     "p",
   ];
+  const about = `${dataset}, ${samples} problems, evidence ${evidence}, scored by ${rule}; tokens${hasPrice ? " and price" : ""} of a problem; each beside ${first?.name ?? ""}`;
   return (
-    `${dataset}, ${samples} problems, evidence ${evidence}, scored by ${rule}; tokens${hasPrice ? " and price" : ""} of a problem; each beside ${first?.name ?? ""}\n` +
+    `${printable(about.replaceAll(/\s+/g, " "))}\n` +
     table([head, ...body], `l${"r".repeat(head.length)}`) +
     table(budgets.map((budget) => [budgetText(budget)]))
   );

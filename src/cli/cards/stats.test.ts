@@ -104,6 +104,23 @@ describe("cards stats", () => {
 });
 
 describe("cards compare", () => {
+  it("makes harmless what whoever wrote the records says of them", async () => {
+    const evil = "\u001b]0;evil\u0007\u202e";
+    const run = { dataset: evil, rule: evil, split: evil };
+    const cwd = await directoryWith({
+      "a.jsonl": recordedText(manyScripts(5), { ...run, run_id: "a", method: `${evil}a` }),
+      "b.jsonl": recordedText(manyScripts(5), { ...run, run_id: "b", method: `${evil}b` }),
+      "other.jsonl": recordedText(manyScripts(5), { run_id: "other" }),
+    });
+    const { code, out } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
+    expect(code).toBe(0);
+    expect(out).toContain("␛]0;evil␇");
+    expect(out).not.toMatch(/[\u001b\u0007\u202e]/);
+    const refused = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/other.jsonl`);
+    expect(refused.code).not.toBe(0);
+    expect(refused.out + refused.err).not.toMatch(/[\u001b\u0007\u202e]/);
+  });
+
   it("puts runs beside each other", async () => {
     const cwd = await directoryWith({
       "a.jsonl": recordedText(manyScripts(20), { run_id: "a" }),
