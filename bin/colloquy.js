@@ -6,4 +6,7 @@ if (major < 22 || (major === 22 && minor < 13)) {
   process.exit(1);
 }
 const { processContext, run } = await import("../dist/cli/main.js");
-process.exitCode = await run(process.argv.slice(2), processContext());
+const context = processContext();
+process.exitCode = await run(process.argv.slice(2), context);
+// Who has said stop waits for nothing that an agent has left open, such as a timer or the process of a tool.
+if (context.interrupted.aborted) setTimeout(() => process.exit(), 200).unref();

@@ -111,6 +111,16 @@ describe("serve", () => {
     expect((await shout.cli.ended).code).toBe(0);
   });
 
+  it("ends when it is told to, whatever its agents have left open", async () => {
+    const open = await directoryWith({
+      "agent.mjs": `setInterval(() => {}, 1000);
+        export default async function* idle() { yield "Hello"; }`,
+    });
+    const idle = await serving(["serve", "agent.mjs", "--store", "memory"], open);
+    idle.cli.child.kill("SIGTERM");
+    expect((await idle.cli.ended).code).toBe(0);
+  });
+
   it("serves over gRPC, too, when asked, and talks so", async () => {
     const args = [
       "serve",

@@ -16,11 +16,12 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { connect, type Remote } from "../../client/index.ts";
+import { collect, connect, type Remote } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { data, text, type StreamResponse } from "../../protocol/index.ts";
+import { data, text, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
+import { MemoryStore } from "../../stores/index.ts";
 import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
 import { fromLangGraph } from "./index.ts";
 
@@ -280,5 +281,79 @@ describe("a graph of LangGraph", () => {
     const answer = await taskOf((bob as Remote).send("hi", { contextId }));
     expect(answerIn(answer)).toBe("hi");
     expect(new Set(threads).size).toBe(2);
+  });
+
+  describe("whose server is killed at work", () => {
+    const State = Annotation.Root({
+      query: Annotation<string>,
+      a: Annotation<string>,
+      b: Annotation<string>,
+    });
+    /** Two servers on one store; the first never gets beyond the second node of its graph. */
+    async function secondLife(
+      afterRestart: "restart" | "resume",
+    ): Promise<{ told: string[]; answer: string }> {
+      const store = new MemoryStore();
+      const checkpointer = new MemorySaver();
+      const told: string[] = [];
+      const live = (second: (state: typeof State.State) => Promise<string>): Agent => {
+        const graph = new StateGraph(State)
+          .addNode("first", async ({ query }, config: Config) => {
+            config.writer?.("first");
+            told.push("first");
+            return { a: `a of ${query}` };
+          })
+          .addNode("second", async (state) => {
+            told.push("second");
+            return { b: await second(state) };
+          })
+          .addEdge("__start__", "first")
+          .addEdge("first", "second")
+          .compile({ checkpointer });
+        const input = ({ text: query }: { text: string }) => ({ query });
+        const answer = (state: typeof State.State): string => state.b;
+        return fromLangGraph(graph, { ...about, input, answer, afterRestart });
+      };
+      const reached = Promise.withResolvers<void>();
+      const hangs = live(() => {
+        reached.resolve();
+        return new Promise(() => {});
+      });
+      const before = createServer(hangs, { store });
+      const dead = await connect((await before.listen()).url);
+      const { task } = (await dead.send("tea", { configuration: { returnImmediately: true } })) as {
+        task: Task;
+      };
+      await reached.promise;
+      const remote = await remoteOf(
+        live(async ({ a }) => `b of ${a}`),
+        { store },
+      );
+      const after = await collect(remote.task.subscribe(task.id));
+      expect((after as { task: Task }).task.artifacts).toHaveLength(1);
+      return { told, answer: answerIn((after as { task: Task }).task) };
+    }
+
+    it("goes on behind the last node that had finished, when it is to resume [E9]", async () => {
+      expect(await secondLife("resume")).toEqual({
+        told: ["first", "second", "second"],
+        answer: "b of a of tea",
+      });
+    });
+
+    it("begins anew, when it is to restart [E9]", async () => {
+      expect(await secondLife("restart")).toEqual({
+        told: ["first", "second", "first", "second"],
+        answer: "b of a of tea",
+      });
+    });
+
+    it("is refused where it could not resume", () => {
+      expect(() => fromLangGraph(research(), { ...about, answer: () => "", afterRestart: "resume" })).toThrow(
+        "has a checkpointer",
+      );
+      const graph = one(async () => ({ messages: [] }));
+      expect(() => fromLangGraph(graph, { ...about, afterRestart: "resume" })).toThrow("an `answer`");
+    });
   });
 });

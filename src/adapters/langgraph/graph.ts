@@ -13,7 +13,12 @@ export interface LangGraph<S> {
   readonly checkpointer?: unknown;
   invoke(input: never, options?: never): Promise<S>;
   stream(input: never, options?: never): Promise<AsyncIterable<unknown>>;
-  getState(config: { configurable: { thread_id: string } }): Promise<{ readonly tasks: readonly unknown[] }>;
+  getState(config: { configurable: { thread_id: string } }): Promise<Snapshot>;
+}
+
+interface Snapshot {
+  readonly tasks: readonly unknown[];
+  readonly metadata?: unknown;
 }
 
 /** Given to the graph beside what the adapter gives it (`thread_id`, `signal`, the stream modes). */
@@ -41,6 +46,12 @@ export interface LangGraphOptions<S> extends AgentDescription {
   reasoning?: boolean;
   /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
   tools?: boolean;
+  /**
+   * What becomes of a turn that was at work when its server stopped. `restart`: the graph is given it again. `resume`: the
+   * graph goes on behind the last node that had finished; takes a checkpointer that outlives the process, and `answer`
+   * or artifacts from `progress`, because what models have said by then is not said again. Default: the task fails.
+   */
+  afterRestart?: "fail" | "restart" | "resume";
   /** What else the graph is given for a turn. */
   config?: (turn: Turn) => LangGraphConfig;
 }
@@ -59,21 +70,32 @@ export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<
     reasoning = true,
     tools = true,
     config = (): LangGraphConfig => ({}),
+    afterRestart = "fail",
     ...description
   } = options;
-  return agent(description, async function* (turn) {
+  const resumes = afterRestart === "resume";
+  if (resumes) {
+    if (!isCheckpointer(graph.checkpointer) || nodes?.length !== 0) throw canNotResume();
+    markTurns(graph.checkpointer);
+  }
+  async function* work(turn: Turn): AsyncGenerator<Said, void> {
     const more = config(turn);
-    const configurable = { ...more.configurable, thread_id: keyOf(placeOf(turn)) };
-    const interrupts = graph.checkpointer ? interruptsIn(await graph.getState({ configurable })) : [];
+    const mark = `${turn.taskId}/${turn.message.messageId}`;
+    const thread = { thread_id: keyOf(placeOf(turn)) };
+    const configurable = { ...more.configurable, ...(resumes ? { [TURN]: mark } : {}), ...thread };
+    const before = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
+    const isBegun = resumes && before !== undefined && turnIn(before) === mark;
+    const interrupts = before && !isBegun ? interruptsIn(before) : [];
     if (interrupts.length > 0 && isNew(turn)) {
       const [waiting] = await turn.waiting();
       // A graph that is given something new forgets what it has asked.
       if (waiting) yield failed(isWaited(waiting.id));
     }
     const goesOn = interrupts.length > 0 && !isNew(turn);
-    const given = goesOn ? new Command({ resume: resumeOf(interrupts, turn) }) : input(turn);
+    const given = isBegun ? null : goesOn ? new Command({ resume: resumeOf(interrupts, turn) }) : input(turn);
     const streamMode = ["messages", "custom", "updates", ...(answer ? ["values"] : [])];
-    const how = { ...more, configurable, streamMode, signal: turn.signal };
+    const durability = resumes ? { durability: "sync" } : {};
+    const how = { ...more, ...durability, configurable, streamMode, signal: turn.signal };
     const telling = new Telling(turn, { nodes, progress, reasoning, tools });
     let state: unknown;
     // The types of a graph are its own; what it is given is what its author's `input` makes.
@@ -89,7 +111,44 @@ export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<
     const last = answer?.(state as S) ?? [];
     yield* Array.isArray(last) ? last : [last];
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
-  });
+  }
+  // What the graph says again replaces what it had said.
+  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
+}
+
+function canNotResume(): Error {
+  return new Error(
+    'A graph can "resume" after a restart when it has a checkpointer and an `answer` (and no `nodes`); use "restart", or give it those.',
+  );
+}
+
+/** Where a checkpoint says of which turn it is. */
+const TURN = "a2a_turn";
+
+interface Checkpointer {
+  put(
+    config: { configurable?: Record<string, unknown> },
+    checkpoint: unknown,
+    metadata: object,
+    ...more: unknown[]
+  ): unknown;
+}
+
+function isCheckpointer(value: unknown): value is Checkpointer {
+  return typeof value === "object" && value !== null && "put" in value && typeof value.put === "function";
+}
+
+/** LangGraph writes nothing of its config into a checkpoint, so that it could not be told whose the last of a thread is. */
+function markTurns(checkpointer: Checkpointer): void {
+  const put = checkpointer.put.bind(checkpointer);
+  checkpointer.put = (config, checkpoint, metadata, ...more) => {
+    const turn = config.configurable?.[TURN];
+    return put(config, checkpoint, turn === undefined ? metadata : { ...metadata, [TURN]: turn }, ...more);
+  };
+}
+
+function turnIn({ metadata }: Snapshot): unknown {
+  return isRecord(metadata) ? metadata[TURN] : undefined;
 }
 
 interface Interrupt {
@@ -97,7 +156,7 @@ interface Interrupt {
   readonly value: unknown;
 }
 
-function interruptsIn({ tasks }: { readonly tasks: readonly unknown[] }): Interrupt[] {
+function interruptsIn({ tasks }: Snapshot): Interrupt[] {
   return tasks.flatMap((task) => (isRecord(task) ? decodeInterrupts(task["interrupts"]) : []));
 }
 

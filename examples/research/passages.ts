@@ -1,0 +1,43 @@
+/** A folder of Markdown and text files, cut into passages at its headings. */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface Passage {
+  /** The file, relative to the folder. */
+  document: string;
+  /** The file's first heading, or its name. */
+  title: string;
+  /** The heading above the passage. */
+  heading: string;
+  text: string;
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** All passages of the folder's `.md`, `.markdown` and `.txt` files, in the order of their names. */
+export async function passagesIn(folder: string): Promise<Passage[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile() && /\.(md|markdown|txt)$/i.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .toSorted();
+  const passages: Passage[] = [];
+  for (const file of files) {
+    const bytes = await readFile(file);
+    if (bytes.length > MAX_FILE_BYTES)
+      process.stderr.write(`${file} is left out: it is larger than 1 MiB.\n`);
+    else passages.push(...cut(file.slice(folder.length).replace(/^[/\\]+/, ""), bytes.toString("utf8")));
+  }
+  return passages;
+}
+
+function cut(document: string, content: string): Passage[] {
+  const title = /^#\s+(.+)$/m.exec(content)?.[1]?.trim() ?? document;
+  return content
+    .split(/^(?=#{1,6}\s)/m)
+    .map((section) => {
+      const [, heading = title, text = section] = /^#{1,6}\s+(.+)\n?([^]*)$/.exec(section) ?? [];
+      return { document, title, heading: heading.trim(), text: text.trim() };
+    })
+    .filter(({ text }) => text !== "");
+}

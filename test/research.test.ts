@@ -1,0 +1,213 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Cli, colloquy, directoryWith } from "../src/cli/process.contract.ts";
+import { fromBase64, textOf, type Artifact, type Task } from "../src/protocol/index.ts";
+
+const EXAMPLE = fileURLToPath(new URL("../examples/research", import.meta.url));
+const QUESTION = "What is the difference between MCP and A2A?";
+const PROGRESS = ["Found 7 documents", "Analysis done", "Report generated"];
+
+interface Served {
+  cli: Cli;
+  url: string;
+  port: string;
+}
+
+async function serve(cwd: string, env: Record<string, string> = {}, port = "0"): Promise<Served> {
+  const cli = colloquy(["serve", EXAMPLE, "--port", port, "-o", "json"], cwd, env);
+  onTestFinished(() => void cli.child.kill("SIGKILL"));
+  const said = await cli.says("Ctrl-C stops it.");
+  const { url } = JSON.parse(said.slice(0, said.indexOf("\n}\n") + 3)) as { url: string };
+  return { cli, url: `${url}/a2a/research`, port: new URL(url).port };
+}
+
+async function ask({ url }: Served, cwd: string, question = QUESTION): Promise<Task> {
+  const { out } = await colloquy(["send", url, question, "-o", "json", "--history", "20"], cwd).ended;
+  return (JSON.parse(out) as { task: Task }).task;
+}
+
+/** What an agent said in a task that was no artifact, in its order. */
+function progressIn({ history = [], status }: Task): string[] {
+  return [...history, ...(status.message ? [status.message] : [])]
+    .filter(({ role }) => role === "ROLE_AGENT")
+    .map(({ parts }) => textOf(parts));
+}
+
+function artifactOf({ artifacts = [] }: Task, id: string): Artifact {
+  const found = artifacts.filter(({ artifactId }) => artifactId === id);
+  expect(found).toHaveLength(1);
+  return found[0] as Artifact;
+}
+
+/** The text of the report, which is also what its file has. */
+function reportIn(task: Task): string {
+  const [text, asFile] = artifactOf(task, "report").parts;
+  expect(asFile).toMatchObject({ filename: "report.md", mediaType: "text/markdown" });
+  const bytes = fromBase64((asFile as { raw: string }).raw);
+  expect(Buffer.from(bytes).toString()).toBe((text as { text: string }).text);
+  return (text as { text: string }).text;
+}
+
+const count = (text: string, words: string): number => text.split(words).length - 1;
+
+describe("examples/research", () => {
+  it("answers over its folder with citations, tells its progress, and gives the report as text and as a file", async () => {
+    const cwd = await directoryWith({});
+    const task = await ask(await serve(cwd), cwd);
+    expect(progressIn(task)).toEqual(PROGRESS);
+    const found = artifactOf(task, "results");
+    expect(found).toMatchObject({ name: "Search results", parts: [{ data: { mode: "fulltext" } }] });
+    const { documents } = (found.parts[0] as { data: { documents: { document: string }[] } }).data;
+    const [best] = documents;
+    expect(documents).toHaveLength(7);
+    expect(best?.document).toBe("mcp-and-a2a.md");
+
+    const report = reportIn(task);
+    expect(report).toContain(`# Research report: ${QUESTION}`);
+    // Every finding is a sentence of the document that it cites.
+    const findings = [...report.matchAll(/^- \*\*.+?\*\*: (.+) \[(\d+)\]$/gm)];
+    expect(findings.length).toBeGreaterThan(3);
+    for (const [, sentence = "", number] of findings) {
+      const { document = "" } = documents[Number(number) - 1] ?? {};
+      expect(report).toContain(`[${number}] `);
+      expect(report).toContain(`(\`${document}\`)`);
+      expect(await readFile(join(EXAMPLE, "documents", document), "utf8")).toContain(sentence);
+    }
+  });
+
+  it.each(["TASK_STATE_SUBMITTED", "Found 7 documents", "Analysis done"])(
+    "goes on when its server was killed after %s: the client resumes, and gets the report once [E9, E4]",
+    { timeout: 60_000 },
+    async (seen) => {
+      const cwd = await directoryWith({});
+      const before = await serve(cwd, { RESEARCH_PACE_MS: "500" });
+      const client = colloquy(["send", before.url, QUESTION, "--stream"], cwd);
+      await client.says(seen);
+      before.cli.child.kill("SIGKILL");
+      await before.cli.ended;
+      const after = await serve(cwd, { RESEARCH_PACE_MS: "500" }, before.port);
+      const { code, out } = await client.ended;
+      expect(code).toBe(0);
+      // It went on behind the steps that had finished, which were not done again.
+      for (const words of [...PROGRESS, "Artifact: Research report", "TASK_STATE_COMPLETED"]) {
+        expect([words, count(out, words)]).toEqual([words, words === "TASK_STATE_COMPLETED" ? 2 : 1]);
+      }
+      const [, id = ""] = /^Task: (.+)$/m.exec(out) ?? [];
+      const got = await colloquy(["task", "get", after.url, id, "-o", "json", "--history", "20"], cwd).ended;
+      const task = (JSON.parse(got.out) as { task?: Task } & Task).task ?? (JSON.parse(got.out) as Task);
+      expect(progressIn(task)).toEqual(PROGRESS);
+      expect(reportIn(task)).toContain("## Sources");
+    },
+  );
+
+  it("researches in Korean, by the words of the guide, and writes no report that nobody asked for", async () => {
+    const cwd = await directoryWith({});
+    const { url } = await serve(cwd);
+    const rpc = async (method: string, params: object): Promise<Record<string, unknown>> => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params });
+      const headers = { "content-type": "application/json" };
+      const answer = (await (await fetch(url, { method: "POST", headers, body })).json()) as {
+        result: Record<string, unknown>;
+      };
+      return answer.result;
+    };
+    const input = { query: "AI 에이전트 협업 사례" };
+    const { taskId, status } = await rpc("tasks/create", { skill: "web_research", input });
+    expect(status).toBe("pending");
+    const events = await (await fetch(`${url}/tasks/${String(taskId)}/events`)).text();
+    const kinds = [...events.matchAll(/^event: (.+)$/gm)].map(([, kind]) => kind);
+    expect(kinds).toEqual(["artifact", "message", "artifact", "message", "done"]);
+    expect(await rpc("tasks/get", { taskId })).toMatchObject({
+      skill: "web_research",
+      status: "completed",
+      artifacts: [
+        { name: "검색 결과", parts: [{ kind: "data" }] },
+        {
+          name: "분석 결과",
+          parts: [{ kind: "text", text: expect.stringMatching(/에이전트[^]*\[1\]/) as string }],
+        },
+      ],
+    });
+    const card = new URL("/.well-known/agent-card.json?assistant_id=research", url);
+    const { skills } = (await (await fetch(card)).json()) as { skills: { name: string }[] };
+    expect(skills.map(({ name }) => name)).toEqual(["web_research", "report_generation"]);
+  });
+
+  it("looks into the folder that it is given, says so when nothing is there, and ends when it is told", async () => {
+    const cwd = await directoryWith({
+      "tea.md": "# Tea\n\nGreen tea is steeped at eighty degrees for two minutes.",
+    });
+    const server = await serve(cwd, { RESEARCH_FOLDER: cwd });
+    const task = await ask(server, cwd, "How is green tea steeped?");
+    expect(progressIn(task)[0]).toBe("Found 1 documents");
+    expect(reportIn(task)).toContain("Green tea is steeped at eighty degrees for two minutes. [1]");
+    expect(reportIn(await ask(server, cwd, "Zebras?"))).toContain("No document of the folder answers this.");
+    server.cli.child.kill("SIGTERM");
+    expect((await server.cli.ended).code).toBe(0);
+  });
+
+  it("thinks with a model where one is named, and searches with vectors where an embedding model is", async () => {
+    const cwd = await directoryWith({});
+    await writeFile(join(cwd, "tea.md"), "# Tea\n\nGreen tea is steeped at eighty degrees.");
+    await writeFile(join(cwd, "cats.md"), "# Cats\n\nA cat sleeps sixteen hours a day.");
+    const provider = await openAi();
+    const server = await serve(cwd, {
+      RESEARCH_FOLDER: cwd,
+      RESEARCH_MODEL: "openai:writer",
+      EMBEDDING_MODEL: "openai:vectors",
+      OPENAI_API_KEY: "sk-test",
+      OPENAI_BASE_URL: provider.url,
+    });
+    // No word of the question is in the document: only its vector is like it.
+    const task = await ask(server, cwd, "Kittens?");
+    const [results] = artifactOf(task, "results").parts;
+    expect(results).toMatchObject({ data: { mode: "hybrid", documents: [{ document: "cats.md" }] } });
+    expect(reportIn(task)).toBe(
+      "# Research report: Kittens?\n\nThey sleep a lot [1], and dream.\n\n## Sources\n\n- [1] Cats (`cats.md`)\n",
+    );
+    expect(provider.prompts).toHaveLength(2);
+    for (const prompt of provider.prompts) expect(prompt).toContain("A cat sleeps sixteen hours a day.");
+    expect(provider.prompts[1]).toContain("They sleep a lot [1], and dream.");
+  });
+});
+
+/** A server of OpenAI's kind: whatever is about cats has one vector, all else another; its writer cites what there is not. */
+async function openAi(): Promise<{ url: string; prompts: string[] }> {
+  const prompts: string[] = [];
+  const server = createHttpServer((request, response) => {
+    void (async () => {
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      const { input = [], model } = JSON.parse(body) as { input?: string[]; model: string };
+      const isEmbedding = request.url?.endsWith("/embeddings") ?? false;
+      if (!isEmbedding) prompts.push(body);
+      const message = { role: "assistant", content: "They sleep a lot [1], and dream [9]." };
+      const data = input.map((text, index) => ({
+        object: "embedding",
+        index,
+        embedding: /cat|kitten/i.test(text) ? [1, 0.1] : [0.1, 1],
+      }));
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      const answer = isEmbedding
+        ? { object: "list", model, data, usage }
+        : {
+            id: "c",
+            object: "chat.completion",
+            created: 1,
+            model,
+            choices: [{ index: 0, message, finish_reason: "stop" }],
+            usage,
+          };
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+    })();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, prompts };
+}
