@@ -30,6 +30,16 @@ const task: Task = {
   ],
 };
 
+it("prints errors, hints and warnings as harmless as answers: an agent may have written them", () => {
+  const evil = "\u001b]0;evil\u0007\u202egpj.exe";
+  const { err } = outputOf("text", (output) => {
+    output.warning(evil);
+    output.problem(new Problem("A2ACLI_ERR_INTERNAL", `The agent says: ${evil}`, evil));
+  });
+  expect(err.match(/␛]0;evil␇\ufffdgpj\.exe/g)).toHaveLength(3);
+  expect(err).not.toMatch(/[\u001b\u0007\u202e]/);
+});
+
 describe("a task as text", () => {
   it("has its ids, its state, and every part of its artifacts [SEND_004]", () => {
     const { out, err } = outputOf("text", (output) => output.task(task));

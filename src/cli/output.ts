@@ -15,7 +15,7 @@ import {
   renderTask,
   type Detail,
 } from "./render.ts";
-import { jsonText, TextPage } from "./text.ts";
+import { jsonText, printable, TextPage } from "./text.ts";
 
 export type Format = "text" | "json";
 
@@ -167,7 +167,7 @@ export class Output {
   #note(line: string): void {
     // On a terminal the two streams meet: what is half said on one must not run into the other.
     this.#page.close();
-    this.#streams.err(`${line}\n`);
+    this.#streams.err(`${printable(line)}\n`);
   }
 
   #document(value: unknown): void {
