@@ -244,6 +244,17 @@ describe("an experiment that is interrupted", () => {
     expect(seen.at(-1)).toEqual({ done: 20, total: 20, judged: 13, correct: 13, failed: 0 });
   });
 
+  it("is completed all the same when nothing was left to do", async () => {
+    const stop = new AbortController();
+    const dataset = choose(GSM8K, { n: 2 });
+    const onProgress = ({ done }: Progress): void => {
+      if (done === 2) stop.abort();
+    };
+    const outcome = await run({ dataset, signal: stop.signal, onProgress });
+    expect(outcome.status).toBe("completed");
+    expect(outcome.seedFile).toBeDefined();
+  });
+
   it("goes on only as it began: options that change what roles do are on record", async () => {
     const out = folder();
     const options = { out, dataset: choose(GSM8K, { n: 2 }) };

@@ -133,7 +133,8 @@ class Work {
 
   get status(): ExperimentOutcome["status"] {
     if (this.#failed > 0) return "failed";
-    return this.#signal.aborted ? "interrupted" : "completed";
+    const isDone = this.#file.done.size + this.#judged === this.#options.dataset.samples.length;
+    return isDone ? "completed" : "interrupted";
   }
 
   async all(concurrency: number): Promise<void> {
