@@ -12,6 +12,7 @@ export {
   toCardMetadata,
   toEnvelopeMetadata,
 } from "./a2a/index.ts";
+export { cut } from "./card/index.ts";
 export { liveHtmlOf } from "./html/index.ts";
 export { batchSteps, oracleAnswer, oraclePlan, type OracleStep, writeNumber } from "./oracle/index.ts";
 export { decodeLine, doneSamples, momentsOf, readLine, seedFileName } from "./record/index.ts";

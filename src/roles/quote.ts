@@ -1,16 +1,11 @@
+import { cut } from "../cards/internal.ts";
+
 /**
  * Text of others as it stands in a prompt: a JSON string on one line. It cannot close its quotes, so nothing in it looks
  * like a part of the prompt. An answer is a sentence; what is longer than `most` characters is cut.
  */
 export function quote(text: string, most: number = Infinity): string {
   return JSON.stringify(text.length > most ? `${cut(text, most)}…` : text);
-}
-
-/** The first `most` characters of a text, without half of one at the end. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const head = text.slice(0, most);
-  return head.isWellFormed() ? head : head.slice(0, -1);
 }
 
 /** How much of one answer a prompt, or a subtask that has it filled in, has of it. */

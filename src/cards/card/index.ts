@@ -22,6 +22,7 @@ export type {
   TaskMetadata,
 } from "./card.ts";
 export { timeOf } from "./card.ts";
+export { cut } from "./cut.ts";
 export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
 export { type CardType, type CardTypeOptions, CORE_TYPES, defineCardType } from "./card-type.ts";
 export type { Members, Reading, RequiredMember, Rule } from "./reading.ts";
@@ -31,7 +32,6 @@ export {
   type CardProtocol,
   type CardProtocolOptions,
   CONTROLLER,
-  CORE_ROUTES,
   type CoreRole,
   createCardProtocol,
   PLANNER,

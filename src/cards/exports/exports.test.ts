@@ -6,7 +6,8 @@ import { anyCard, janet } from "../card/cards.fixture.ts";
 import type { Card } from "../card/index.ts";
 import { type CardLine, type Recording, recordingOfCards } from "../record/index.ts";
 import { JANET, manyScripts, PARALLEL, recorded, SCRIPTS, START, STOPPED } from "../record/record.fixture.ts";
-import { otlpOf, perfettoOf, traceabilityOf, type TraceSpan, traceSpansOf } from "./index.ts";
+import { otlpOf, perfettoOf, traceabilityOf } from "./index.ts";
+import { type TraceSpan, traceSpansOf } from "./trace-spans.ts";
 
 /** Cards of few roles that often belong together, and overlap in every way. */
 const anyCards: fc.Arbitrary<Card[]> = fc.array(

@@ -10,4 +10,4 @@ export {
   type ResponseTrace,
   type TraceStep,
 } from "./traceability.ts";
-export { type TraceOptions, type TraceSpan, traceSpansOf } from "./trace-spans.ts";
+export type { TraceOptions } from "./trace-spans.ts";

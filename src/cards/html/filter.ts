@@ -12,8 +12,6 @@ export interface Filter {
   readonly status: string;
 }
 
-export const NO_FILTER: Filter = { text: "", outcome: "", role: "", type: "", status: "" };
-
 /** Whether the problem has the outcome, and a card of the role, type and status; the text may stand anywhere in it. */
 export function matchesSample(sample: PageSample, filter: Filter): boolean {
   return (

@@ -3,7 +3,7 @@
  * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
  */
 export { cardsOf, decodeCards, recordingOfCards } from "./cards-of.ts";
-export { decodeLine, type LineRead, readLine } from "./decode-line.ts";
+export { decodeLine, readLine } from "./decode-line.ts";
 export { type DecodeOptions, decodeRecording } from "./decode-recording.ts";
 export { encodeLine } from "./encode-line.ts";
 export type {

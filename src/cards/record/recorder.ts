@@ -1,4 +1,4 @@
-import type { Card } from "../card/index.ts";
+import { type Card, cut } from "../card/index.ts";
 import { readLine } from "./decode-line.ts";
 import { encodeLine } from "./encode-line.ts";
 import type { CallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./lines.ts";
@@ -143,11 +143,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
 /** What figures need of a card that is too long for the record, and a mark that it was longer. */
 function shortened(card: Card): Card {
   const short = Object.entries(card.metadata).filter(([, value]) => JSON.stringify(value).length <= CUT);
-  // Cut between characters: half of one is no UTF-8.
-  const content =
-    card.content.length > CUT
-      ? `${card.content.slice(0, CUT).replace(/[\ud800-\udbff]$/, "")}…`
-      : card.content;
+  const content = card.content.length > CUT ? `${cut(card.content, CUT)}…` : card.content;
   return { ...card, content, metadata: { ...Object.fromEntries(short), shortened: true } };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Bm25, ParagraphRouter, wordsOf } from "./index.ts";
+import { Bm25 } from "./bm25.ts";
+import { ParagraphRouter, wordsOf } from "./index.ts";
 
 const weigh = (...words: string[]): Map<string, number> => new Map(words.map((word) => [word, 1]));
 

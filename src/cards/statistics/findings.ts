@@ -1,4 +1,4 @@
-import type { Card } from "../card/index.ts";
+import { type Card, cut } from "../card/index.ts";
 import type { Moments } from "../record/index.ts";
 
 /** What can be found in a problem's cards by looking at them, without understanding them. */
@@ -210,5 +210,5 @@ function wordsOf(text: string): string {
 
 function quoted({ content }: Card): string {
   const words = content.replaceAll(/\s+/g, " ").trim();
-  return words.length > 60 ? `“${words.slice(0, 60).replace(/[\ud800-\udbff]$/, "")}…”` : `“${words}”`;
+  return words.length > 60 ? `“${cut(words, 60)}…”` : `“${words}”`;
 }

@@ -3,7 +3,7 @@
  * are drawn from. What agents wrote is made harmless for where it is shown.
  */
 export { type BoxOptions } from "./boxes.ts";
-export { type Delegation, type Delegations, delegationsOf, type Span } from "./delegations.ts";
+export { type Delegation, delegationsOf, type Span } from "./delegations.ts";
 export { type Exchange, exchangesOf, type Shown, spansOf } from "./exchanges.ts";
 export { type FlowOptions, generateFlowDiagram } from "./flow.ts";
 export { type CardGraph, type GraphEdge, graphMermaidOf, type GraphNode, graphOf } from "./graph.ts";

@@ -11,7 +11,7 @@ import {
   type ResultStatus,
   type TaskCard,
 } from "../../cards/index.ts";
-import { type Envelope } from "../../cards/internal.ts";
+import { cut, type Envelope } from "../../cards/internal.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Office } from "./office.ts";
 import { defined } from "./defined.ts";
@@ -130,7 +130,7 @@ export class Correspondence {
       sender,
       recipient,
       message_type: type,
-      content: content.slice(0, MAX_WORDS),
+      content: cut(content.toWellFormed(), MAX_WORDS),
       metadata: this.#about(metadata),
       timestamp: new Date(this.office.clock.now()).toISOString(),
     });

@@ -1,4 +1,4 @@
-import { cut } from "../quote.ts";
+import { cut } from "../../cards/internal.ts";
 
 const MOST = 500;
 

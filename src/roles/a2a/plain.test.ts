@@ -123,6 +123,13 @@ describe("a role's task for an agent that knows nothing of cards", () => {
     ],
     ["nothing at all", async function* () {}, { content: "" }],
     [
+      "more words than a card of ours takes, cut between characters",
+      async function* () {
+        yield reply(`${"x".repeat(79_999)}🦆🦆`);
+      },
+      { content: "x".repeat(79_999), metadata: { status: "completed" } },
+    ],
+    [
       "a failure",
       async function* () {
         yield failed("no idea");

@@ -1,3 +1,4 @@
+import { cut } from "../../cards/internal.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { jsonInText } from "./json-in-text.ts";
 import type { Subtask } from "./placeholders.ts";
@@ -51,7 +52,7 @@ function readAction(value: { action: unknown } & Partial<Record<string, unknown>
       return { action: { action, answer: whole(answer).trim() } };
     default:
       return {
-        problem: `${JSON.stringify(action)?.slice(0, 60)} is no action; there are ${NAMES.join(", ")}`,
+        problem: `${cut(JSON.stringify(action) ?? "undefined", 60)} is no action; there are ${NAMES.join(", ")}`,
       };
   }
 }
