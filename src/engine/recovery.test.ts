@@ -34,6 +34,17 @@ class DyingStore extends MemoryStore {
   }
 }
 
+/** A store that once can not read the log of a task. */
+class StumblingStore extends MemoryStore {
+  stumblesAt: string | undefined;
+
+  override read(...asked: Parameters<MemoryStore["read"]>): ReturnType<MemoryStore["read"]> {
+    if (asked[1] !== this.stumblesAt) return super.read(...asked);
+    this.stumblesAt = undefined;
+    return Promise.reject(new Error("The disk is away."));
+  }
+}
+
 const textIn = (task: Task, id = "a"): string | undefined => {
   const artifact = task.artifacts?.find(({ artifactId }) => artifactId === id);
   return artifact && textOf(artifact.parts);
@@ -129,6 +140,23 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(textOf(status.message?.parts ?? [])).toContain("stopped 3 times");
     expect(await store.unfinished()).toEqual([]);
+  });
+
+  it("works once on a turn, also when a server that could not open its store whole tries again [E9]", async () => {
+    const store = new StumblingStore();
+    const before = house({ store, puppet: puppet() });
+    for (const text of ["one", "two"]) void before.engine.send(request(text), alice).catch(() => {});
+    const { run: second } = await before.puppet.run(1);
+    await settle();
+    store.stumblesAt = second.taskId;
+    const { engine, puppet: after } = house({ store, puppet: puppet() });
+    await expect(engine.open()).rejects.toThrow("The disk is away.");
+    await engine.open();
+    await settle();
+    expect(after.runs.map(({ run }) => [textOf(run.message.parts), run.attempt])).toEqual([
+      ["one", 2],
+      ["two", 2],
+    ]);
   });
 
   it("is not begun beyond the agents that a server may have at work: those tasks fail [E9, E14]", async () => {

@@ -42,7 +42,11 @@ export interface RecoveryContext {
 export async function recover(context: RecoveryContext): Promise<void> {
   const orphans = (await context.store.unfinished()).filter(({ scope }) => scope.agent === context.agentId);
   for (let at = 0; at < orphans.length; at += AT_ONCE) {
-    await Promise.all(orphans.slice(at, at + AT_ONCE).map((orphan) => settle(orphan, context)));
+    // All of them, before one that fails is told of: whoever tries again must not meet those that are under way.
+    const settled = await Promise.allSettled(
+      orphans.slice(at, at + AT_ONCE).map((orphan) => settle(orphan, context)),
+    );
+    for (const one of settled) if (one.status === "rejected") throw one.reason;
   }
 }
 
@@ -50,6 +54,8 @@ async function settle(orphan: UnfinishedTask, context: RecoveryContext): Promise
   const runner = await context.runners.find(orphan.scope, orphan.taskId);
   if (!runner) return;
   try {
+    // Not orphaned: an earlier try of this process, which failed at another task, has begun it again.
+    if (runner.turn) return;
     const why = await beginAgain(runner, orphan, context);
     if (why === undefined) return;
     runner.orphaned(why);
