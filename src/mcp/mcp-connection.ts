@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import { A2AError } from "../protocol/index.ts";
 import { need } from "./need.ts";
@@ -122,19 +123,30 @@ export class McpConnection {
   get #name(): string {
     const address = this.#address;
     if ("url" in address) return `The MCP server at ${new URL(address.url).origin}`;
-    return `The MCP server ${JSON.stringify([address.command, ...(address.args ?? [])].join(" "))}`;
+    return `The MCP server ${JSON.stringify(basename(address.command))}`;
   }
 
-  /** What happened, where, and what there is to see of it. */
+  /**
+   * What happened, and where. The message may reach a caller of the agent; how a program was started and what it wrote,
+   * in which there may be secrets, is in the cause.
+   */
   #explain(sdk: Sdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;
     const why = error instanceof Error ? error.message : String(error);
-    const said = this.#stderr.trim() === "" ? "" : `; it wrote: ${this.#stderr.trim()}`;
     // It has answered, and will answer the same again.
     if (error instanceof sdk.ProtocolError) {
       return new A2AError("INVALID_REQUEST", `${this.#name} refused: ${why}`, { cause: error });
     }
-    return new A2AError("UNAVAILABLE", `${this.#name} did not answer: ${why}${said}`, { cause: error });
+    const cause = this.#detail(error, why);
+    return new A2AError("UNAVAILABLE", `${this.#name} did not answer: ${why}`, { cause });
+  }
+
+  #detail(error: unknown, why: string): unknown {
+    const address = this.#address;
+    if ("url" in address) return error;
+    const started = [address.command, ...(address.args ?? [])].join(" ");
+    const said = this.#stderr.trim() === "" ? "" : `; it wrote: ${this.#stderr.trim()}`;
+    return new Error(`${started}: ${why}${said}`, { cause: error });
   }
 }
 

@@ -109,7 +109,10 @@ describe.each([
 describe("the connection to an MCP server", () => {
   it("is made when it is needed, and again when its process has ended; no call is repeated", async () => {
     const tools = opened(program);
-    await expect(tools.call("crash")).rejects.toThrow("it wrote: the disk is full");
+    await expect(tools.call("crash")).rejects.toMatchObject({
+      message: expect.stringContaining("did not answer") as string,
+      cause: { message: expect.stringContaining("it wrote: the disk is full") as string },
+    });
     const { text } = await tools.call("counts");
     // Another process, which was asked for nothing but this.
     expect(JSON.parse(text)).toEqual({ called: 0, cancelled: 0 });
@@ -128,10 +131,30 @@ describe("the connection to an MCP server", () => {
       'The MCP server "no-such-program" did not answer: spawn no-such-program ENOENT',
     );
     const broken = { command: process.execPath, args: ["-e", "console.error('no key'); process.exit(1)"] };
-    await expect(opened(broken).list()).rejects.toThrow("it wrote: no key");
+    await expect(opened(broken).list()).rejects.toMatchObject({
+      cause: { message: expect.stringContaining("it wrote: no key") as string },
+    });
     await expect(opened({ url: "http://127.0.0.1:9/mcp" }).list()).rejects.toThrow(
       "The MCP server at http://127.0.0.1:9 did not answer",
     );
+  });
+
+  it("tells a caller of the agent neither how the program was started nor what it wrote", async () => {
+    const script = "console.error('password hunter2'); process.exit(1)";
+    const tools = opened({ command: process.execPath, args: ["-e", script, "--", "--key=hunter3"] });
+    const seen: unknown[] = [];
+    const careless = agent({ name: "careless", description: "Uses tools" }, async function* ({ signal }) {
+      yield* (await tools.call("echo", {}, { signal })).parts;
+    });
+    const server = createServer(careless, { observer: { onError: ({ error }) => void seen.push(error) } });
+    onTestFinished(() => server.close());
+    const remote = await connect((await server.listen()).url);
+    const told = JSON.stringify(await remote.send("hi"));
+    expect(told).toContain("did not answer");
+    expect(told).not.toMatch(/hunter|-e/);
+    expect(seen).toMatchObject([
+      { cause: { message: expect.stringMatching(/hunter3.*hunter2/s) as string } },
+    ]);
   });
 
   it("is over when it was closed", async () => {
