@@ -30,12 +30,15 @@ export function redacting(all: Secrets): Redact {
     credentials,
     basic,
     afterColon(basic),
+    oauthClient,
     afterColon(oauthClient),
+    formEncoded(oauthClient).replace("%3A", ":"),
     ...svcParam.map((param) => afterColon(param).trim()),
   ].filter((secret): secret is string => secret !== undefined && secret !== "");
   const shapes = secrets.flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
+    formEncoded(secret),
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(secret).toString("base64"),
   ]);
@@ -49,6 +52,11 @@ export function redacting(all: Secrets): Redact {
 
 /** What a token server answers with. */
 const TOKENS = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
+
+/** As forms and the queries of URLs have it, which encode more than `encodeURIComponent` does. */
+function formEncoded(text = ""): string {
+  return new URLSearchParams({ a: text }).toString().slice(2);
+}
 
 function afterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
