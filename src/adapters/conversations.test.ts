@@ -34,4 +34,16 @@ describe("conversations in memory", () => {
     for (let n = 0; n < 10; n++) await kept.append(at(`more ${n}`), ["user"]);
     expect(await kept.load(at("a"))).toEqual([]);
   });
+
+  it("are bounded in what they take of memory, however long what is said", async () => {
+    const long = "x".repeat(400);
+    const kept = recentConversations<{ text: string; bytes?: Uint8Array }>(() => true, { size: 1_000 });
+    for (const n of [1, 2, 3]) await kept.append(at("a"), [{ text: `${n}${long}` }]);
+    expect((await kept.load(at("a"))).map(({ text }) => text[0])).toEqual(["2", "3"]);
+    await kept.append(at("b"), [{ text: "b", bytes: new Uint8Array(400) }]);
+    // The conversation that nobody has gone on with for longest is forgotten first.
+    expect([await kept.load(at("a")), (await kept.load(at("b"))).length]).toEqual([[], 1]);
+    await kept.append(at("b"), [{ text: "x".repeat(2_000) }]);
+    expect(await kept.load(at("b"))).toEqual([]);
+  });
 });

@@ -1,4 +1,3 @@
-import { Recent } from "../base/index.ts";
 import type { Run } from "../engine/index.ts";
 import { type Message, textOf } from "../protocol/index.ts";
 import type { Turn } from "./generator.ts";
@@ -25,29 +24,76 @@ export interface ConversationLimits {
   readonly conversations?: number;
   /** How many messages are kept of each. Default: 200. */
   readonly messages?: number;
+  /** How much is kept of all of them together: characters of text, bytes of files that are no text. Default: 128 Mi. */
+  readonly size?: number;
 }
 
 const CONVERSATIONS = 1_000;
 const MESSAGES = 200;
+const SIZE = 128 * 2 ** 20;
 
 /**
- * In memory: the newest 200 messages of the 1,000 conversations that were used last. Gone when the process ends, while
- * tasks are not.
+ * In memory: the newest 200 messages of the 1,000 conversations that were used last, as far as there is room: what
+ * callers send is theirs to choose, and may be files. Gone when the process ends, while tasks are not.
  */
 export function recentConversations<M>(
   beginsTurn: (message: M) => boolean,
-  { conversations = CONVERSATIONS, messages: most = MESSAGES }: ConversationLimits = {},
+  { conversations = CONVERSATIONS, messages: most = MESSAGES, size: room = SIZE }: ConversationLimits = {},
 ): Conversations<M> {
-  const known = new Recent<readonly M[]>(conversations);
+  /** The one that was used last is the last. */
+  const known = new Map<string, readonly Kept<M>[]>();
+  let size = 0;
+  const forget = (key: string): readonly Kept<M>[] => {
+    const kept = known.get(key) ?? [];
+    known.delete(key);
+    size -= sizeOfAll(kept);
+    return kept;
+  };
+  const keep = (key: string, kept: readonly Kept<M>[]): void => {
+    if (kept.length === 0) return;
+    known.set(key, kept);
+    size += sizeOfAll(kept);
+    for (const oldest of known.keys()) {
+      if (known.size <= conversations && size <= room) break;
+      forget(oldest);
+    }
+  };
   return {
-    load: (place) => known.get(keyOf(place)) ?? [],
+    load(place) {
+      const kept = forget(keyOf(place));
+      keep(keyOf(place), kept);
+      return kept.map(({ message }) => message);
+    },
     append(place, added) {
-      const all = [...(known.get(keyOf(place)) ?? []), ...added].slice(-most);
+      const sized = added.map((message) => ({ message, size: sizeOf(message) }));
+      const all = [...forget(keyOf(place)), ...sized].slice(-most);
+      let left = sizeOfAll(all);
+      let begin = 0;
+      for (; begin < all.length && left > room; begin++) left -= all[begin]?.size ?? 0;
       // No model takes a conversation that begins with an answer, or with half a tool call.
-      const begin = all.findIndex(beginsTurn);
-      known.set(keyOf(place), begin > 0 ? all.slice(begin) : all);
+      const rest = all.slice(begin);
+      const turn = rest.findIndex(({ message }) => beginsTurn(message));
+      keep(keyOf(place), turn < 0 && begin > 0 ? [] : rest.slice(Math.max(turn, 0)));
     },
   };
+}
+
+/** A message with its size, which is measured once. */
+interface Kept<M> {
+  readonly message: M;
+  readonly size: number;
+}
+
+function sizeOfAll(kept: readonly Kept<unknown>[]): number {
+  return kept.reduce((sum, { size }) => sum + size, 0);
+}
+
+/** About what a value takes: its characters and bytes, and something for every value in it. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  return Object.values(value).reduce((sum: number, one) => sum + sizeOf(one), 8);
 }
 
 /** What the task itself knows of earlier turns, for when its conversation was forgotten: words, and no tool calls. */
