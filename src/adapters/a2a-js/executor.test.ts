@@ -9,6 +9,7 @@ import {
 import { afterEach, describe, expect, it } from "vitest";
 import { publish } from "../../client/a2a-js.fixture.ts";
 import { collect, connect, type Remote } from "../../client/index.ts";
+import type { Run } from "../../engine/index.ts";
 import { data, text, textOf, type Message, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
@@ -369,5 +370,35 @@ describe("an AgentExecutor on our engine", () => {
     });
     const { id } = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
     expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+  });
+});
+
+describe("an executor whose turn is over before it has begun", () => {
+  it("is not begun at all", async () => {
+    let begun = 0;
+    const executor = { execute: async () => void begun++, cancelTask: async () => {} };
+    const gone = new AbortController();
+    const run = {
+      taskId: "t",
+      contextId: "c",
+      message: { messageId: "m", role: "ROLE_USER", parts: [text("hi")], referenceTaskIds: ["other"] },
+      task: { id: "t", contextId: "c", status: { state: "TASK_STATE_SUBMITTED" } },
+      attempt: 1,
+      caller: { tenant: "", principal: "" },
+      configuration: {},
+      metadata: {},
+      version: "1.0",
+      extensions: [],
+      signal: gone.signal,
+      // The store is slow, and meanwhile the task is cancelled.
+      referenced: () => {
+        gone.abort(new Error("gone"));
+        return Promise.resolve([]);
+      },
+      waiting: () => Promise.resolve([]),
+    } as const satisfies Run;
+    const said = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
+    await expect(said.next()).rejects.toThrow("gone");
+    expect(begun).toBe(0);
   });
 });

@@ -42,9 +42,10 @@ export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: 
 }
 
 async function* turn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-  run.signal.throwIfAborted();
   const bus = new Bus();
   const context = await toRequestContext(run);
+  // Also of a task that was cancelled while the store was asked.
+  run.signal.throwIfAborted();
   const cancel = (): void => {
     const cancelled = (async () => executor.cancelTask(run.taskId, bus))();
     cancelled.catch((error: unknown) => bus.end({ error }));
