@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { LOCAL } from "../../src/cli/problem.ts";
 import { ERRORS, nameOfReason } from "../../src/wire/index.ts";
 import { root, Source } from "./source.ts";
 
@@ -9,10 +10,11 @@ export function made(words: string): string {
   if (kind === "members") return names.map((name) => membersOf(file, name)).join("\n\n");
   if (kind === "functions") return functionsOf(file, names);
   if (kind === "errors") return errors();
+  if (kind === "cli-errors") return cliErrors();
   if (kind === "exports") return exportsOf();
   if (kind === "glossary") return glossary();
   throw new Error(
-    `A page wants to be made of ${words}; known are members, functions, errors, exports and glossary.`,
+    `A page wants to be made of ${words}; known are members, functions, errors, cli-errors, exports and glossary.`,
   );
 }
 
@@ -53,6 +55,19 @@ function errors(): string {
   });
   const head = "| reason, name | JSON-RPC | HTTP | gRPC | cause | what to do |\n|---|---|---|---|---|---|";
   return `${head}\n${rows.join("\n")}`;
+}
+
+/** The codes of the command line, with the exit code of each. */
+function cliErrors(): string {
+  const said = Source.of("src/cli/problem.ts").declared("LocalCode")?.members ?? [];
+  const rows = Object.entries(LOCAL).map(([code, exit]) => {
+    const about = said.find(({ name }) => name === code)?.about;
+    if (!about)
+      throw new Error(`Nothing is said of ${code} in src/cli/problem.ts: its cause, and what to do.`);
+    const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
+    return `| \`${code}\` | ${exit} | ${cell(cause)} | ${cell(remedy)} |`;
+  });
+  return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
 }
 
 /** All that the package exports, entry by entry, with the first sentence of what is said of it. */

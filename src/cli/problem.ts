@@ -1,8 +1,30 @@
 import type { A2AError } from "../protocol/index.ts";
 import { ERRORS, nameOfReason } from "../wire/index.ts";
 
-/** The conditions that are the tool's own (a2a-cli SPEC, appendix D), with the exit code of each. */
-const LOCAL = {
+/**
+ * The conditions that are the tool's own (a2a-cli SPEC, appendix D). What is said of each is what `docs/reference/errors.md`
+ * says: the cause, and what to do.
+ */
+export type LocalCode =
+  /** The command line, a variable or a settings file was not understood. To do: `--help` of the command. */
+  | "A2ACLI_ERR_USAGE"
+  /** There is no card at the places where one is looked for. To do: give the URL of the agent or of its card. */
+  | "A2ACLI_ERR_CARD_NOT_FOUND"
+  /** What is there is no card of A2A. To do: `colloquy card validate`, which names every member that is wrong. */
+  | "A2ACLI_ERR_CARD_INVALID"
+  /** Nobody answers at that address. To do: check that the agent is running, and its URL. */
+  | "A2ACLI_ERR_UNREACHABLE"
+  /** The agent wants credentials, and none were given. To do: give what its card asks for. */
+  | "A2ACLI_ERR_CREDENTIALS_MISSING"
+  /** The credentials were refused. To do: check them; `colloquy config show` tells where they come from. */
+  | "A2ACLI_ERR_AUTH_FAILED"
+  /** `--timeout` is over; a task that was begun goes on. To do: `colloquy task wait`, with the id that was printed. */
+  | "A2ACLI_ERR_TIMEOUT"
+  /** The tool itself failed. To do: run it again with `--debug`, and report what it says. */
+  | "A2ACLI_ERR_INTERNAL";
+
+/** The exit code of each. */
+export const LOCAL: Record<LocalCode, number> = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
   A2ACLI_ERR_CARD_INVALID: 1,
@@ -11,9 +33,7 @@ const LOCAL = {
   A2ACLI_ERR_AUTH_FAILED: 4,
   A2ACLI_ERR_TIMEOUT: 5,
   A2ACLI_ERR_INTERNAL: 1,
-} as const;
-
-export type LocalCode = keyof typeof LOCAL;
+};
 
 /** A failure of the tool: what happened, and one thing to do about it. */
 export class Problem extends Error {
