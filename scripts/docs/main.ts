@@ -9,7 +9,7 @@ import { made } from "./tables.ts";
 
 /** The pages in the order in which one reads them. */
 const ORDER = [
-  { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md"] },
+  { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"] },
   { title: "How to", pages: ["docs/how-to/*.md"] },
   { title: "By subject", pages: ["docs/*.md", "docs/extensions/*.md"] },
   { title: "Coming from elsewhere", pages: ["docs/migrate/*.md"] },

@@ -5,7 +5,9 @@ import { fileURLToPath } from "node:url";
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** All pages, as paths from the root. */
-export const documents: readonly string[] = globSync("{,docs/**/,examples/}*.md", { cwd: root }).toSorted();
+export const documents: readonly string[] = globSync("{,docs/**/,examples/,examples/*/}*.md", {
+  cwd: root,
+}).toSorted();
 
 export function read(file: string): string {
   return readFileSync(join(root, file), "utf8");
