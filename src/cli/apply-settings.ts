@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command, type Option } from "commander";
 import { Problem } from "./problem.ts";
 import { CREDENTIALS } from "./redact.ts";
-import { isReadByOthers, variableOf, type Setting, type Settings, type Source } from "./settings.ts";
+import { isFound, isReadByOthers, variableOf, type Setting, type Settings, type Source } from "./settings.ts";
 
 /** What belongs to one call (what it sends, what it shows), and where settings are (a2a-cli SPEC §11.3). */
 const SAID: ReadonlySet<string> = new Set(
@@ -59,6 +59,26 @@ function switchOf(value: string): boolean {
   if (/^(true|yes|on|1)$/i.test(value)) return true;
   if (/^(false|no|off|0)$/i.test(value)) return false;
   throw new InvalidArgumentError("Write true or false.");
+}
+
+/**
+ * Refuses to send what is the user's own (their global file has it) to an agent that only a found file names: whoever has
+ * written a project could have it sent to themselves.
+ */
+export function keepCredentials(command: Command, settings: Settings): void {
+  const agent = settings.get(variableOf("--agent-card"));
+  if (!agent || !isFound(agent.from)) return;
+  for (const option of command.options) {
+    const variable = variableOf(option.long ?? "");
+    const isSaid = command.getOptionValueSource(option.attributeName()) === "cli";
+    const from = isCredential(option) && !isSaid ? settings.get(variable)?.from : undefined;
+    if (from?.kind !== "global") continue;
+    throw new Problem(
+      "A2ACLI_ERR_USAGE",
+      `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.from.file} names as the agent.`,
+      `If you trust that file: --config ${agent.from.file}; else name the agent by its URL.`,
+    );
+  }
 }
 
 export function nameOf(source: Source): string {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { A2AError } from "../protocol/index.ts";
-import { applySettings, cautionsOf } from "./apply-settings.ts";
+import { applySettings, cautionsOf, keepCredentials } from "./apply-settings.ts";
 import type { Context } from "./context.ts";
 import { commandLine } from "./invocation.ts";
 import { addClientOptions, type ClientOptions } from "./options.ts";
@@ -63,7 +63,10 @@ function agentCommand<O extends ClientOptions, T>(
       const settings = readSettings(said.config, context);
       applySettings(self, settings);
       const options = self.opts<O>();
-      const { ref, rest } = takeAgent(given, options, self.getOptionValueSource("agentCard") === "cli");
+      const isSaid = self.getOptionValueSource("agentCard") === "cli";
+      const { ref, rest } = takeAgent(given, options, isSaid);
+      const isNamed = isSaid || rest.length < given.length;
+      if (!isNamed) keepCredentials(self, settings);
       const { stream: lines = false, verbose = false } = options;
       const output = new Output(context.streams, options.output, { lines, verbose });
       for (const caution of cautionsOf(self, settings)) output.warning(caution);

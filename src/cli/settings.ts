@@ -14,7 +14,13 @@ export interface Setting {
 /** `local`: the `.env` that is nearest to where the user stands, or the file of `--config`. `global`: the user's own. */
 export type Source =
   | { readonly kind: "environment" }
-  | { readonly kind: "local" | "global"; readonly file: string };
+  | { readonly kind: "global"; readonly file: string }
+  | {
+      readonly kind: "local";
+      readonly file: string;
+      /** By walking up, not named by the user: it may be part of somebody else's project. */
+      readonly isFound: boolean;
+    };
 
 /** The values of variables by their names, the strongest source first (a2a-cli SPEC §8.3). */
 export class Settings {
@@ -26,9 +32,9 @@ export class Settings {
 
   /** The strongest that there is. An empty one says that there is none, whatever weaker sources say. */
   get(variable: string): Setting | undefined {
-    for (const { from, values, isFound } of this.#layers) {
+    for (const { from, values } of this.#layers) {
       const value = values[variable];
-      if (value === undefined || (isFound && TRUSTED_ONLY.has(variable))) continue;
+      if (value === undefined || (isFound(from) && TRUSTED_ONLY.has(variable))) continue;
       return value === "" ? undefined : { value, from };
     }
     return undefined;
@@ -43,8 +49,8 @@ export class Settings {
 
   /** What is said in a file that has no say in it. */
   get ignored(): { variable: string; file: string }[] {
-    return this.#layers.flatMap(({ from, values, isFound }) =>
-      isFound && "file" in from
+    return this.#layers.flatMap(({ from, values }) =>
+      isFound(from)
         ? [...TRUSTED_ONLY]
             .filter((variable) => values[variable] !== undefined)
             .map((variable) => ({ variable, file: from.file }))
@@ -56,8 +62,11 @@ export class Settings {
 interface Layer {
   readonly from: Source;
   readonly values: Readonly<Record<string, string | undefined>>;
-  /** Found by walking up, not named by the user: it may be part of somebody else's project. */
-  readonly isFound?: boolean;
+}
+
+/** Whether nobody but the directory says that the file is to be read. */
+export function isFound(from: Source): from is Source & { readonly file: string } {
+  return from.kind === "local" && from.isFound;
 }
 
 export const PREFIX = "A2ACLI_";
@@ -78,7 +87,7 @@ export function readSettings(
   const layers: Layer[] = [{ from: { kind: "environment" }, values: env }];
   const named = config ?? env[`${PREFIX}CONFIG`];
   const local = named === undefined ? nearest(cwd) : readNamed(resolve(cwd, named));
-  if (local) layers.push({ ...local, isFound: named === undefined });
+  if (local) layers.push(local);
   const globalFile = join(env["HOME"] ?? homedir(), ".config", "a2a-cli", ".env");
   const values = read(globalFile);
   if (values) layers.push({ from: { kind: "global", file: globalFile }, values });
@@ -90,14 +99,14 @@ function nearest(cwd: string): Layer | undefined {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     const file = join(directory, ".env");
     const values = read(file);
-    if (values) return { from: { kind: "local", file }, values };
+    if (values) return { from: { kind: "local", file, isFound: true }, values };
     if (directory === dirname(directory)) return undefined;
   }
 }
 
 function readNamed(file: string): Layer {
   const values = read(file);
-  if (values) return { from: { kind: "local", file }, values };
+  if (values) return { from: { kind: "local", file, isFound: false }, values };
   throw new Problem("A2ACLI_ERR_USAGE", `The file of --config, ${file}, can not be read.`);
 }
 

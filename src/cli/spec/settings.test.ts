@@ -95,6 +95,31 @@ describe("settings", () => {
     expect(await failure(["card", "get", "--config", "nobody.env"], world)).toMatchObject({ exit: 2 });
   });
 
+  it("the user's own credentials go to no agent that only a file says which was merely found [CONFIG_002]", async () => {
+    await using ada = await Guarded.open(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
+    const local = `A2ACLI_AGENT_CARD=${ada.url}\n`;
+    const credential = "A2ACLI_BEARER=token-of-ada-0123456789\n";
+    const world = await home(credential, local);
+    // Not even when the words begin with what was meant as the agent.
+    for (const words of [["Who?"], ["agent.example", "Who?"]]) {
+      const { code, hint, message, exit } = await failure(["send", ...words], world);
+      expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
+      expect(message).toContain(`${world.HOME}/project/.env`);
+      expect(hint).toContain("--config");
+    }
+    // Who says which agent is meant, or which file, means it; and a file's own credentials are for its agent.
+    for (const words of [
+      ["send", ada.url, "Who?"],
+      ["send", "-a", ada.url, "Who?"],
+    ]) {
+      expect((await said(words, world)).out).toContain('"principal":"ada"');
+    }
+    const own = await home("A2ACLI_BEARER=another\n", local + credential);
+    expect((await said(["send", "Who?"], own)).out).toContain('"principal":"ada"');
+    const file = `${world.HOME}/project/.env`;
+    expect((await said(["send", "Who?", "--config", file], world)).out).toContain('"principal":"ada"');
+  });
+
   it("reach a real process in the same way [CONFIG_002]", async () => {
     const { cwd, HOME } = await home(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
     const { code, out } = await colloquy(["card", "get"], cwd, { HOME }).ended;
