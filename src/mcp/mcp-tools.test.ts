@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../adapters/index.ts";
@@ -155,6 +158,27 @@ describe("the connection to an MCP server", () => {
     expect(seen).toMatchObject([
       { cause: { message: expect.stringMatching(/hunter3.*hunter2/s) as string } },
     ]);
+  });
+
+  it("carries headers to no other host, wherever the server sends it", async () => {
+    const asked: unknown[] = [];
+    const elsewhere = createHttpServer(({ headers }, response) => {
+      asked.push(headers["x-key"]);
+      response.writeHead(404).end();
+    }).listen(0, "127.0.0.1");
+    await once(elsewhere, "listening");
+    const { port } = elsewhere.address() as AddressInfo;
+    const near = createHttpServer(({ url }, response) => {
+      const isFirst = url === "/mcp";
+      const location = isFirst ? "/mcp/" : `http://127.0.0.1:${port}/mcp`;
+      if (!isFirst) asked.push("near");
+      response.writeHead(307, { location }).end();
+    }).listen(0, "127.0.0.1");
+    await once(near, "listening");
+    onTestFinished(() => void [near.close(), elsewhere.close()]);
+    const url = `http://127.0.0.1:${(near.address() as AddressInfo).port}/mcp`;
+    await expect(opened({ url, headers: { "x-key": "s3cret" } }).list()).rejects.toThrow("did not answer");
+    expect(new Set(asked)).toEqual(new Set(["near"]));
   });
 
   it("is over when it was closed", async () => {

@@ -219,6 +219,22 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(seen).toEqual([expect.stringContaining(hint)]);
   });
 
+  it("that sends it elsewhere is not followed there, with what is for it alone", async () => {
+    const asked: string[] = [];
+    const elsewhere = await endpoint(({ incoming, end }) => {
+      asked.push(String(incoming.headers["api-key"]));
+      end();
+    });
+    const near = await endpoint(({ response }) => {
+      response.writeHead(307, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
+    });
+    open.push(elsewhere, near);
+    const headers = { "api-key": "s3cret" };
+    await (await remoteOf(fromOpenAi({ baseUrl: near.baseUrl, model: "m", headers }))).send("hi");
+    expect(asked).toEqual([]);
+    expect(seen).toEqual([expect.stringContaining(`${elsewhere.baseUrl}/chat/completions`)]);
+  });
+
   it("that is not there is explained", async () => {
     const gone = await endpoint(() => {});
     gone.close();

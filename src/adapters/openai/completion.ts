@@ -56,6 +56,8 @@ async function ask(endpoint: Endpoint, body: JsonObject, signal: AbortSignal): P
     },
     body: JSON.stringify(body),
     signal,
+    // `fetch` would take our headers, all but the bearer token, and the conversation to whatever host it is sent to.
+    redirect: "manual" as const,
   };
   for (let attempt = 0; ; attempt++) {
     let failure: Error;
@@ -105,7 +107,11 @@ const HINTS: Readonly<Record<number, string>> = {
 
 async function toError(response: Response, url: string): Promise<Error> {
   const said = (await response.text().catch(() => "")).slice(0, 1_000);
-  const hint = HINTS[response.status] ?? "try again later";
+  const location = response.headers.get("location");
+  const hint =
+    location === null
+      ? (HINTS[response.status] ?? "try again later")
+      : `it sends us to ${location}; change baseUrl if that is right`;
   return new Error(`${url} answered ${response.status}: ${hint}. It said: ${said}`);
 }
 
