@@ -37,6 +37,11 @@ if (given.length === 0) {
   );
 }
 
+const names = given.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
+// Nothing run is nothing passed.
+if (!names.some((name) => name.includes(values.only)))
+  fail(`--only ${values.only} is in the name of no run; there are: ${names.join(", ")}`);
+
 let surprises = 0;
 for (const { kit, place } of given) {
   const python = await pythonFor(kit, place);

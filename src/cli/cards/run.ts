@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { comparisonOf, reportOf } from "../../cards/index.ts";
+import { comparisonOf, type Report, reportOf } from "../../cards/index.ts";
 import {
   choose,
   type Dataset,
@@ -19,18 +19,22 @@ import { type ModelSource, roleModelOf } from "./role-models.ts";
 import { addRunOptions, type RunOptions } from "./run-options.ts";
 import { statsText } from "./stats-text.ts";
 
+/** With what its record says. */
+type Outcome = ExperimentOutcome & { readonly report: Report };
+
 export function cardsRunCommand(context: Context): Command {
   return addRunOptions(new Command("run")).action(async (given: RunOptions) => {
     const data = given.data ?? (context.env["COLLOQUY_DATA"] || undefined);
     const options = { ...given, ...(data !== undefined && { data }) };
     const dataset = datasetOf(options);
     const model = await modelsOf(options, dataset);
-    const outcomes: ExperimentOutcome[] = [];
+    const outcomes: Outcome[] = [];
     for (const method of options.method) {
       if (context.interrupted.aborted) break;
-      outcomes.push(await runOne(method, dataset, model, options, context));
+      const outcome = await runOne(method, dataset, model, options, context);
+      outcomes.push({ ...outcome, report: reportOf(outcome.recording) });
     }
-    report(outcomes, options, context);
+    print(outcomes, options, context);
     endOf(outcomes);
   });
 }
@@ -150,21 +154,21 @@ function samplingOf({ maxTokens, temperature, seed }: RunOptions): {
 }
 
 /** Figures on stdout; where the files are, on stderr, because it is no figure. */
-function report(outcomes: readonly ExperimentOutcome[], { output }: RunOptions, { streams }: Context): void {
+function print(outcomes: readonly Outcome[], { output }: RunOptions, { streams }: Context): void {
   const done = outcomes.filter(({ status }) => status === "completed");
   const comparison = done.length > 1 ? comparisonOf(done.map(({ recording }) => recording)) : undefined;
   if (output === "json") {
-    const runs = outcomes.map(({ status, runId, file, seedFile, recording }) => ({
+    const runs = outcomes.map(({ status, runId, file, seedFile, report }) => ({
       runId,
       status,
       file,
       ...(seedFile !== undefined && { seedFile }),
-      report: reportOf(recording),
+      report,
     }));
     new Output(streams, output).document({ runs, ...(comparison && { comparison }) });
     return;
   }
-  const texts = outcomes.map(({ recording, runId }) => statsText(reportOf(recording), runId));
+  const texts = outcomes.map(({ report, runId }) => statsText(report, runId));
   streams.out([...texts, ...(comparison ? [compareText(comparison)] : [])].join("\n"));
   for (const { file, seedFile } of outcomes)
     streams.err(
@@ -178,7 +182,7 @@ function report(outcomes: readonly ExperimentOutcome[], { output }: RunOptions, 
 }
 
 /** The exit code: 3 when somebody could not be reached, 1 when the record is not what it should be, 130 by Ctrl-C. */
-function endOf(outcomes: readonly ExperimentOutcome[]): void {
+function endOf(outcomes: readonly Outcome[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");
   if (failed)
     throw new Problem(
@@ -187,6 +191,5 @@ function endOf(outcomes: readonly ExperimentOutcome[]): void {
       "The same again with --resume.",
     );
   if (outcomes.some(({ status }) => status === "interrupted")) throw new Verdict(130);
-  if (outcomes.some(({ recording, degraded }) => degraded || reportOf(recording).broken.length > 0))
-    throw new Verdict(1);
+  if (outcomes.some(({ report, degraded }) => degraded || report.broken.length > 0)) throw new Verdict(1);
 }
