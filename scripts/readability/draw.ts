@@ -1,0 +1,39 @@
+/**
+ * `npm run -s reading-test -- --seed HASH` draws 60 names and 60 sentences for people who have not read the code. Each
+ * name is shown with its kind and folder only, each sentence alone. The same seed draws the same lists from the same tree.
+ */
+import { createHash } from "node:crypto";
+import { parseArgs } from "node:util";
+import { listNames, listSentences } from "./population.ts";
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: "string" },
+    count: { type: "string", default: "60" },
+    answers: { type: "boolean", default: false },
+  },
+});
+if (values.seed === undefined) {
+  console.error("error: the draw needs a seed, for example --seed $(git rev-parse HEAD)");
+  process.exit(2);
+}
+const seed = values.seed;
+
+/** Orders by a hash of the seed and the key, so a draw depends on nothing but the two. */
+function draw<T>(population: readonly T[], subject: string, keyOf: (one: T) => string): T[] {
+  const rank = (one: T): string => createHash("sha256").update(`${seed}\n${subject}\n${keyOf(one)}`).digest("hex");
+  const ranked = population.map((one) => ({ one, rank: rank(one) }));
+  return ranked
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, Number(values.count))
+    .map(({ one }) => one);
+}
+
+const names = listNames();
+const sentences = listSentences();
+console.log(`seed ${seed}: from ${names.length} names and ${sentences.length} sentences\n\nNames`);
+for (const [at, { name, kind, folder, file }] of draw(names, "names", (one) => `${one.file} ${one.name}`).entries())
+  console.log(`${at + 1}. ${kind} \`${name}\` in ${folder}/${values.answers ? `  (${file})` : ""}`);
+console.log("\nSentences");
+for (const [at, { text, file }] of draw(sentences, "sentences", (one) => `${one.file} ${one.text}`).entries())
+  console.log(`${at + 1}. ${text}${values.answers ? `  (${file})` : ""}`);

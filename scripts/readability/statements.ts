@@ -1,0 +1,46 @@
+/**
+ * `npm run -s statements` counts what `src/` consists of without its tests, fixtures, contracts and generated files:
+ * statements in the syntax tree, and lines that hold more than comments and blanks.
+ */
+import { globSync, readFileSync } from "node:fs";
+import { nodesOf } from "../../test/syntax.ts";
+
+const IS_TEST = /\.(test|contract|fixture)\.ts$/;
+const GENERATED = "page-bundle.ts";
+const IS_STATEMENT =
+  /^(?!Block|TSModuleBlock)\w*Statement$|^(?:Import|Export\w*|Variable|Function|Class|TSInterface|TSTypeAlias)Declaration$/;
+
+interface Count {
+  readonly files: number;
+  readonly statements: number;
+  readonly lines: number;
+}
+
+function countStatements(source: string): number {
+  let count = 0;
+  for (const { type } of nodesOf(source)) if (IS_STATEMENT.test(type)) count++;
+  return count;
+}
+
+/** Lines left over when comments are taken out. Comment markers inside of strings do not occur at the start of a line. */
+function countCodeLines(source: string): number {
+  const code = source.replaceAll(/^\s*\/\*[^]*?\*\/$/gm, "").replaceAll(/^\s*\/\/.*$/gm, "");
+  return code.split("\n").filter((line) => line.trim() !== "").length;
+}
+
+function countRoom(files: readonly string[]): Count {
+  const sources = files.map((file) => readFileSync(file, "utf8"));
+  return {
+    files: files.length,
+    statements: sources.reduce((sum, source) => sum + countStatements(source), 0),
+    lines: sources.reduce((sum, source) => sum + countCodeLines(source), 0),
+  };
+}
+
+const files = globSync("src/**/*.ts").filter((file) => !IS_TEST.test(file) && !file.endsWith(GENERATED));
+const rooms = Object.groupBy(files, (file) => file.split("/").slice(1, -1)[0] ?? "(front)");
+const counts = Object.entries(rooms).map(([room, of = []]) => ({ room, ...countRoom(of) }));
+for (const { room, files: number, statements, lines } of [...counts, { room: "all", ...countRoom(files) }])
+  console.log(
+    `${room.padEnd(14)} ${String(number).padStart(4)} files ${String(statements).padStart(6)} statements ${String(lines).padStart(6)} lines`,
+  );
