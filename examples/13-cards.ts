@@ -5,7 +5,7 @@
  *     node examples/13-cards.ts
  */
 import { generateFlowDiagram } from "colloquy/cards";
-import { createController, type Role, serveRoles } from "colloquy/roles";
+import { createController, type Role, serveRoles } from "colloquy/cards";
 
 const solver: Role = {
   name: "solver",

@@ -5,7 +5,7 @@
  *     node examples/17-openai-facade.ts
  */
 import { agent, createServer, inputRequired } from "colloquy";
-import { openaiFacade } from "colloquy/facade";
+import { openaiFacade } from "colloquy/openai";
 import OpenAI from "openai";
 
 const baker = agent(

@@ -13,7 +13,7 @@ registerHooks({
 });`;
 
 const SCRIPT = `
-const { agent, connect, createServer } = await import(${JSON.stringify(new URL("../src/index.ts", import.meta.url).href)});
+const { agent, connect, createServer } = await import(${JSON.stringify(new URL("../src/entries/colloquy.ts", import.meta.url).href)});
 const server = createServer(agent({ name: "a", description: "a" }, async function* () { yield "hi"; }), { store: "memory" });
 const cardOf = (...bindings) => JSON.stringify({
   name: "a", description: "a", version: "1", capabilities: {}, skills: [], defaultInputModes: [], defaultOutputModes: [],

@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join, posix, relative, sep } from "node:path";
+import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { nodesOf, isNode, type Node } from "./syntax.ts";
 
@@ -121,6 +121,24 @@ export const WALLS: Readonly<Record<string, Wall>> = {
     packages: ["commander", "jiti"],
     node: true,
   },
+  // One file for each entry of the package: re-exports, and nothing else.
+  entries: {
+    rooms: {
+      protocol: "whole",
+      engine: "types",
+      stores: "whole",
+      client: "whole",
+      server: "whole",
+      adapters: "whole",
+      cards: "whole",
+      roles: "whole",
+      experiments: "whole",
+      adk: "whole",
+      config: "whole",
+      mcp: "whole",
+      facade: "whole",
+    },
+  },
   // Uses the house as its users do, and ADK beside it.
   demo: {
     rooms: { engine: "types", adapters: "whole", adk: "whole", cards: "whole", roles: "whole" },
@@ -131,19 +149,6 @@ export const WALLS: Readonly<Record<string, Wall>> = {
 
 /** Packages that two rooms need, each for what it is: the AI SDK has models for ADK's agents, and agents of its own. */
 export const SHARED: ReadonlySet<string> = new Set(["ai"]);
-
-/** The front of the house, `src/index.ts`: shows what the rooms offer and has nothing of its own. */
-const FRONT: Wall = {
-  rooms: {
-    protocol: "whole",
-    wire: "whole",
-    engine: "whole",
-    stores: "whole",
-    client: "whole",
-    server: "whole",
-    adapters: "whole",
-  },
-};
 
 /** Shipped source files by their path below `src/`, for example `server/index.ts`. */
 export type Sources = ReadonlyMap<string, string>;
@@ -166,15 +171,10 @@ export function readSources(): Sources {
   return new Map(files.map((file) => [file.split(sep).join("/"), readFileSync(join(src, file), "utf8")]));
 }
 
-/** Nested doors: an `index.ts` inside a room that the package exports under a name of its own. */
-export function readInnerDoors(): string[] {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    exports: Record<string, string | { default: string }>;
-  };
-  return Object.values(manifest.exports)
-    .map((target) => (typeof target === "string" ? target : target.default))
-    .filter((target) => target.startsWith("./dist/"))
-    .map((target) => relative("dist", target).split(sep).join("/").replace(/\.js$/, ".ts"));
+/** Nested doors: an `index.ts` inside a room that an entry of the package re-exports. */
+export function findInnerDoors(sources: Sources): string[] {
+  const opened = importsOf(sources).filter(({ from, inside }) => inside && from.startsWith("entries/"));
+  return [...new Set(opened.map(({ to }) => to).filter((to) => /^\w+\/.+\/index\.ts$/.test(to)))];
 }
 
 export function importsOf(sources: Sources): Import[] {
@@ -225,27 +225,22 @@ function violation(
   innerDoors: readonly string[],
 ): string | undefined {
   const room = roomOf(from);
-  const wall = room === undefined ? FRONT : WALLS[room];
+  const wall = room === undefined ? undefined : WALLS[room];
   if (!wall) return `${from}: the room ${room} has no row in the table of walls`;
   if (to.startsWith("node:")) return wall.node ? undefined : `${from} uses ${to}`;
   if (!inside) return mayUse(wall, to) ? undefined : `${from} uses the package ${to}`;
 
   const other = roomOf(to);
   if (other === room) return undefined;
-  if (other === undefined) return `${from} imports the front of the house, ${to}`;
+  if (other === undefined) return `${from} imports ${to}, which is in no room`;
   const access = wall.rooms[other];
   if (access === undefined) return `${from} opens ${other}`;
   if (typeof access === "object" && access.onlyIn !== from)
     return `${from} opens ${other}, which only ${access.onlyIn} may`;
   if (access === "types" && !typesOnly) return `${from} opens more of ${other} than its types`;
   const isDoor = to === `${other}/index.ts` || innerDoors.includes(to);
-  if (!isDoor && !isBackDoor(to, room)) return `${from} enters ${to}, which is no door`;
+  if (!isDoor) return `${from} enters ${to}, which is no door`;
   return undefined;
-}
-
-/** `internal.ts` of a room is for the other rooms, and not for users: the front and the demo stand for those. */
-function isBackDoor(to: string, by: string | undefined): boolean {
-  return /^\w+\/internal\.ts$/.test(to) && by !== undefined && by !== "demo";
 }
 
 function roomOf(file: string): string | undefined {

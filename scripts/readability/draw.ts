@@ -21,7 +21,10 @@ const seed = values.seed;
 
 /** Orders by a hash of the seed and the key, so a draw depends on nothing but the two. */
 function draw<T>(population: readonly T[], subject: string, keyOf: (one: T) => string): T[] {
-  const rank = (one: T): string => createHash("sha256").update(`${seed}\n${subject}\n${keyOf(one)}`).digest("hex");
+  const rank = (one: T): string =>
+    createHash("sha256")
+      .update(`${seed}\n${subject}\n${keyOf(one)}`)
+      .digest("hex");
   const ranked = population.map((one) => ({ one, rank: rank(one) }));
   return ranked
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
@@ -32,7 +35,11 @@ function draw<T>(population: readonly T[], subject: string, keyOf: (one: T) => s
 const names = listNames();
 const sentences = listSentences();
 console.log(`seed ${seed}: from ${names.length} names and ${sentences.length} sentences\n\nNames`);
-for (const [at, { name, kind, folder, file }] of draw(names, "names", (one) => `${one.file} ${one.name}`).entries())
+for (const [at, { name, kind, folder, file }] of draw(
+  names,
+  "names",
+  (one) => `${one.file} ${one.name}`,
+).entries())
   console.log(`${at + 1}. ${kind} \`${name}\` in ${folder}/${values.answers ? `  (${file})` : ""}`);
 console.log("\nSentences");
 for (const [at, { text, file }] of draw(sentences, "sentences", (one) => `${one.file} ${one.text}`).entries())

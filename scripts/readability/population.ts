@@ -32,7 +32,7 @@ export function listNames(): DeclaredName[] {
       const names = [...declared, { name: base, kind: "file" }];
       return names.map((one) => ({ ...one, folder, file }));
     })
-    .filter(({ name }) => name !== "index.ts" && name !== "main.ts" && name !== "internal.ts");
+    .filter(({ name }) => name !== "index.ts" && name !== "main.ts" && name !== "index.ts");
 }
 
 function declarationsIn(statement: Node): { name: string; kind: string }[] {
@@ -48,7 +48,9 @@ function declarationsIn(statement: Node): { name: string; kind: string }[] {
   const body = node["body"] as { body?: unknown } | null | undefined;
   const members = Array.isArray(body?.body) && kind !== "function" ? (body.body as Node[]) : [];
   const methods = members
-    .filter(({ type, kind: is }) => /^(MethodDefinition|TSMethodSignature)$/.test(type) && is !== "constructor")
+    .filter(
+      ({ type, kind: is }) => /^(MethodDefinition|TSMethodSignature)$/.test(type) && is !== "constructor",
+    )
     .flatMap(({ key }) => nameIn(key) ?? [])
     .map((method) => ({ name: `${name}.${method}`, kind: "method" }));
   return [{ name, kind }, ...new Map(methods.map((one) => [one.name, one])).values()];
@@ -73,12 +75,18 @@ export function listSentences(): Sentence[] {
   const pages = PAGES.flatMap((pattern) => globSync(pattern)).filter(
     (file) => !TRANSLATION.test(file) && file !== "CHANGELOG.md",
   );
-  const fromPages = [...new Set(pages)].toSorted().flatMap((file) =>
-    splitIntoSentences(pageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
-  );
+  const fromPages = [...new Set(pages)]
+    .toSorted()
+    .flatMap((file) =>
+      splitIntoSentences(pageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
+    );
   const fromDocstrings = sourceFiles()
     .filter((file) => file.startsWith("src/") && !/\.(test|fixture|contract)\.ts$/.test(file))
-    .flatMap((file) => docstrings(file).flatMap(splitIntoSentences).map((text) => ({ text, file })));
+    .flatMap((file) =>
+      docstrings(file)
+        .flatMap(splitIntoSentences)
+        .map((text) => ({ text, file })),
+    );
   return [...fromPages, ...fromDocstrings];
 }
 
@@ -91,7 +99,14 @@ export function pageProse(page: string): string {
     .replaceAll(/^#+ .*$/gm, "\n\n")
     .replaceAll(/^\|?[ :|-]+\|?$/gm, "")
     .replaceAll(/^ *(?:[-*]|\d+\.) /gm, "\n\n")
-    .replaceAll(/^\|.*\|$/gm, (row) => `\n\n${row.slice(1, -1).split(/(?<!\\)\|/).join("\n\n")}\n\n`)
+    .replaceAll(
+      /^\|.*\|$/gm,
+      (row) =>
+        `\n\n${row
+          .slice(1, -1)
+          .split(/(?<!\\)\|/)
+          .join("\n\n")}\n\n`,
+    )
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll(/\*\*?([^*\n]+)\*\*?/g, "$1");
 }
@@ -114,7 +129,9 @@ export function splitIntoSentences(prose: string): string[] {
     .split(/\n\s*\n/)
     .map((paragraph) => paragraph.replaceAll(/\s+/g, " ").trim())
     .flatMap((paragraph) => paragraph.split(/(?<=[.!?:]["')`]?) (?=[A-Z`"'(\d])/))
-    .filter((sentence) => (sentence.replaceAll(/`[^`]*`/g, "").match(/\p{L}[\p{L}\d'’-]*/gu) ?? []).length >= 4);
+    .filter(
+      (sentence) => (sentence.replaceAll(/`[^`]*`/g, "").match(/\p{L}[\p{L}\d'’-]*/gu) ?? []).length >= 4,
+    );
 }
 
 function sourceFiles(): string[] {

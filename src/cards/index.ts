@@ -60,7 +60,7 @@ export {
   toJson,
 } from "./card/index.ts";
 
-// A card in A2A, for agents that are served or called without `colloquy/roles`.
+// A card in A2A, for agents that are served or called without `colloquy/cards`.
 export {
   CARD_EXTENSION,
   CARD_MEDIA_TYPE,
@@ -222,3 +222,23 @@ export {
 } from "./scoring/index.ts";
 export { evaluate } from "./oracle/index.ts";
 export { ParagraphRouter } from "./retrieval/index.ts";
+
+// Used by other rooms only; no entry exports it.
+export {
+  cardInMetadata,
+  type Envelope,
+  envelopeOf,
+  isTraceparent,
+  MAX_HOPS,
+  nextTraceparent,
+  toCardMetadata,
+  toEnvelopeMetadata,
+} from "./a2a/index.ts";
+export { cut } from "./card/index.ts";
+export { liveHtmlOf } from "./html/index.ts";
+export { batchSteps, oracleAnswer, oraclePlan, type OracleStep, writeNumber } from "./oracle/index.ts";
+export { decodeLine, doneSamples, momentsOf, readLine, seedFileName } from "./record/index.ts";
+export { wordsOf } from "./retrieval/index.ts";
+export { lastNumber, strictAnswer } from "./scoring/index.ts";
+export { criticalPathOf, seeded } from "./statistics/index.ts";
+export { fit, widthOf } from "./views/index.ts";

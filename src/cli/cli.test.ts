@@ -13,7 +13,7 @@ import {
 } from "./process.contract.ts";
 
 const AGENTS = `
-import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy/adapters";
+import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";
 export const rootAgent = agent(
   { name: "parrot", description: "Does what it is told" },
   async function* ({ text, signal }) {

@@ -19,7 +19,10 @@ async function project(): Promise<string> {
 describe("init", () => {
   it("makes a project that is right by its types", { timeout: 60_000 }, async () => {
     const cwd = await project();
-    const paths = { colloquy: [join(root, "src/index.ts")], "colloquy/*": [join(root, "src/*/index.ts")] };
+    const paths = {
+      colloquy: [join(root, "src/entries/colloquy.ts")],
+      "colloquy/*": [join(root, "src/entries/*.ts")],
+    };
     // Our sources are not checked against a browser's types; what we publish is not touched by them.
     const lib = ["es2024", "esnext.disposable"];
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
@@ -66,7 +69,7 @@ describe("init", () => {
 describe("colloquy.config.ts", () => {
   const AGENT = `export default async function* () { yield "hi"; }`;
   const configured = (config: string): string =>
-    `import { defineConfig } from "colloquy/config";\nexport default defineConfig(${config});\n`;
+    `import { defineConfig } from "colloquy";\nexport default defineConfig(${config});\n`;
 
   it.each([
     ["{ prot: 1 }", "prot is unknown. Did you mean port?"],

@@ -5,7 +5,7 @@ import { type ServedParrot, servedParrot } from "../mcp/parrot.fixture.ts";
 import { colloquy, directoryWith, inProcess } from "./process.contract.ts";
 
 const NOISY = `
-import { agent } from "colloquy/adapters";
+import { agent } from "colloquy";
 console.log("loaded");
 process.stdout.write("{}\\n");
 export const rootAgent = agent({ name: "noisy", description: "Prints" }, async function* ({ text }) {

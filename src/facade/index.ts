@@ -1,5 +1,5 @@
 /**
- * AGENTS FOR THOSE WHO SPEAK NO A2A (`colloquy/facade`). `openaiFacade` makes agents models of OpenAI's chat API, beside a
+ * AGENTS FOR THOSE WHO SPEAK NO A2A (`colloquy/openai`). `openaiFacade` makes agents models of OpenAI's chat API, beside a
  * server or by itself: what a client says becomes a message (`chat-request.ts`, `chat-parts.ts`), in the context of what
  * it has said before (`threads.ts`), and what the agent says becomes text (`answer.ts`, `completion.ts`).
  */

@@ -11,7 +11,7 @@ import {
   type TaskCard,
   toCardParts,
 } from "../cards/index.ts";
-import { type Envelope, nextTraceparent } from "../cards/internal.ts";
+import { type Envelope, nextTraceparent } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { answerCard, answerOr } from "./a2a/answer.ts";
 import { Correspondence } from "./a2a/correspondence.ts";

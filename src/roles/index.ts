@@ -63,3 +63,7 @@ export {
 } from "./controller.ts";
 export { type ServedRole, type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve.ts";
 export { controllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
+
+// Used by other rooms only; no entry exports it.
+export { understand } from "./planner/index.ts";
+export { answerIn } from "./solver/index.ts";

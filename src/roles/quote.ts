@@ -1,4 +1,4 @@
-import { cut } from "../cards/internal.ts";
+import { cut } from "../cards/index.ts";
 
 /**
  * Text of others as it stands in a prompt: a JSON string on one line. It cannot close its quotes, so nothing in it looks

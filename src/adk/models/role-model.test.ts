@@ -5,7 +5,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { createPlanner, type RoleModel } from "../../roles/index.ts";
-import { understand } from "../../roles/internal.ts";
+import { understand } from "../../roles/index.ts";
 import { runRole } from "../../roles/desk.fixture.ts";
 import { AiSdkLlm, model, roleModel, type RoleCall, ScriptedLlm } from "./index.ts";
 

@@ -2,7 +2,7 @@ import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Content, GenerateContentConfig, Part } from "./genai.ts";
 
-/** What a role asks of its model; `RoleModel` of `colloquy/roles` has more, which no language model needs. */
+/** What a role asks of its model; `RoleModel` of `colloquy/cards` has more, which no language model needs. */
 export interface RoleCall {
   readonly messages: readonly { readonly role: "system" | "user" | "assistant"; readonly text: string }[];
   /** JSON Schema of the answer. */

@@ -61,7 +61,7 @@ const MAX_SIZE = 400 * 1024 ** 2;
 /** Of a content that had to be cut. */
 const CUT = 1_000;
 
-/** A recorder that writes to a sink: a file (`colloquy/experiments`), or `memorySink()`. */
+/** A recorder that writes to a sink: a file (`colloquy/cards`), or `memorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
   const { now = Date.now, monotonic = () => performance.now(), redact } = options;
   const { maxLine = MAX_LINE, maxSize = MAX_SIZE } = options;

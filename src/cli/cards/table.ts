@@ -1,4 +1,4 @@
-import { fit, widthOf } from "../../cards/internal.ts";
+import { fit, widthOf } from "../../cards/index.ts";
 import { printable } from "../text.ts";
 
 /** Columns in line, two spaces between them; numbers to the right. What models and agents wrote cannot rewrite the screen. */

@@ -9,7 +9,7 @@ import {
   recordingOfCards,
   reportOf,
 } from "../../cards/index.ts";
-import { decodeLine } from "../../cards/internal.ts";
+import { decodeLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { ANSWERER_ROUTES } from "../../roles/index.ts";
 import type { Context } from "../context.ts";

@@ -26,7 +26,7 @@ export function scaffold(name: string, version: string): Record<string, string> 
       },
       include: ["*.ts"],
     }),
-    "colloquy.config.ts": `import { defineConfig } from "colloquy/config";
+    "colloquy.config.ts": `import { defineConfig } from "colloquy";
 
 /** What \`colloquy serve\` does when it is told nothing else. */
 export default defineConfig({

@@ -9,7 +9,7 @@ import { Cli, colloquy, directoryWith, inProcess, type Ended } from "../process.
 const TOKEN = "token-of-ada-0123456789";
 const OTHER = "token-of-bob-0123456789";
 const WHO = `
-import { agent } from "colloquy/adapters";
+import { agent } from "colloquy";
 export default agent({ name: "who", description: "Says who asks" }, async function* ({ caller }) {
   yield caller.principal + "@" + caller.tenant;
 });`;

@@ -14,7 +14,7 @@ import {
   reportOf,
   samplesOf,
 } from "../../cards/index.ts";
-import { criticalPathOf, momentsOf } from "../../cards/internal.ts";
+import { criticalPathOf, momentsOf } from "../../cards/index.ts";
 import { createController, createPlanner, createSolver, oracle, serveRoles } from "../../roles/index.ts";
 import { fileSink, openRunFile } from "./index.ts";
 import { RUN } from "./run.fixture.ts";

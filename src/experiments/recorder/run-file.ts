@@ -9,7 +9,7 @@ import {
   type RunRecorder,
   type RunSeen,
 } from "../../cards/index.ts";
-import { doneSamples, readLine } from "../../cards/internal.ts";
+import { doneSamples, readLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { fileSink, type FileSinkOptions } from "./file-sink.ts";
 

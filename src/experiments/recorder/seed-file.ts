@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { exportSeed, type Recording } from "../../cards/index.ts";
-import { seedFileName } from "../../cards/internal.ts";
+import { seedFileName } from "../../cards/index.ts";
 
 /**
  * Writes the cards of a run as the specification has them: `<out>/<dataset>_a2a_<model>_cards.json`, a list of cards, one

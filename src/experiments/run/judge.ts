@@ -9,7 +9,7 @@ import {
   type ScoreSeen,
   type SupportingFact,
 } from "../../cards/index.ts";
-import { answerIn } from "../../roles/internal.ts";
+import { answerIn } from "../../roles/index.ts";
 
 /** The rules of the datasets. Of GSM8K `strict` wants the number where an answer belongs, `flexible` takes the last one. */
 export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";

@@ -11,7 +11,7 @@ import {
   type ResultStatus,
   type TaskCard,
 } from "../../cards/index.ts";
-import { cut, type Envelope } from "../../cards/internal.ts";
+import { cut, type Envelope } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Office } from "./office.ts";
 import { defined } from "./defined.ts";

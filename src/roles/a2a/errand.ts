@@ -19,7 +19,7 @@ import {
   type TaskCard,
   toCardParts,
 } from "../../cards/index.ts";
-import { nextTraceparent, toCardMetadata, toEnvelopeMetadata } from "../../cards/internal.ts";
+import { nextTraceparent, toCardMetadata, toEnvelopeMetadata } from "../../cards/index.ts";
 import type { Correspondence } from "./correspondence.ts";
 import { errorFor, replyIn, toldBy, toldIn } from "./reply.ts";
 import { defined } from "./defined.ts";

@@ -1,4 +1,4 @@
-import { cut } from "../../cards/internal.ts";
+import { cut } from "../../cards/index.ts";
 
 const MOST = 500;
 

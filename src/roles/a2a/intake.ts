@@ -10,7 +10,7 @@ import {
   type ResultCard,
   type TaskCard,
 } from "../../cards/index.ts";
-import { MAX_HOPS } from "../../cards/internal.ts";
+import { MAX_HOPS } from "../../cards/index.ts";
 import type { AnyProtocol } from "./office.ts";
 import { defined } from "./defined.ts";
 import { isControlCard } from "./stopping.ts";

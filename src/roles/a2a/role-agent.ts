@@ -12,7 +12,7 @@ import {
   type ResultCard,
   type TaskCard,
 } from "../../cards/index.ts";
-import { cardInMetadata, type Envelope, envelopeOf, isTraceparent } from "../../cards/internal.ts";
+import { cardInMetadata, type Envelope, envelopeOf, isTraceparent } from "../../cards/index.ts";
 import type { RoleModel } from "../model.ts";
 import type { Role } from "../role.ts";
 import { Correspondence } from "./correspondence.ts";

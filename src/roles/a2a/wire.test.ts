@@ -9,7 +9,7 @@ import {
   SOLVER,
   toDict,
 } from "../../cards/index.ts";
-import { isTraceparent } from "../../cards/internal.ts";
+import { isTraceparent } from "../../cards/index.ts";
 import { createController } from "../controller.ts";
 import { FLOW, INCEPTION, JANET, Memo, plannerOf, solverOf } from "./dialogue.fixture.ts";
 import { handing, house, role } from "./house.fixture.ts";

@@ -13,7 +13,7 @@ export interface Take {
   readonly reply: ModelReply;
 }
 
-/** Where takes are kept. `cassetteFile` in `colloquy/experiments` is one; a `Map` behind two functions another. */
+/** Where takes are kept. `cassetteFile` in `colloquy/cards` is one; a `Map` behind two functions another. */
 export interface CassetteStore {
   get(key: string): Take | undefined | Promise<Take | undefined>;
   /** Resolves when the take is safe. */

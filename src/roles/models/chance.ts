@@ -1,4 +1,4 @@
-import { seeded } from "../../cards/internal.ts";
+import { seeded } from "../../cards/index.ts";
 
 /**
  * Random numbers that hang on what they are for, and not on who asks first: the same seed and key have the same ones, in

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { gsm8kSlice, scoreGsm8k } from "../../cards/index.ts";
-import { lastNumber } from "../../cards/internal.ts";
+import { lastNumber } from "../../cards/index.ts";
 import { openDesk, runRole } from "../desk.fixture.ts";
 import type { ModelRequest } from "../model.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";

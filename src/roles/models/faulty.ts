@@ -1,4 +1,4 @@
-import { lastNumber, strictAnswer, writeNumber } from "../../cards/internal.ts";
+import { lastNumber, strictAnswer, writeNumber } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../model.ts";
 import { chance } from "./chance.ts";
 

@@ -1,5 +1,5 @@
 import { type Paragraph, ParagraphRouter } from "../../cards/index.ts";
-import { wordsOf } from "../../cards/internal.ts";
+import { wordsOf } from "../../cards/index.ts";
 import { documentsOf } from "../documents.ts";
 import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { scripted } from "./scripted.ts";

@@ -6,7 +6,7 @@ import {
   oraclePlan,
   type OracleStep,
   writeNumber,
-} from "../../cards/internal.ts";
+} from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { Finding, ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { fillIn } from "../planner/placeholders.ts";

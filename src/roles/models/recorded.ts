@@ -1,5 +1,5 @@
 import { type RecordedModel, type RecordedSample, type TaskCard } from "../../cards/index.ts";
-import { batchSteps } from "../../cards/internal.ts";
+import { batchSteps } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelRequest, PlanStep, RoleModel } from "../model.ts";
 import { scripted } from "./scripted.ts";

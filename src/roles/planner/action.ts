@@ -1,4 +1,4 @@
-import { cut } from "../../cards/internal.ts";
+import { cut } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { jsonInText } from "./json-in-text.ts";
 import type { Subtask } from "./placeholders.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCard, ResultCard } from "../../cards/index.ts";
 import type { Finding } from "../model.ts";
-import { cut } from "../../cards/internal.ts";
+import { cut } from "../../cards/index.ts";
 import { MOST_OF_AN_ANSWER } from "../quote.ts";
 import type { Delegated, Desk } from "../role.ts";
 import { contextFor } from "./context-policy.ts";

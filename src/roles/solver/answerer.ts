@@ -1,5 +1,5 @@
 import { CONTROLLER, type CoreRole, normalizeAnswer, type Route, SOLVER } from "../../cards/index.ts";
-import { lastNumber, strictAnswer } from "../../cards/internal.ts";
+import { lastNumber, strictAnswer } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { datasetOf } from "../dataset.ts";
 import type { ModelReply } from "../model.ts";

@@ -1,5 +1,5 @@
 import { evaluate } from "../../cards/index.ts";
-import { writeNumber } from "../../cards/internal.ts";
+import { writeNumber } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelMessage } from "../model.ts";
 import type { Answer, Desk, Role } from "../role.ts";

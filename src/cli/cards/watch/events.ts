@@ -1,5 +1,5 @@
 import { type RecordLine } from "../../../cards/index.ts";
-import { decodeLine } from "../../../cards/internal.ts";
+import { decodeLine } from "../../../cards/index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { follow, type Place } from "./follow.ts";
 

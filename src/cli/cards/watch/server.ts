@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { liveHtmlOf } from "../../../cards/internal.ts";
+import { liveHtmlOf } from "../../../cards/index.ts";
 import { recordEvents } from "./events.ts";
 
 export interface WatchOptions {
