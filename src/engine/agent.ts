@@ -52,7 +52,7 @@ export interface Run {
   /** The metadata of the request (not of the message). */
   readonly metadata: JsonObject;
   /** The protocol version in which the caller asks, `Major.Minor`; for agents that are to test their server. */
-  readonly version: string;
+  readonly protocolVersion: string;
   /** URIs of the extensions that are active: what the card declares and the caller asks for (A2A §4.6). */
   readonly extensions: readonly string[];
   /** Where in a distributed trace the caller is: the request's `traceparent` header (W3C Trace Context), as it came. */
@@ -60,17 +60,17 @@ export interface Run {
   /** Aborts when the task is cancelled or the server closes. */
   readonly signal: AbortSignal;
   /** Once the task is cancelled: the metadata of that request. Undefined until then, and when the server closes. */
-  readonly cancellation?: JsonObject | undefined;
+  readonly cancelMetadata?: JsonObject | undefined;
   /**
    * The tasks that the message refers to (`referenceTaskIds`), in its order, as they are now: copies, at most 50. Those
    * that do not exist are left out, and so are those of other callers and other agents.
    */
-  referenced(): Promise<Task[]>;
+  loadReferencedTasks(): Promise<Task[]>;
   /**
    * The caller's other tasks of this context that wait for their user: copies, the newest first, at most 50. Looked up
    * when asked for, which costs two looks into the store.
    */
-  waiting(): Promise<Task[]>;
+  listInterruptedTasks(): Promise<Task[]>;
 }
 
 /** What a card says of an agent, without what only its server knows (where it is served, and how one authenticates). */
@@ -98,7 +98,7 @@ export interface Agent {
    * Told of a task that was cancelled while it waited for its user, when there was no run that its signal could tell:
    * `task` is as it was until then, `metadata` that of the request. Not waited for.
    */
-  cancelled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
+  onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
    * Shown a message for a task that is at work, before `whileWorking` decides. True: the agent has taken it, the message
    * joins the task's history, and the sender is answered with the task as it is; whoever follows the task notices nothing.
@@ -109,7 +109,7 @@ export interface Agent {
    * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a
    * task and a message without a task, and nothing is answered before it.
    */
-  readonly opensWith?: "task" | "either";
+  readonly respondsWith?: "task" | "either";
   /** What happens to a message for a task that is at work: `refuse` (default) or `queue` behind the running turn. */
   readonly whileWorking?: "refuse" | "queue";
   /**

@@ -13,12 +13,12 @@ export interface Caller {
 }
 
 /** Whose tasks: the owner and the agent. What every store operation is confined to. */
-export interface Scope extends Pick<Caller, "tenant" | "principal"> {
+export interface TaskScope extends Pick<Caller, "tenant" | "principal"> {
   /** Id of the agent within its server. */
   readonly agent: string;
 }
 
 /** A string that is the same for the same caller and for nobody else. */
-export function callerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
+export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;
 }

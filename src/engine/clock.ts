@@ -5,13 +5,13 @@ export interface Clock {
   /** Milliseconds since some moment, with fractions; never goes backwards. */
   monotonic(): number;
   /** Calls back once after `ms`; the answer takes the call back. */
-  after(ms: number, callback: () => void): () => void;
+  schedule(ms: number, callback: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms, callback) {
+  schedule(ms, callback) {
     const timer = setTimeout(callback, ms);
     // A pending deadline is no reason to keep a process alive.
     timer.unref?.();
@@ -19,10 +19,10 @@ export const systemClock: Clock = {
   },
 };
 
-let newest = { ms: Number.NaN, text: "" };
+let lastFormatted = { ms: Number.NaN, text: "" };
 
 /** ISO 8601 UTC with milliseconds. Many events share a millisecond, and formatting one costs more than the rest of it. */
-export function timestampOf(ms: number): string {
-  if (ms !== newest.ms) newest = { ms, text: new Date(ms).toISOString() };
-  return newest.text;
+export function formatTimestamp(ms: number): string {
+  if (ms !== lastFormatted.ms) lastFormatted = { ms, text: new Date(ms).toISOString() };
+  return lastFormatted.text;
 }

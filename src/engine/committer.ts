@@ -1,18 +1,18 @@
 import type { Clock } from "./clock.ts";
-import type { Append, AppendRefusal, TaskStore } from "./store.ts";
+import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** Somebody with events to commit: a runner. */
-export interface Writer {
-  /** What is to be appended now; undefined when nothing is. Not asked again before `committed` or `notCommitted`. */
-  takeAppend(): Append | undefined;
-  committed(): void;
+export interface LogWriter {
+  /** What is to be appended now; undefined when nothing is. Not asked again before `onCommitted` or `onCommitFailed`. */
+  takeAppend(): LogAppend | undefined;
+  onCommitted(): void;
   /** Nothing was appended. The writer decides whether to come again. */
-  notCommitted(why: AppendRefusal | Error): void;
+  onCommitFailed(why: AppendRefusal | Error): void;
 }
 
-const RETRY_MS = [50, 200, 800, 3200];
+const RETRY_DELAYS_MS = [50, 200, 800, 3200];
 /** A rest that is not worth a timer; a commit to memory takes a hundredth of it. */
-const MIN_REST_MS = 0.1;
+const MIN_DELAY_MS = 0.1;
 
 /**
  * Group commit: all that became ready in one turn of the event loop, from all tasks, is one transaction of the store.
@@ -23,14 +23,14 @@ const MIN_REST_MS = 0.1;
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
-  #ready = new Set<Writer>();
-  #scheduled = false;
-  #urgent = false;
-  #agentsAtWork = 0;
+  #readyWriters = new Set<LogWriter>();
+  #isScheduled = false;
+  #isUrgent = false;
+  #workingAgents = 0;
   /** When a commit may begin that is not urgent, by the clock's monotonic time. */
-  #restUntil = 0;
+  #delayUntil = 0;
   /** Ends the rest that is under way. */
-  #wake: (() => void) | undefined;
+  #endDelay: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock) {
     this.#store = store;
@@ -38,94 +38,95 @@ export class Committer {
   }
 
   /** Has the writer's events committed soon; `urgent`: without a rest. */
-  add(writer: Writer, urgent: boolean): void {
-    this.#ready.add(writer);
-    this.#urgent ||= urgent;
-    if (!this.#scheduled) {
-      this.#scheduled = true;
-      this.#schedule();
-    } else if (urgent) this.#wake?.();
+  enqueue(writer: LogWriter, urgent: boolean): void {
+    this.#readyWriters.add(writer);
+    this.#isUrgent ||= urgent;
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      this.#scheduleFlush();
+    } else if (urgent) this.#endDelay?.();
   }
 
   /** An agent begins to work. */
-  enter(): void {
-    this.#agentsAtWork++;
+  incrementWorkingAgents(): void {
+    this.#workingAgents++;
   }
 
-  leave(): void {
-    this.#agentsAtWork--;
+  decrementWorkingAgents(): void {
+    this.#workingAgents--;
   }
 
   async #flush(): Promise<void> {
-    this.#urgent = false;
-    const writers: Writer[] = [];
-    const batch: Append[] = [];
-    for (const writer of this.#ready) {
-      const append = take(writer);
+    this.#isUrgent = false;
+    const writers: LogWriter[] = [];
+    const batch: LogAppend[] = [];
+    for (const writer of this.#readyWriters) {
+      const append = tryTakeAppend(writer);
       if (!append) continue;
       writers.push(writer);
       batch.push(append);
     }
-    this.#ready = new Set();
-    if (batch.length > 0) await this.#commit(writers, batch);
-    if (this.#ready.size > 0) this.#schedule();
-    else this.#scheduled = false;
+    this.#readyWriters = new Set();
+    if (batch.length > 0) await this.#commitBatch(writers, batch);
+    if (this.#readyWriters.size > 0) this.#scheduleFlush();
+    else this.#isScheduled = false;
   }
 
   /** After all that this turn of the event loop brings, so that a burst becomes one commit. */
-  #schedule(): void {
-    const rest = this.#urgent ? 0 : this.#restUntil - this.#clock.monotonic();
-    if (rest > MIN_REST_MS) this.#rest(rest);
+  #scheduleFlush(): void {
+    const rest = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
+    if (rest > MIN_DELAY_MS) this.#delayFlush(rest);
     else setImmediate(() => void this.#flush());
   }
 
-  #rest(ms: number): void {
+  #delayFlush(ms: number): void {
     const wake = (): void => {
       cancel();
-      this.#wake = undefined;
+      this.#endDelay = undefined;
       setImmediate(() => void this.#flush());
     };
-    const cancel = this.#clock.after(ms, wake);
-    this.#wake = wake;
+    const cancel = this.#clock.schedule(ms, wake);
+    this.#endDelay = wake;
   }
 
-  async #commit(writers: Writer[], batch: Append[]): Promise<void> {
+  async #commitBatch(writers: LogWriter[], batch: LogAppend[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
     const began = this.#clock.monotonic();
     try {
-      refusals = await this.#store.commit(batch, { agentsAtWork: this.#agentsAtWork > 0 });
+      refusals = await this.#store.commit(batch, { agentsAtWork: this.#workingAgents > 0 });
     } catch {
       // One task's events may be what the store chokes on: none may suffer for another, nor wait for its next try.
-      for (const [at, append] of batch.entries()) void this.#commitAlone(writers[at] as Writer, append);
+      for (const [at, append] of batch.entries())
+        void this.#commitSingleWithRetry(writers[at] as LogWriter, append);
       return;
     }
     const ended = this.#clock.monotonic();
-    this.#restUntil = ended + (ended - began);
-    for (let at = 0; at < writers.length; at++) settle(writers[at] as Writer, refusals[at]);
+    this.#delayUntil = ended + (ended - began);
+    for (let at = 0; at < writers.length; at++) notifyWriter(writers[at] as LogWriter, refusals[at]);
   }
 
-  async #commitAlone(writer: Writer, append: Append): Promise<void> {
+  async #commitSingleWithRetry(writer: LogWriter, append: LogAppend): Promise<void> {
     let last: unknown;
-    for (const pause of [0, ...RETRY_MS]) {
-      if (pause > 0) await new Promise<void>((resolve) => this.#clock.after(pause, resolve));
+    for (const pause of [0, ...RETRY_DELAYS_MS]) {
+      if (pause > 0) await new Promise<void>((resolve) => this.#clock.schedule(pause, resolve));
       try {
         const [refusal] = await this.#store.commit([append]);
-        settle(writer, refusal);
+        notifyWriter(writer, refusal);
         return;
       } catch (error) {
         last = error;
       }
     }
-    writer.notCommitted(toError(last));
+    writer.onCommitFailed(toError(last));
   }
 }
 
 /** What a writer has; one that can not say it has nothing, and no other writer suffers for it. */
-function take(writer: Writer): Append | undefined {
+function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();
   } catch (error) {
-    writer.notCommitted(toError(error));
+    writer.onCommitFailed(toError(error));
     return undefined;
   }
 }
@@ -134,7 +135,7 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-function settle(writer: Writer, refusal: AppendRefusal | undefined): void {
-  if (refusal === undefined) writer.committed();
-  else writer.notCommitted(refusal);
+function notifyWriter(writer: LogWriter, refusal: AppendRefusal | undefined): void {
+  if (refusal === undefined) writer.onCommitted();
+  else writer.onCommitFailed(refusal);
 }

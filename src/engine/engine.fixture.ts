@@ -11,7 +11,7 @@ import type { Clock } from "./clock.ts";
 import { Committer } from "./committer.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import type { Observer } from "./observer.ts";
-import type { TaskStore } from "./store.ts";
+import type { TaskStore } from "./task-store.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** Time that only a test moves. */
@@ -27,7 +27,7 @@ export class FakeClock implements Clock {
     return this.time;
   }
 
-  after(ms: number, callback: () => void): () => void {
+  schedule(ms: number, callback: () => void): () => void {
     const timer = { at: this.time + ms, callback };
     this.#timers.push(timer);
     return () => {
@@ -35,7 +35,7 @@ export class FakeClock implements Clock {
     };
   }
 
-  get pending(): number {
+  get pendingCount(): number {
     return this.#timers.length;
   }
 
@@ -47,12 +47,12 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A run of a `Puppet`: the test says what the agent says. */
-export class PuppetRun {
+/** A run of a `ScriptedAgent`: the test says what the agent says. */
+export class ScriptedRun {
   readonly run: Run;
   /** How many events were pulled out of the agent. */
-  pulled = 0;
-  left = false;
+  pulledCount = 0;
+  isReturned = false;
   #steps: (() => AgentEvent | undefined)[] = [];
   #wake: (() => void) | undefined;
 
@@ -60,22 +60,22 @@ export class PuppetRun {
     this.run = run;
   }
 
-  say(...events: AgentEvent[]): this {
-    for (const event of events) this.#step(() => event);
+  emit(...events: AgentEvent[]): this {
+    for (const event of events) this.#addStep(() => event);
     return this;
   }
 
   end(): this {
-    return this.#step(() => undefined);
+    return this.#addStep(() => undefined);
   }
 
   fail(error: unknown): this {
-    return this.#step(() => {
+    return this.#addStep(() => {
       throw error;
     });
   }
 
-  async *speak(): AsyncGenerator<AgentEvent> {
+  async *iterate(): AsyncGenerator<AgentEvent> {
     try {
       for (;;) {
         const step = this.#steps.shift();
@@ -87,15 +87,15 @@ export class PuppetRun {
         }
         const event = step();
         if (!event) return;
-        this.pulled++;
+        this.pulledCount++;
         yield event;
       }
     } finally {
-      this.left = true;
+      this.isReturned = true;
     }
   }
 
-  #step(step: () => AgentEvent | undefined): this {
+  #addStep(step: () => AgentEvent | undefined): this {
     this.#steps.push(step);
     this.#wake?.();
     return this;
@@ -103,16 +103,16 @@ export class PuppetRun {
 }
 
 /** An agent that says what a test has it say. */
-export class Puppet implements Agent {
-  readonly runs: PuppetRun[] = [];
-  readonly opensWith?: "task" | "either";
+export class ScriptedAgent implements Agent {
+  readonly runs: ScriptedRun[] = [];
+  readonly respondsWith?: "task" | "either";
   readonly whileWorking?: "refuse" | "queue";
   readonly afterRestart?: "fail" | "restart" | "resume";
-  #waiting: { count: number; resolve: () => void }[] = [];
+  #runWaiters: { count: number; resolve: () => void }[] = [];
 
-  constructor(options: Pick<Agent, "opensWith" | "whileWorking" | "afterRestart"> = {}) {
+  constructor(options: Pick<Agent, "respondsWith" | "whileWorking" | "afterRestart"> = {}) {
     if (options.afterRestart) this.afterRestart = options.afterRestart;
-    if (options.opensWith) this.opensWith = options.opensWith;
+    if (options.respondsWith) this.respondsWith = options.respondsWith;
     if (options.whileWorking) this.whileWorking = options.whileWorking;
   }
 
@@ -121,37 +121,40 @@ export class Puppet implements Agent {
   }
 
   execute(run: Run): AsyncIterable<AgentEvent> {
-    const puppetRun = new PuppetRun(run);
+    const puppetRun = new ScriptedRun(run);
     this.runs.push(puppetRun);
-    for (const { count, resolve } of this.#waiting) if (this.runs.length >= count) resolve();
-    return puppetRun.speak();
+    for (const { count, resolve } of this.#runWaiters) if (this.runs.length >= count) resolve();
+    return puppetRun.iterate();
   }
 
   /** The n-th run (from 0), once it has begun. */
-  async run(at: number): Promise<PuppetRun> {
+  async waitForRun(at: number): Promise<ScriptedRun> {
     if (this.runs.length <= at) {
-      await new Promise<void>((resolve) => this.#waiting.push({ count: at + 1, resolve }));
+      await new Promise<void>((resolve) => this.#runWaiters.push({ count: at + 1, resolve }));
     }
-    return this.runs[at] as PuppetRun;
+    return this.runs[at] as ScriptedRun;
   }
 }
 
-export interface House {
+export interface EngineFixture {
   readonly engine: Engine;
   readonly store: TaskStore;
   readonly clock: FakeClock;
-  readonly puppet: Puppet;
+  readonly agent: ScriptedAgent;
   readonly errors: unknown[];
 }
 
-export type HouseOptions = Partial<Omit<EngineOptions, "agent">> & { puppet?: Puppet; observer?: Observer };
+export type EngineFixtureOptions = Partial<Omit<EngineOptions, "agent">> & {
+  agent?: ScriptedAgent;
+  observer?: Observer;
+};
 
 /** An engine with a puppet for an agent, on a store that is open. */
-export function house({
-  puppet = new Puppet(),
+export function createEngineFixture({
+  agent: puppet = new ScriptedAgent(),
   store = new MemoryStore(),
   ...options
-}: HouseOptions = {}): House {
+}: EngineFixtureOptions = {}): EngineFixture {
   const clock = (options.clock as FakeClock | undefined) ?? new FakeClock();
   const errors: unknown[] = [];
   const observer: Observer = { onError: ({ error }) => errors.push(error), ...options.observer };
@@ -165,39 +168,46 @@ export function house({
     observer,
     committer,
   });
-  return { engine, store, clock, puppet, errors };
+  return { engine, store, clock, agent: puppet, errors };
 }
 
 export const alice = { tenant: "", principal: "alice" };
 export const bob = { tenant: "", principal: "bob" };
-export const scopeOf = (caller: typeof alice): { agent: string; tenant: string; principal: string } => ({
+export const toTaskScope = (caller: typeof alice): { agent: string; tenant: string; principal: string } => ({
   agent: "puppet",
   ...caller,
 });
 
-let count = 0;
+let messageCount = 0;
 /** A request with a message of its own. */
-export function request(
+export function createRequest(
   text: string,
   { configuration, ...message }: Partial<Message> & Pick<SendMessageRequest, "configuration"> = {},
 ): SendMessageRequest {
-  const whole: Message = { messageId: `m-${++count}`, role: "ROLE_USER", parts: [{ text }], ...message };
+  const whole: Message = {
+    messageId: `m-${++messageCount}`,
+    role: "ROLE_USER",
+    parts: [{ text }],
+    ...message,
+  };
   return configuration ? { message: whole, configuration } : { message: whole };
 }
 
-export const working: AgentEvent = { status: { state: "TASK_STATE_WORKING" } };
-export const askForInput: AgentEvent = {
+export const workingEvent: AgentEvent = { status: { state: "TASK_STATE_WORKING" } };
+export const inputRequiredEvent: AgentEvent = {
   status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "which?" }] } },
 };
-export const completed: AgentEvent = { status: { state: "TASK_STATE_COMPLETED" } };
-export function chunk(text: string, append = true, artifactId = "a"): AgentEvent {
+export const completedEvent: AgentEvent = { status: { state: "TASK_STATE_COMPLETED" } };
+export function createChunkEvent(text: string, append = true, artifactId = "a"): AgentEvent {
   return append
     ? { artifact: { artifactId, parts: [{ text }] }, append }
     : { artifact: { artifactId, parts: [{ text }] } };
 }
 
 /** Everything that a subscription gives until its end. */
-export async function drain(subscription: Subscription): Promise<{ seq: number; event: TaskEvent }[]> {
+export async function collectEvents(
+  subscription: Subscription,
+): Promise<{ seq: number; event: TaskEvent }[]> {
   const all: { seq: number; event: TaskEvent }[] = [];
   for (let batch = await subscription.next(); batch; batch = await subscription.next()) {
     for (const { seq, event } of batch) all.push({ seq, event });
@@ -206,7 +216,7 @@ export async function drain(subscription: Subscription): Promise<{ seq: number; 
 }
 
 /** What an event is, in a word. */
-export function word(event: TaskEvent): string {
+export function formatEvent(event: TaskEvent): string {
   if ("task" in event) return `task ${event.task.status.state.slice("TASK_STATE_".length)}`;
   if ("statusUpdate" in event) return event.statusUpdate.status.state.slice("TASK_STATE_".length);
   if ("artifactUpdate" in event) {
@@ -216,15 +226,15 @@ export function word(event: TaskEvent): string {
 }
 
 /** Lets everything run that does not wait for time or for the test. */
-export async function settle(turns = 20): Promise<void> {
+export async function flushEventLoop(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
 /** The task of an answer that has one. */
-export const taskOf = (answer: object): Task => (answer as { task: Task }).task;
+export const getResponseTask = (answer: object): Task => (answer as { task: Task }).task;
 
 /** Why a promise is refused, in a word. */
-export async function reasonOf(promise: Promise<unknown>): Promise<string> {
+export async function getErrorReason(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {

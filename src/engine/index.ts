@@ -11,35 +11,46 @@
  * The `Outbox` (push/) is a reader for those who are away: it posts what lies behind a webhook's place in the log.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
-export type { Caller, Scope } from "./caller.ts";
+export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
-export type { NewId } from "./new-id.ts";
-export { randomId } from "./new-id.ts";
+export type { IdGenerator } from "./id-generator.ts";
+export { generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, EnginePush } from "./engine.ts";
-export type { KeptTurn } from "./kept-turn.ts";
+export type { EngineOptions, EnginePushOptions } from "./engine.ts";
+export type { PersistedTurn } from "./persisted-turn.ts";
 export type { EngineLimits } from "./limits.ts";
-export { Places } from "./limits.ts";
-export type { Observer, PushSeen } from "./observer.ts";
-export { safely } from "./observer.ts";
-export type { ServiceParameters } from "./service.ts";
+export { ConcurrencyLimit } from "./limits.ts";
+export type { Observer, PushDeliveryReport } from "./observer.ts";
+export { withSafeListeners } from "./observer.ts";
+export type { ServiceParameters } from "./service-parameters.ts";
 export type {
-  Append,
+  LogAppend,
   AppendRefusal,
-  ListCursor,
-  ListPage,
-  ListQuery,
+  TaskListCursor,
+  TaskListPage,
+  TaskListQuery,
   TaskStore,
   UnfinishedTask,
-} from "./store.ts";
+} from "./task-store.ts";
 export type { Subscription } from "./subscription.ts";
-export { streamOf } from "./subscription.ts";
-export type { Deliver, Delivered, Failed, Notification } from "./push/deliver.ts";
+export { createSingleEventSubscription } from "./subscription.ts";
+export type {
+  NotificationSender,
+  DeliveryResult,
+  DeliveryFailure,
+  WebhookNotification,
+} from "./push/notification-sender.ts";
 export { Outbox } from "./push/outbox.ts";
 export type { OutboxOptions } from "./push/outbox.ts";
-export type { RetryPolicy } from "./push/retry.ts";
-export type { CheckWebhook, Webhooks } from "./push/webhooks.ts";
-export { pushNotSupported } from "./push/webhooks.ts";
-export type { DeadLetter, PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/store.ts";
+export type { RetryPolicy } from "./push/retry-policy.ts";
+export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
+export { createPushNotSupportedError } from "./push/push-config-operations.ts";
+export type {
+  DeadLetter,
+  PushStore,
+  Webhook,
+  WebhookProgress,
+  WebhookRegistration,
+} from "./push/push-store.ts";

@@ -11,58 +11,58 @@ export interface EngineLimits {
   /** Messages that wait behind a running turn, per task. Default 16. */
   readonly queuedTurns: number;
   /** How often a turn is begun, before its task fails for good; for agents that say what is to be done `afterRestart`. Default 5. */
-  readonly attempts: number;
+  readonly turnAttempts: number;
 }
 
-export function engineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
+export function resolveEngineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
   const runs = given.runs ?? 1000;
   return {
     runs,
     runsPerCaller: given.runsPerCaller ?? runs,
     streams: given.streams ?? 10_000,
     queuedTurns: given.queuedTurns ?? 16,
-    attempts: given.attempts ?? 5,
+    turnAttempts: given.turnAttempts ?? 5,
   };
 }
 
 /** A counter with a bound, past which it refuses. */
-export class Places {
-  readonly #what: string;
+export class ConcurrencyLimit {
+  readonly #description: string;
   readonly #limit: number;
-  #taken = 0;
+  #inUse = 0;
 
   constructor(what: string, limit: number) {
-    this.#what = what;
+    this.#description = what;
     this.#limit = limit;
   }
 
-  get taken(): number {
-    return this.#taken;
+  get inUse(): number {
+    return this.#inUse;
   }
 
-  /** Takes a place, to be given back with `leave`. */
-  enter(): void {
-    if (this.#taken >= this.#limit) throw tooMany(this.#what, this.#limit);
-    this.#taken++;
+  /** Takes a place, to be given back with `release`. */
+  acquire(): void {
+    if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
+    this.#inUse++;
   }
 
-  leave(): void {
-    this.#taken--;
+  release(): void {
+    this.#inUse--;
   }
 
   /** Takes a place; the answer gives it back, however often it is called. */
-  take(): () => void {
-    this.enter();
+  acquireWithRelease(): () => void {
+    this.acquire();
     let held = true;
     return () => {
-      if (held) this.leave();
+      if (held) this.release();
       held = false;
     };
   }
 }
 
 /** The refusal of one thing too many. */
-export function tooMany(what: string, limit: number): A2AError {
+export function createLimitError(what: string, limit: number): A2AError {
   return new A2AError("RESOURCE_EXHAUSTED", `There are ${limit} ${what} already; try again in a second.`, {
     retryAfter: 1,
   });

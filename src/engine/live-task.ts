@@ -2,43 +2,45 @@ import {
   A2AError,
   fold,
   isInterrupted,
-  isRefusal,
+  isEventRefusal,
   isTerminal,
   LogEvent,
-  refusalOf,
-  snapshot,
-  type Refusal,
+  findRefusal,
+  copyTask,
+  type EventRefusal,
   type Task,
   type TaskEvent,
   type TaskState,
 } from "../protocol/index.ts";
-import { Deferred } from "../base/index.ts";
-import type { Scope } from "./caller.ts";
-import { timestampOf, type Clock } from "./clock.ts";
-import type { Committer, Writer } from "./committer.ts";
-import type { KeptTurn } from "./kept-turn.ts";
+import { Deferred } from "../data-structures/index.ts";
+import type { TaskScope } from "./caller.ts";
+import { formatTimestamp, type Clock } from "./clock.ts";
+import type { Committer, LogWriter } from "./committer.ts";
+import type { PersistedTurn } from "./persisted-turn.ts";
 import type { Observer } from "./observer.ts";
-import type { Watched } from "./push/watches.ts";
-import type { WebhookRegistration } from "./push/store.ts";
-import { Pending } from "./pending.ts";
+import type { WatchedTask } from "./push/active-webhooks.ts";
+import type { WebhookRegistration } from "./push/push-store.ts";
+import { PendingEvents } from "./pending-events.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
-import type { Append, AppendRefusal, TaskStore } from "./store.ts";
+import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 import { Tail } from "./tail.ts";
 
 /** What a live task needs of its surroundings. */
-export interface LogContext {
+export interface LiveTaskContext {
   readonly store: TaskStore;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly observer: Observer;
   /** Merge waiting chunks of text. */
-  readonly merge: boolean;
+  readonly mergeChunks: boolean;
   /** Have the store remember the ids of messages. */
-  readonly deduplicate: boolean;
+  readonly deduplicateMessages: boolean;
   /** Have the store keep what turns at work were asked. */
-  readonly keepTurns: boolean;
+  readonly persistTurns: boolean;
   /** Left word with when a task that may have webhooks has new events. */
-  readonly outbox?: { wake(task: Watched, registered?: readonly WebhookRegistration[]): void } | undefined;
+  readonly outbox?:
+    | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
+    | undefined;
 }
 
 /** The runner, as its task speaks to it. */
@@ -46,18 +48,18 @@ export interface LiveTaskListener {
   /** Somebody follows the task. */
   readonly hasReaders: boolean;
   /** A status that ends or interrupts a turn was committed, and none behind it that goes on. */
-  onStop(): void;
+  onTurnStop(): void;
   /** Events could not be committed; nothing more will be. */
-  onFailure(error: A2AError): void;
+  onCommitFailed(error: A2AError): void;
   /** Nothing waits for a commit any more. */
-  onRest(): void;
+  onAllCommitted(): void;
 }
 
 /** A message that was accepted with an event, to be told the event's seq once that is durable. */
-interface AcceptedMessage {
+interface UncommittedMessage {
   readonly messageId: string;
   readonly seq: number;
-  readonly accepted: Deferred<number>;
+  readonly durableSeq: Deferred<number>;
   /** Registered with the message. */
   readonly webhook: WebhookRegistration | undefined;
 }
@@ -66,37 +68,39 @@ interface AcceptedMessage {
  * A task that is being written or read: its log's growing end. An event is judged when it comes in, waits for the next
  * commit, and is folded and seen by readers only once it is durable (E1).
  */
-export class LiveTask implements Writer, Watched {
-  readonly scope: Scope;
+export class LiveTask implements LogWriter, WatchedTask {
+  readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
   readonly tail: Tail = new Tail();
   /** It may have webhooks. */
-  watched: boolean;
-  readonly #context: LogContext;
+  mayHaveWebhooks: boolean;
+  readonly #context: LiveTaskContext;
   readonly #listener: LiveTaskListener;
-  readonly #pending: Pending;
-  readonly #snapshots: SnapshotSchedule;
+  readonly #pendingEvents: PendingEvents;
+  readonly #snapshotSchedule: SnapshotSchedule;
   /** The task as committed. */
   #task: Task | undefined;
   #seq: number;
   /** Newest status once all that is pending is committed. */
   #state: TaskState | undefined;
-  #timestamp: string;
-  #messages: AcceptedMessage[] = [];
-  #underWay: { readonly append: Append; readonly messages: readonly AcceptedMessage[] } | undefined;
-  #room: Deferred | undefined;
-  #changed: Deferred | undefined;
+  #statusTimestamp: string;
+  #uncommittedMessages: UncommittedMessage[] = [];
+  #currentCommit:
+    | { readonly append: LogAppend; readonly messages: readonly UncommittedMessage[] }
+    | undefined;
+  #capacity: Deferred | undefined;
+  #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
   /** To be kept with what is pending. */
-  #turn: KeptTurn | undefined;
+  #turnToPersist: PersistedTurn | undefined;
   /** Something among what is pending is waited for. */
-  #urgent = false;
+  #isUrgent = false;
 
   constructor(
-    context: LogContext,
+    context: LiveTaskContext,
     listener: LiveTaskListener,
-    ids: { scope: Scope; taskId: string; contextId: string },
+    ids: { scope: TaskScope; taskId: string; contextId: string },
     stored?: { task: Task; seq: number },
   ) {
     this.#context = context;
@@ -104,13 +108,13 @@ export class LiveTask implements Writer, Watched {
     this.scope = ids.scope;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
-    this.#pending = new Pending(context.merge);
-    this.#snapshots = new SnapshotSchedule(context.store.snapshots);
-    this.watched = stored !== undefined;
+    this.#pendingEvents = new PendingEvents(context.mergeChunks);
+    this.#snapshotSchedule = new SnapshotSchedule(context.store.usesSnapshots);
+    this.mayHaveWebhooks = stored !== undefined;
     this.#task = stored?.task;
     this.#seq = stored?.seq ?? 0;
     this.#state = stored?.task.status.state;
-    this.#timestamp = stored?.task.status.timestamp ?? "";
+    this.#statusTimestamp = stored?.task.status.timestamp ?? "";
   }
 
   /** The seq of the newest committed event. */
@@ -124,57 +128,57 @@ export class LiveTask implements Writer, Watched {
   }
 
   /** True when events wait for a commit. */
-  get busy(): boolean {
-    return this.#underWay !== undefined || this.#pending.length > 0;
+  get hasPendingEvents(): boolean {
+    return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
   }
 
-  get failed(): boolean {
+  get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
   /** The committed task: a copy that later events do not touch. */
-  snapshot(): Task {
+  getSnapshot(): Task {
     if (!this.#task) throw A2AError.taskNotFound(this.taskId);
     // What is finished does not change any more and needs no copy.
-    return isTerminal(this.#task.status.state) ? this.#task : snapshot(this.#task);
+    return isTerminal(this.#task.status.state) ? this.#task : copyTask(this.#task);
   }
 
   /** True when no event will follow the one at `seq`. */
-  endedAt(seq: number): boolean {
+  hasEndedAt(seq: number): boolean {
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
 
   /** Resolves at the next commit; rejects when there will be none. */
-  changed(): Promise<void> {
+  waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
-    return (this.#changed ??= new Deferred()).promise;
+    return (this.#nextCommit ??= new Deferred()).promise;
   }
 
   /** Now, but never before the newest status of the task (E16). ISO 8601 UTC with milliseconds. */
-  now(): string {
-    const now = timestampOf(this.#context.clock.now());
-    return now < this.#timestamp ? this.#timestamp : now;
+  getTimestamp(): string {
+    const now = formatTimestamp(this.#context.clock.now());
+    return now < this.#statusTimestamp ? this.#statusTimestamp : now;
   }
 
-  /** Takes an event in, or says why it is not legal here. Commits soon; see `room` for how fast to go on. */
-  accept(event: TaskEvent): Refusal | undefined {
-    const refusal = refusalOf(this.#state, event);
+  /** Takes an event in, or says why it is not legal here. Commits soon; see `waitForCapacity` for how fast to go on. */
+  acceptEvent(event: TaskEvent): EventRefusal | undefined {
+    const refusal = findRefusal(this.#state, event);
     if (refusal) return refusal;
-    const status = statusOf(event);
+    const status = getEventStatus(event);
     if (status) {
       this.#state = status.state;
-      this.#timestamp = status.timestamp ?? this.#timestamp;
+      this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
-    this.#pending.push(event);
+    this.#pendingEvents.push(event);
     // A chunk can wait for the next; whatever else happens is waited for.
     const urgent = !("artifactUpdate" in event);
-    this.#urgent ||= urgent;
-    if (!this.#underWay) this.#context.committer.add(this, urgent);
+    this.#isUrgent ||= urgent;
+    if (!this.#currentCommit) this.#context.committer.enqueue(this, urgent);
     return undefined;
   }
 
   /**
-   * Takes in an event that carries a caller's message, and the webhook that came with it; `accepted` is told its seq once
+   * Takes in an event that carries a caller's message, and the webhook that came with it; `durableSeq` is told its seq once
    * both are durable.
    */
   acceptMessage(
@@ -182,83 +186,90 @@ export class LiveTask implements Writer, Watched {
     messageId: string,
     accepted: Deferred<number>,
     webhook?: WebhookRegistration,
-  ): Refusal | undefined {
-    const seq = this.lastSeq + 1;
-    const refusal = this.accept(event);
+  ): EventRefusal | undefined {
+    const seq = this.lastPendingSeq + 1;
+    const refusal = this.acceptEvent(event);
     if (refusal) return refusal;
-    this.#messages.push({ messageId, seq, accepted, webhook });
+    this.#uncommittedMessages.push({ messageId, seq, durableSeq: accepted, webhook });
     return undefined;
   }
 
   /** Has the store keep the turn with the newest event that was taken in. */
-  keep(turn: KeptTurn): void {
-    this.#turn = turn;
+  persistTurn(turn: PersistedTurn): void {
+    this.#turnToPersist = turn;
   }
 
   /** The seq of the newest event once all that is pending is committed. */
-  get lastSeq(): number {
-    return this.#seq + (this.#underWay?.append.events.length ?? 0) + this.#pending.length;
+  get lastPendingSeq(): number {
+    return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
   }
 
   /** Undefined when a writer may go on, else resolves when it may. */
-  room(): Promise<void> | undefined {
-    return this.#pending.full && !this.#failure ? (this.#room ??= new Deferred()).promise : undefined;
+  waitForCapacity(): Promise<void> | undefined {
+    return this.#pendingEvents.isFull && !this.#failure
+      ? (this.#capacity ??= new Deferred()).promise
+      : undefined;
   }
 
   // --- called by the committer
 
-  takeAppend(): Append | undefined {
-    if (this.#underWay || this.#failure || this.#pending.length === 0 || !this.#state) return undefined;
-    const events = this.#pending.take().map((event, at) => LogEvent.of(this.#seq + 1 + at, event));
-    const messages = this.#messages;
-    this.#messages = [];
-    this.#urgent = false;
-    const turn = this.#turn;
-    this.#turn = undefined;
+  takeAppend(): LogAppend | undefined {
+    if (this.#currentCommit || this.#failure || this.#pendingEvents.length === 0 || !this.#state)
+      return undefined;
+    const events = this.#pendingEvents
+      .takeAll()
+      .map((event, at) => LogEvent.create(this.#seq + 1 + at, event));
+    const messages = this.#uncommittedMessages;
+    this.#uncommittedMessages = [];
+    this.#isUrgent = false;
+    const turn = this.#turnToPersist;
+    this.#turnToPersist = undefined;
     const webhooks = messages.length > 0 ? messages.flatMap(({ webhook }) => webhook ?? []) : [];
-    const append: Append = {
+    const append: LogAppend = {
       scope: this.scope,
       taskId: this.taskId,
       contextId: this.contextId,
-      after: this.#seq,
+      expectedSeq: this.#seq,
       events,
-      status: { state: this.#state, timestamp: this.#timestamp },
-      messages: this.#context.deduplicate ? messages.map(({ messageId, seq }) => ({ messageId, seq })) : [],
+      status: { state: this.#state, timestamp: this.#statusTimestamp },
+      messages: this.#context.deduplicateMessages
+        ? messages.map(({ messageId, seq }) => ({ messageId, seq }))
+        : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
-      ...(this.#context.keepTurns ? this.#kept(turn) : {}),
+      ...(this.#context.persistTurns ? this.#selectTurnToPersist(turn) : {}),
     };
     // Before anything is serialised, which can fail: who waits for the messages must be told.
-    this.#underWay = { append, messages };
-    this.#makeRoom();
-    if (!this.#snapshots.isDue(events, append.status.state)) return append;
-    const whole = { ...append, snapshot: this.#fold(this.#task && snapshot(this.#task), events) };
-    this.#underWay = { append: whole, messages };
+    this.#currentCommit = { append, messages };
+    this.#releaseCapacity();
+    if (!this.#snapshotSchedule.isDue(events, append.status.state)) return append;
+    const whole = { ...append, snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events) };
+    this.#currentCommit = { append: whole, messages };
     return whole;
   }
 
   /** What the store is to keep of the turn: of a task that has ended nothing more. */
-  #kept(turn: KeptTurn | undefined): Pick<Append, "turn"> {
+  #selectTurnToPersist(turn: PersistedTurn | undefined): Pick<LogAppend, "turn"> {
     if (this.#state && isTerminal(this.#state)) return { turn: null };
     return turn ? { turn } : {};
   }
 
-  committed(): void {
-    if (!this.#underWay) return;
-    const { append, messages } = this.#underWay;
-    this.#underWay = undefined;
-    this.#task = append.snapshot ? snapshot(append.snapshot) : this.#fold(this.#task, append.events);
+  onCommitted(): void {
+    if (!this.#currentCommit) return;
+    const { append, messages } = this.#currentCommit;
+    this.#currentCommit = undefined;
+    this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
     // Not before: until now the outbox may have learned from the store that there is none.
-    if (append.webhooks) this.watched = true;
-    this.#publish(append);
-    for (const { accepted, seq } of messages) accepted.resolve(seq);
-    if (isAtRest(append.status.state) && append.events.some(isStop)) this.#listener.onStop();
-    if (this.#pending.length > 0) this.#context.committer.add(this, this.#urgent);
-    else this.#listener.onRest();
+    if (append.webhooks) this.mayHaveWebhooks = true;
+    this.#publishCommit(append);
+    for (const { durableSeq: accepted, seq } of messages) accepted.resolve(seq);
+    if (isStopState(append.status.state) && append.events.some(isStopEvent)) this.#listener.onTurnStop();
+    if (this.#pendingEvents.length > 0) this.#context.committer.enqueue(this, this.#isUrgent);
+    else this.#listener.onAllCommitted();
   }
 
-  notCommitted(why: AppendRefusal | Error): void {
-    const what = typeof why === "string" ? WHY[why] : "the store does not answer";
+  onCommitFailed(why: AppendRefusal | Error): void {
+    const what = typeof why === "string" ? REFUSAL_REASONS[why] : "the store does not answer";
     const failure = new A2AError(
       "UNAVAILABLE",
       `Task ${this.taskId} could not be stored: ${what}. Try again later.`,
@@ -268,63 +279,64 @@ export class LiveTask implements Writer, Watched {
       },
     );
     this.#failure = failure;
-    for (const { accepted } of this.#underWay?.messages ?? []) accepted.reject(failure);
-    for (const { accepted } of this.#messages) accepted.reject(failure);
-    this.#underWay = undefined;
-    this.#pending.take();
-    this.#makeRoom();
-    this.#changed?.reject(failure);
+    for (const { durableSeq: accepted } of this.#currentCommit?.messages ?? []) accepted.reject(failure);
+    for (const { durableSeq: accepted } of this.#uncommittedMessages) accepted.reject(failure);
+    this.#currentCommit = undefined;
+    this.#pendingEvents.takeAll();
+    this.#releaseCapacity();
+    this.#nextCommit?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
-    this.#listener.onFailure(failure);
+    this.#listener.onCommitFailed(failure);
   }
 
-  #makeRoom(): void {
-    this.#room?.resolve();
-    this.#room = undefined;
+  #releaseCapacity(): void {
+    this.#capacity?.resolve();
+    this.#capacity = undefined;
   }
 
-  #fold(from: Task | undefined, events: readonly LogEvent[]): Task {
+  #foldEvents(from: Task | undefined, events: readonly LogEvent[]): Task {
     let task = from;
     for (const { event } of events) {
       const folded = fold(task, event);
       // Every event was judged when it came in.
-      if (isRefusal(folded)) throw new Error(`The log of task ${this.taskId} is broken: ${folded.refused}`);
+      if (isEventRefusal(folded))
+        throw new Error(`The log of task ${this.taskId} is broken: ${folded.refusalReason}`);
       task = folded;
     }
     if (!task) throw new Error(`The log of task ${this.taskId} is empty`);
     return task;
   }
 
-  #publish({ events, webhooks }: Append): void {
+  #publishCommit({ events, webhooks }: LogAppend): void {
     const { observer } = this.#context;
     if (this.#listener.hasReaders) this.tail.add(events);
     else this.tail.clear();
     if (observer.onEvent) {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
-    if (this.watched) this.#context.outbox?.wake(this, webhooks);
-    const changed = this.#changed;
-    this.#changed = undefined;
+    if (this.mayHaveWebhooks) this.#context.outbox?.notifyCommit(this, webhooks);
+    const changed = this.#nextCommit;
+    this.#nextCommit = undefined;
     changed?.resolve();
   }
 }
 
-const WHY: Record<AppendRefusal, string> = {
+const REFUSAL_REASONS: Record<AppendRefusal, string> = {
   conflict: "somebody else has written to it",
   "duplicate-message": "its message was sent twice at the same time",
 };
 
-function statusOf(event: TaskEvent): Task["status"] | undefined {
+function getEventStatus(event: TaskEvent): Task["status"] | undefined {
   if ("statusUpdate" in event) return event.statusUpdate.status;
   return "task" in event ? event.task.status : undefined;
 }
 
 /** A status with which a turn ends: terminal, or waiting for the user. */
-function isStop({ event }: LogEvent): boolean {
+function isStopEvent({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-  return state !== undefined && isAtRest(state);
+  return state !== undefined && isStopState(state);
 }
 
-function isAtRest(state: TaskState): boolean {
+function isStopState(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }

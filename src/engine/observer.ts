@@ -1,5 +1,5 @@
 import type { LogEvent } from "../protocol/index.ts";
-import type { Scope } from "./caller.ts";
+import type { TaskScope } from "./caller.ts";
 
 /**
  * All that a stranger may listen to. Called synchronously after the fact; what a listener throws is dropped, so that
@@ -7,21 +7,21 @@ import type { Scope } from "./caller.ts";
  */
 export interface Observer {
   /** An event was committed. */
-  onEvent?(seen: { scope: Scope; taskId: string; event: LogEvent }): void;
+  onEvent?(seen: { scope: TaskScope; taskId: string; event: LogEvent }): void;
   /** An agent began or ended a turn; `error` is what it threw. */
-  onRun?(seen: { scope: Scope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
+  onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
   /**
    * A push notification arrived, failed and is tried again, or was given up for good with its webhook. `reason` has no
    * secrets.
    */
-  onPush?(seen: PushSeen): void;
+  onPush?(seen: PushDeliveryReport): void;
   /** Something failed that no caller is told about, or is told less about. */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
 }
 
 /** What became of an event's delivery to a webhook. */
-export interface PushSeen {
-  readonly scope: Scope;
+export interface PushDeliveryReport {
+  readonly scope: TaskScope;
   readonly taskId: string;
   readonly configId: string;
   readonly seq: number;
@@ -31,17 +31,17 @@ export interface PushSeen {
 }
 
 /** An observer whose listeners cannot throw. */
-export function safely(observer: Observer): Observer {
+export function withSafeListeners(observer: Observer): Observer {
   const safe: Observer = {};
   // Absent listeners stay absent: the hot path asks for them before it builds what they would be told.
-  if (observer.onEvent) safe.onEvent = guard(observer.onEvent.bind(observer));
-  if (observer.onRun) safe.onRun = guard(observer.onRun.bind(observer));
-  if (observer.onPush) safe.onPush = guard(observer.onPush.bind(observer));
-  if (observer.onError) safe.onError = guard(observer.onError.bind(observer));
+  if (observer.onEvent) safe.onEvent = withErrorsSuppressed(observer.onEvent.bind(observer));
+  if (observer.onRun) safe.onRun = withErrorsSuppressed(observer.onRun.bind(observer));
+  if (observer.onPush) safe.onPush = withErrorsSuppressed(observer.onPush.bind(observer));
+  if (observer.onError) safe.onError = withErrorsSuppressed(observer.onError.bind(observer));
   return safe;
 }
 
-function guard<A>(listener: (seen: A) => void): (seen: A) => void {
+function withErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A) => void {
   return (seen) => {
     try {
       // A listener that fails, at once or later, has nobody left to tell.

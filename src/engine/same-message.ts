@@ -7,9 +7,9 @@ import type { Message } from "../protocol/index.ts";
 export function isSameMessage(again: Message, accepted: Message): boolean {
   if (again.taskId !== undefined && again.taskId !== accepted.taskId) return false;
   if (again.contextId !== undefined && again.contextId !== accepted.contextId) return false;
-  return contentOf(again) === contentOf(accepted);
+  return serializeContent(again) === serializeContent(accepted);
 }
 
-function contentOf({ parts, metadata, extensions, referenceTaskIds }: Message): string {
+function serializeContent({ parts, metadata, extensions, referenceTaskIds }: Message): string {
   return JSON.stringify([parts, metadata ?? null, extensions ?? [], referenceTaskIds ?? []]);
 }

@@ -1,15 +1,25 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fold, isRefusal, type Task } from "../protocol/index.ts";
-import { alice, askForInput, chunk, drain, house, request, settle, word, working } from "./engine.fixture.ts";
+import { fold, isEventRefusal, type Task } from "../protocol/index.ts";
+import {
+  alice,
+  inputRequiredEvent,
+  createChunkEvent,
+  collectEvents,
+  createEngineFixture,
+  createRequest,
+  flushEventLoop,
+  formatEvent,
+  workingEvent,
+} from "./engine.fixture.ts";
 
-type Step =
+type InterleavingStep =
   | { do: "say"; text: string }
   | { do: "ask" }
   | { do: "read"; after: number | undefined }
   | { do: "pause"; turns: number };
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+const stepArbitrary: fc.Arbitrary<InterleavingStep> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("say" as const), text: fc.string({ maxLength: 4 }) }) },
   { weight: 1, arbitrary: fc.constant({ do: "ask" as const }) },
   {
@@ -28,35 +38,37 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe("subscriptions", () => {
   it("give every event once and in order, for any interleaving of agent and readers [E1, E3, E4, F-53, G-03]", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, merge) => {
-        const { engine, puppet, store } = house({ merge });
-        const whole = engine.stream(request("hi"), alice);
-        const run = await puppet.run(0);
+      fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 40 }), fc.boolean(), async (steps, merge) => {
+        const { engine, agent: puppet, store } = createEngineFixture({ mergeChunks: merge });
+        const whole = engine.sendStreamingMessage(createRequest("hi"), alice);
+        const run = await puppet.waitForRun(0);
         const { taskId } = run.run;
-        const first = drain(await whole);
-        const readers: { after: number | undefined; seen: ReturnType<typeof drain> }[] = [];
-        run.say(working);
+        const first = collectEvents(await whole);
+        const readers: { after: number | undefined; seen: ReturnType<typeof collectEvents> }[] = [];
+        run.emit(workingEvent);
         for (const at of steps) {
-          if (at.do === "say") run.say(chunk(at.text));
-          else if (at.do === "ask") run.say(askForInput, working);
-          else if (at.do === "pause") await settle(at.turns);
+          if (at.do === "say") run.emit(createChunkEvent(at.text));
+          else if (at.do === "ask") run.emit(inputRequiredEvent, workingEvent);
+          else if (at.do === "pause") await flushEventLoop(at.turns);
           else {
             const known = await store.load({ agent: "puppet", ...alice }, taskId);
             const after = at.after === undefined ? undefined : Math.min(at.after, known?.seq ?? 0);
             readers.push({
               after,
-              seen: drain(await engine.subscribe({ id: taskId }, alice, { after: after })),
+              seen: collectEvents(
+                await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: after }),
+              ),
             });
           }
         }
         run.end();
         const log = await (async () => {
           // Nobody reads the log directly but a reader from its very beginning.
-          await settle();
-          return drain(await engine.subscribe({ id: taskId }, alice, { after: 0 }));
+          await flushEventLoop();
+          return collectEvents(await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: 0 }));
         })();
         expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
-        const final = await engine.get({ id: taskId }, alice);
+        const final = await engine.getTask({ id: taskId }, alice);
         for (const { after, seen } of readers) {
           const events = await seen;
           if (after !== undefined) {
@@ -69,7 +81,7 @@ describe("subscriptions", () => {
           expect(foldAll(events.map(({ event }) => event))).toEqual(final);
         }
         const turn = await first;
-        const stop = log.findIndex(({ event }) => word(event) === "INPUT_REQUIRED");
+        const stop = log.findIndex(({ event }) => formatEvent(event) === "INPUT_REQUIRED");
         expect(turn).toEqual(stop < 0 ? log : log.slice(0, stop + 1));
       }),
       { numRuns: 60 },
@@ -81,7 +93,7 @@ function foldAll(events: Parameters<typeof fold>[1][]): Task | undefined {
   let task: Task | undefined;
   for (const event of events) {
     const next = fold(task, event);
-    if (isRefusal(next)) throw new Error(next.refused);
+    if (isEventRefusal(next)) throw new Error(next.refusalReason);
     task = next;
   }
   return task;

@@ -1,5 +1,5 @@
 import type { LogEvent } from "../protocol/index.ts";
-import { sizeOf } from "./pending.ts";
+import { estimateEventSize } from "./pending-events.ts";
 
 const MAX_EVENTS = 1024;
 const MAX_SIZE = 1024 * 1024;
@@ -14,7 +14,7 @@ export class Tail {
 
   /** `events` must follow what was added before; without a gap, or after `clear`. */
   add(events: readonly LogEvent[]): void {
-    for (const { event } of events) this.#size += sizeOf(event);
+    for (const { event } of events) this.#size += estimateEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();
     else this.#events.push(...events);
     // Trimmed in halves, so that adding stays cheap.
@@ -22,7 +22,7 @@ export class Tail {
   }
 
   /** The events behind `seq`; undefined when some of them are not here. */
-  since(seq: number): LogEvent[] | undefined {
+  findSince(seq: number): LogEvent[] | undefined {
     const first = this.#events[0];
     if (!first || first.seq > seq + 1) return undefined;
     return this.#events.slice(seq + 1 - first.seq);
@@ -36,6 +36,6 @@ export class Tail {
 
   #trim(): void {
     const gone = this.#events.splice(0, Math.ceil(this.#events.length / 2));
-    for (const { event } of gone) this.#size -= sizeOf(event);
+    for (const { event } of gone) this.#size -= estimateEventSize(event);
   }
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.ts";
  * The errors that A2A defines (A2A §3.3.2), by the `reason` that they carry on the wire. What is said of each, here and
  * below, is what `docs/reference/errors.md` says: the cause, and what to do.
  */
-export type A2AReason =
+export type A2AErrorReason =
   /** There is no such task, or it is another caller's. To do: check the id, and ask as who began it. */
   | "TASK_NOT_FOUND"
   /** The task has ended, so there is nothing to cancel. To do: read it with GetTask. */
@@ -42,7 +42,7 @@ export type A2AReason =
   | "VERSION_NOT_SUPPORTED";
 
 /** The errors of the carriers, which A2A takes from JSON-RPC, HTTP and gRPC. */
-export type CarrierReason =
+export type TransportErrorReason =
   /** The body is not JSON in UTF-8, or it ended too early. To do: send one JSON object. */
   | "PARSE_ERROR"
   /**
@@ -87,7 +87,7 @@ export type CarrierReason =
    */
   | "UNAVAILABLE";
 
-export type ErrorReason = A2AReason | CarrierReason;
+export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
 /** One thing that is wrong with a request: where, and what to do. */
 export interface FieldViolation {

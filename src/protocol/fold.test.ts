@@ -1,55 +1,57 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  canMerge,
+  canMergeChunks,
   fold,
-  isRefusal,
+  isEventRefusal,
   MergedChunk,
-  MOVES,
-  refusalOf,
-  snapshot,
+  TRANSITIONS,
+  findRefusal,
+  copyTask,
   TASK_STATES,
-  type Move,
+  type Transition,
   type Task,
   type TaskEvent,
   type TaskState,
 } from "./index.ts";
 
-const place = { taskId: "t", contextId: "c" };
-const born = (state: TaskState = "TASK_STATE_SUBMITTED"): Task => ({
+const taskIds = { taskId: "t", contextId: "c" };
+const createTask = (state: TaskState = "TASK_STATE_SUBMITTED"): Task => ({
   id: "t",
   contextId: "c",
   status: { state },
 });
-const status = (state: TaskState, text?: string): TaskEvent => ({
+const createStatusEvent = (state: TaskState, text?: string): TaskEvent => ({
   statusUpdate: {
-    ...place,
+    ...taskIds,
     status: text ? { state, message: { messageId: text, role: "ROLE_AGENT", parts: [{ text }] } } : { state },
   },
 });
-const chunk = (
+const createChunkEvent = (
   text: string,
   more: { append?: boolean; lastChunk?: boolean; id?: string } = {},
 ): TaskEvent => {
   const { id = "a", ...flags } = more;
-  return { artifactUpdate: { ...place, artifact: { artifactId: id, parts: [{ text }] }, ...flags } };
+  return { artifactUpdate: { ...taskIds, artifact: { artifactId: id, parts: [{ text }] }, ...flags } };
 };
-const said: TaskEvent = { message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] } };
+const userMessageEvent: TaskEvent = {
+  message: { messageId: "m", role: "ROLE_USER", parts: [{ text: "hi" }] },
+};
 
 function foldAll(events: TaskEvent[]): Task {
   let task: Task | undefined;
   for (const event of events) {
     const next = fold(task, event);
-    if (isRefusal(next)) throw new Error(next.refused);
+    if (isEventRefusal(next)) throw new Error(next.refusalReason);
     task = next;
   }
   return task as Task;
 }
 
 // Every cell by hand: a row per state, a letter per move (y legal, - refused) in the order of COLUMNS.
-const STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
-const COLUMNS: Move[] = ["task", "message", "artifact", ...STATES];
-const TABLE: Record<TaskState, string> = {
+const ALL_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
+const TRANSITION_COLUMNS: Transition[] = ["task", "message", "artifact", ...ALL_STATES];
+const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_SUBMITTED: "-yyyyyyyyyyy",
   TASK_STATE_WORKING: "-yy-yyyyyyyy",
   TASK_STATE_INPUT_REQUIRED: "-yy-yyyyyyyy",
@@ -61,37 +63,38 @@ const TABLE: Record<TaskState, string> = {
   TASK_STATE_UNSPECIFIED: "-yy-yyyyyyyy",
 };
 
-function eventFor(move: Move): TaskEvent {
-  if (move === "task") return { task: born() };
-  if (move === "message") return said;
-  return move === "artifact" ? chunk("x") : status(move);
+function createEventFor(move: Transition): TaskEvent {
+  if (move === "task") return { task: createTask() };
+  if (move === "message") return userMessageEvent;
+  return move === "artifact" ? createChunkEvent("x") : createStatusEvent(move);
 }
 
 describe("the table of legal moves [E7]", () => {
-  for (const state of STATES) {
-    for (const [at, move] of COLUMNS.entries()) {
-      const legal = TABLE[state][at] === "y";
+  for (const state of ALL_STATES) {
+    for (const [at, move] of TRANSITION_COLUMNS.entries()) {
+      const legal = EXPECTED_TRANSITIONS[state][at] === "y";
       it(`${state}: ${move} is ${legal ? "legal" : "refused"}`, () => {
-        expect(MOVES[state][move]).toBe(legal);
-        const result = fold(born(state), eventFor(move));
-        expect(isRefusal(result)).toBe(!legal);
-        if (!isRefusal(result) && "statusUpdate" in eventFor(move)) expect(result.status.state).toBe(move);
+        expect(TRANSITIONS[state][move]).toBe(legal);
+        const result = fold(createTask(state), createEventFor(move));
+        expect(isEventRefusal(result)).toBe(!legal);
+        if (!isEventRefusal(result) && "statusUpdate" in createEventFor(move))
+          expect(result.status.state).toBe(move);
       });
     }
   }
 
   it("a task begins with its birth and nothing else", () => {
-    expect(isRefusal(fold(undefined, { task: born() }))).toBe(false);
-    for (const event of [said, chunk("x"), status("TASK_STATE_WORKING")]) {
+    expect(isEventRefusal(fold(undefined, { task: createTask() }))).toBe(false);
+    for (const event of [userMessageEvent, createChunkEvent("x"), createStatusEvent("TASK_STATE_WORKING")]) {
       expect(fold(undefined, event)).toEqual({
-        refused: "the first event of a task must be the task itself",
+        refusalReason: "the first event of a task must be the task itself",
       });
     }
   });
 
   it("says in words what it refuses", () => {
-    expect(refusalOf("TASK_STATE_COMPLETED", status("TASK_STATE_WORKING"))).toEqual({
-      refused: "a task that is completed accepts no move to working",
+    expect(findRefusal("TASK_STATE_COMPLETED", createStatusEvent("TASK_STATE_WORKING"))).toEqual({
+      refusalReason: "a task that is completed accepts no move to working",
     });
   });
 });
@@ -100,55 +103,69 @@ describe("fold", () => {
   it("joins appended text, and keeps what is not plain text apart [G-07]", () => {
     const file: TaskEvent = {
       artifactUpdate: {
-        ...place,
+        ...taskIds,
         append: true,
         artifact: { artifactId: "a", parts: [{ url: "http://x/y" }] },
       },
     };
     const task = foldAll([
-      { task: born() },
-      chunk("Hel"),
-      chunk("lo", { append: true }),
+      { task: createTask() },
+      createChunkEvent("Hel"),
+      createChunkEvent("lo", { append: true }),
       file,
-      chunk("!", { append: true }),
+      createChunkEvent("!", { append: true }),
     ]);
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: "Hello" }, { url: "http://x/y" }, { text: "!" }]);
   });
 
   it("replaces an artifact that comes again without append", () => {
-    const task = foldAll([{ task: born() }, chunk("draft"), chunk("more", { append: true }), chunk("final")]);
+    const task = foldAll([
+      { task: createTask() },
+      createChunkEvent("draft"),
+      createChunkEvent("more", { append: true }),
+      createChunkEvent("final"),
+    ]);
     expect(task.artifacts).toEqual([{ artifactId: "a", parts: [{ text: "final" }] }]);
   });
 
   it("takes an appended chunk of an unknown artifact as its first [G-07]", () => {
-    const task = foldAll([{ task: born() }, chunk("x", { append: true, id: "new" })]);
+    const task = foldAll([{ task: createTask() }, createChunkEvent("x", { append: true, id: "new" })]);
     expect(task.artifacts).toEqual([{ artifactId: "new", parts: [{ text: "x" }] }]);
   });
 
   it("moves a superseded status message into the history", () => {
     const task = foldAll([
-      { task: born() },
-      status("TASK_STATE_WORKING", "one"),
-      status("TASK_STATE_WORKING", "two"),
-      status("TASK_STATE_COMPLETED"),
+      { task: createTask() },
+      createStatusEvent("TASK_STATE_WORKING", "one"),
+      createStatusEvent("TASK_STATE_WORKING", "two"),
+      createStatusEvent("TASK_STATE_COMPLETED"),
     ]);
     expect(task.history?.map(({ messageId }) => messageId)).toEqual(["one", "two"]);
     expect(task.status.message).toBeUndefined();
   });
 
   it("puts a question before its answer", () => {
-    const task = foldAll([{ task: born() }, status("TASK_STATE_INPUT_REQUIRED", "which?"), said]);
+    const task = foldAll([
+      { task: createTask() },
+      createStatusEvent("TASK_STATE_INPUT_REQUIRED", "which?"),
+      userMessageEvent,
+    ]);
     expect(task.history?.map(({ messageId }) => messageId)).toEqual(["which?", "m"]);
     expect(task.status).toEqual({ state: "TASK_STATE_INPUT_REQUIRED" });
   });
 
   it("leaves a snapshot alone, and the events too", () => {
-    const events = [{ task: born() }, said, chunk("Hel"), chunk("lo", { append: true })];
+    const events = [
+      { task: createTask() },
+      userMessageEvent,
+      createChunkEvent("Hel"),
+      createChunkEvent("lo", { append: true }),
+    ];
     const before = JSON.stringify(events);
     const task = foldAll(events);
-    const taken = snapshot(task);
+    const taken = copyTask(task);
     const frozen = JSON.stringify(taken);
-    fold(fold(task, chunk(" world", { append: true })) as Task, said);
+    fold(fold(task, createChunkEvent(" world", { append: true })) as Task, userMessageEvent);
     expect(JSON.stringify(taken)).toBe(frozen);
     expect(JSON.stringify(events)).toBe(before);
   });
@@ -163,9 +180,12 @@ describe("fold", () => {
         return Reflect.get(target, key) as unknown;
       },
     });
-    const task: Task = { ...born("TASK_STATE_WORKING"), artifacts: [{ artifactId: "a", parts: counted }] };
+    const task: Task = {
+      ...createTask("TASK_STATE_WORKING"),
+      artifacts: [{ artifactId: "a", parts: counted }],
+    };
     const append: TaskEvent = {
-      artifactUpdate: { ...place, append: true, artifact: { artifactId: "a", parts: [{ url: "x" }] } },
+      artifactUpdate: { ...taskIds, append: true, artifact: { artifactId: "a", parts: [{ url: "x" }] } },
     };
     for (let at = 0; at < 1000; at++) fold(task, append);
     const first = touched;
@@ -175,7 +195,7 @@ describe("fold", () => {
   });
 });
 
-const anyChunk = fc
+const chunkArbitrary = fc
   .record({
     text: fc.string({ maxLength: 5 }),
     id: fc.constantFrom("a", "b"),
@@ -183,16 +203,16 @@ const anyChunk = fc
     lastChunk: fc.boolean(),
   })
   .map(({ text, id, append, lastChunk }) =>
-    chunk(text, { id, ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) }),
+    createChunkEvent(text, { id, ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) }),
   );
 
 /** The events as they are after merging whatever can be. */
-function mergeAll(events: TaskEvent[]): TaskEvent[] {
+function mergeChunks(events: TaskEvent[]): TaskEvent[] {
   const merged: TaskEvent[] = [];
   let growing: MergedChunk | undefined;
   for (const event of events) {
     const last = merged.at(-1);
-    if (last && "artifactUpdate" in last && "artifactUpdate" in event && canMerge(last, event)) {
+    if (last && "artifactUpdate" in last && "artifactUpdate" in event && canMergeChunks(last, event)) {
       growing ??= new MergedChunk(last.artifactUpdate);
       growing.add(event.artifactUpdate);
       merged[merged.length - 1] = growing.event;
@@ -207,10 +227,12 @@ function mergeAll(events: TaskEvent[]): TaskEvent[] {
 describe("merging chunks", () => {
   it("changes nothing but the number of events [E6]", () => {
     fc.assert(
-      fc.property(fc.array(anyChunk, { maxLength: 30 }), (events) => {
+      fc.property(fc.array(chunkArbitrary, { maxLength: 30 }), (events) => {
         const before = JSON.stringify(events);
-        const merged = mergeAll(events);
-        expect(foldAll([{ task: born() }, ...merged])).toEqual(foldAll([{ task: born() }, ...events]));
+        const merged = mergeChunks(events);
+        expect(foldAll([{ task: createTask() }, ...merged])).toEqual(
+          foldAll([{ task: createTask() }, ...events]),
+        );
         expect(JSON.stringify(events)).toBe(before);
       }),
     );
@@ -218,30 +240,34 @@ describe("merging chunks", () => {
 
   it("joins neighbours of one artifact and keeps the mark of the last", () => {
     const chunks = [
-      chunk("Hel"),
-      chunk("l", { append: true }),
-      chunk("o", { append: true, lastChunk: true }),
+      createChunkEvent("Hel"),
+      createChunkEvent("l", { append: true }),
+      createChunkEvent("o", { append: true, lastChunk: true }),
     ];
-    expect(mergeAll(chunks)).toEqual([chunk("Hello", { lastChunk: true })]);
+    expect(mergeChunks(chunks)).toEqual([createChunkEvent("Hello", { lastChunk: true })]);
   });
 
   it.each([
-    ["another artifact", chunk("x", { id: "b", append: true }), chunk("y")],
-    ["a replacement", chunk("x"), chunk("y")],
-    ["what follows a last chunk", chunk("y", { append: true }), chunk("x", { lastChunk: true })],
-    ["a status", status("TASK_STATE_WORKING"), chunk("x")],
+    ["another artifact", createChunkEvent("x", { id: "b", append: true }), createChunkEvent("y")],
+    ["a replacement", createChunkEvent("x"), createChunkEvent("y")],
+    [
+      "what follows a last chunk",
+      createChunkEvent("y", { append: true }),
+      createChunkEvent("x", { lastChunk: true }),
+    ],
+    ["a status", createStatusEvent("TASK_STATE_WORKING"), createChunkEvent("x")],
   ])("leaves %s alone", (_, second, first) => {
-    expect(canMerge(first, second)).toBe(false);
+    expect(canMergeChunks(first, second)).toBe(false);
   });
 
   it("leaves a chunk alone that says more than its text", () => {
     const named: TaskEvent = {
       artifactUpdate: {
-        ...place,
+        ...taskIds,
         append: true,
         artifact: { artifactId: "a", name: "n", parts: [{ text: "x" }] },
       },
     };
-    expect(canMerge(chunk("y"), named)).toBe(false);
+    expect(canMergeChunks(createChunkEvent("y"), named)).toBe(false);
   });
 });

@@ -26,18 +26,30 @@
  */
 export type { JsonObject, JsonValue } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
-export { data, file, fromBase64, isPlainText, text, textOf, toBase64 } from "./message.ts";
-export type { CardContent } from "./card-violations.ts";
-export { cardViolations, checkDescription, refuseCard } from "./card-violations.ts";
-export { accepts, covers, mediaTypeOf } from "./media-type.ts";
+export { data, file, fromBase64, isPlainText, text, getText, toBase64 } from "./message.ts";
+export type { AgentCardContent } from "./agent-card-validation.ts";
+export {
+  validateAgentCardContent,
+  assertValidAgentCard,
+  assertNoCardViolations,
+} from "./agent-card-validation.ts";
+export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.ts";
 export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
-export { isInterrupted, isTerminal, stateName, TASK_STATES } from "./task.ts";
+export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
-export type { Move, Refusal } from "./fold.ts";
-export { fold, isRefusal, moveOf, MOVES, pushPart, refusalOf, snapshot } from "./fold.ts";
-export type { WriteEvent } from "./log-event.ts";
+export type { Transition, EventRefusal } from "./fold.ts";
+export {
+  fold,
+  isEventRefusal,
+  getTransition,
+  TRANSITIONS,
+  appendPart,
+  findRefusal,
+  copyTask,
+} from "./fold.ts";
+export type { EventEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
-export { canMerge, MergedChunk } from "./merge.ts";
+export { canMergeChunks, MergedChunk } from "./merged-chunk.ts";
 export type {
   AgentCapabilities,
   AgentCard,
@@ -50,7 +62,7 @@ export type {
   ProtocolBinding,
   SecurityRequirement,
   SecurityScheme,
-} from "./card.ts";
+} from "./agent-card.ts";
 export type {
   AuthenticationInfo,
   CancelTaskRequest,
@@ -73,6 +85,12 @@ export type {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
 } from "./operation.ts";
-export { isStreaming } from "./operation.ts";
-export type { A2AErrorOptions, A2AReason, CarrierReason, ErrorReason, FieldViolation } from "./error.ts";
+export { isStreamingOperation } from "./operation.ts";
+export type {
+  A2AErrorOptions,
+  A2AErrorReason,
+  TransportErrorReason,
+  ErrorReason,
+  FieldViolation,
+} from "./error.ts";
 export { A2AError } from "./error.ts";

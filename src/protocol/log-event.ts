@@ -1,7 +1,7 @@
 import type { TaskEvent } from "./event.ts";
 
 /** Writes an event as one line, for example as the JSON of another protocol version. */
-export type WriteEvent = (event: TaskEvent) => string;
+export type EventEncoder = (event: TaskEvent) => string;
 
 /**
  * An event in a task's log. Made from an event (by the runner) or from JSON text (by a store); the other form is made
@@ -12,7 +12,7 @@ export class LogEvent {
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
-  #other: { readonly write: WriteEvent; readonly text: string } | undefined;
+  #cachedEncoding: { readonly write: EventEncoder; readonly text: string } | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -20,7 +20,7 @@ export class LogEvent {
     this.#json = json;
   }
 
-  static of(seq: number, event: TaskEvent): LogEvent {
+  static create(seq: number, event: TaskEvent): LogEvent {
     return new LogEvent(seq, event, undefined);
   }
 
@@ -39,8 +39,8 @@ export class LogEvent {
   }
 
   /** The event as another text than `json`; kept for all readers who want that one, until one wants a third. */
-  writtenBy(write: WriteEvent): string {
-    if (this.#other?.write !== write) this.#other = { write, text: write(this.event) };
-    return this.#other.text;
+  encodeWith(write: EventEncoder): string {
+    if (this.#cachedEncoding?.write !== write) this.#cachedEncoding = { write, text: write(this.event) };
+    return this.#cachedEncoding.text;
   }
 }

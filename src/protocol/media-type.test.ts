@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accepts, covers, mediaTypeOf } from "./index.ts";
+import { acceptsMediaType, matchesMediaType, getMediaType } from "./index.ts";
 
 describe("a media type", () => {
   it.each([
@@ -15,20 +15,20 @@ describe("a media type", () => {
     ["application/json", ["data"], true],
     ["application/pdf", ["file"], true],
   ])("%s is covered by %j: %s", (type, modes, expected) => {
-    expect(covers(modes, type)).toBe(expected);
+    expect(matchesMediaType(modes, type)).toBe(expected);
   });
 
   it("is that of the part, else what its kind has", () => {
-    expect(mediaTypeOf({ text: "a" })).toBe("text/plain");
-    expect(mediaTypeOf({ text: "a", mediaType: "text/html" })).toBe("text/html");
-    expect(mediaTypeOf({ data: null })).toBe("application/json");
-    expect(mediaTypeOf({ raw: "" })).toBeUndefined();
-    expect(mediaTypeOf({ url: "https://a.example/x.png" })).toBeUndefined();
+    expect(getMediaType({ text: "a" })).toBe("text/plain");
+    expect(getMediaType({ text: "a", mediaType: "text/html" })).toBe("text/html");
+    expect(getMediaType({ data: null })).toBe("application/json");
+    expect(getMediaType({ raw: "" })).toBeUndefined();
+    expect(getMediaType({ url: "https://a.example/x.png" })).toBeUndefined();
   });
 
   it("is accepted by who names it, and by who names none [F-12]", () => {
-    expect(accepts({}, "image/png")).toBe(true);
-    expect(accepts({ acceptedOutputModes: [] }, "image/png")).toBe(true);
-    expect(accepts({ acceptedOutputModes: ["text/plain"] }, "image/png")).toBe(false);
+    expect(acceptsMediaType({}, "image/png")).toBe(true);
+    expect(acceptsMediaType({ acceptedOutputModes: [] }, "image/png")).toBe(true);
+    expect(acceptsMediaType({ acceptedOutputModes: ["text/plain"] }, "image/png")).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "./json.ts";
 /** Who speaks in a message (A2A §4.1.5). */
 export type Role = "ROLE_USER" | "ROLE_AGENT";
 
-interface PartCommon {
+interface PartBase {
   metadata?: JsonObject;
   /** File name, for example `report.pdf`. */
   filename?: string;
@@ -11,21 +11,21 @@ interface PartCommon {
   mediaType?: string;
 }
 
-export interface TextPart extends PartCommon {
+export interface TextPart extends PartBase {
   text: string;
 }
 
-export interface RawPart extends PartCommon {
+export interface RawPart extends PartBase {
   /** File content: standard base64 with padding. */
   raw: string;
 }
 
-export interface UrlPart extends PartCommon {
+export interface UrlPart extends PartBase {
   /** Where the file content can be fetched. */
   url: string;
 }
 
-export interface DataPart extends PartCommon {
+export interface DataPart extends PartBase {
   /** Any JSON value; `null` is a value and is kept. */
   data: JsonValue;
 }
@@ -56,7 +56,7 @@ export function isPlainText(part: Part): part is TextPart {
 }
 
 /** The text of all text parts, joined without a separator. */
-export function textOf(parts: readonly Part[]): string {
+export function getText(parts: readonly Part[]): string {
   let text = "";
   for (const part of parts) if ("text" in part) text += part.text;
   return text;

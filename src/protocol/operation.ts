@@ -1,4 +1,4 @@
-import type { AgentCard } from "./card.ts";
+import type { AgentCard } from "./agent-card.ts";
 import type { StreamResponse } from "./event.ts";
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
@@ -143,6 +143,6 @@ export type OperationName = keyof Operations;
 /** The operations that answer with a stream of events. */
 export type StreamingOperation = "SendStreamingMessage" | "SubscribeToTask";
 
-export function isStreaming(operation: OperationName): operation is StreamingOperation {
+export function isStreamingOperation(operation: OperationName): operation is StreamingOperation {
   return operation === "SendStreamingMessage" || operation === "SubscribeToTask";
 }

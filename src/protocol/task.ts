@@ -66,6 +66,6 @@ export function isInterrupted(state: TaskState): boolean {
 }
 
 /** `TASK_STATE_INPUT_REQUIRED` → `input-required`, for people and logs. */
-export function stateName(state: TaskState): string {
+export function formatTaskState(state: TaskState): string {
   return state.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-");
 }

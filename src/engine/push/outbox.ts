@@ -1,20 +1,20 @@
-import type { Scope } from "../caller.ts";
+import type { TaskScope } from "../caller.ts";
 import { systemClock, type Clock } from "../clock.ts";
-import { safely, type Observer } from "../observer.ts";
-import type { TaskStore } from "../store.ts";
-import type { Deliver, Failed } from "./deliver.ts";
-import { Lanes } from "./lanes.ts";
-import type { GoEnd, Line } from "./line.ts";
-import { Progress } from "./progress.ts";
-import { pauseAfter, retryPolicy, type RetryPolicy } from "./retry.ts";
-import type { DeadLetter, PushStore, WebhookRegistration } from "./store.ts";
-import { UnderWay } from "./under-way.ts";
-import { Watches, type Watched } from "./watches.ts";
+import { withSafeListeners, type Observer } from "../observer.ts";
+import type { TaskStore } from "../task-store.ts";
+import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
+import { FairScheduler } from "./fair-scheduler.ts";
+import type { DeliveryPageOutcome, WebhookDelivery } from "./webhook-delivery.ts";
+import { ProgressRecorder } from "./progress-recorder.ts";
+import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
+import type { DeadLetter, PushStore, WebhookRegistration } from "./push-store.ts";
+import { WaitGroup } from "./wait-group.ts";
+import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
-  /** Must have `push`, and be open before `open` is called. */
-  readonly store: TaskStore & { readonly push: PushStore };
-  readonly deliver: Deliver;
+  /** Must have `pushStore`, and be open before `open` is called. */
+  readonly store: TaskStore & { readonly pushStore: PushStore };
+  readonly deliver: NotificationSender;
   readonly observer?: Observer;
   readonly clock?: Clock;
   /** A source of numbers from 0 to 1. */
@@ -24,15 +24,15 @@ export interface OutboxOptions {
    * Deliveries under way at once to hosts that have answered. Default 64; up to half as many more to those that have not
    * yet, and a quarter for webhooks that have failed.
    */
-  readonly atOnce?: number;
+  readonly maxConcurrent?: number;
   /** Deliveries under way at once to one host. Default 8. */
-  readonly perHost?: number;
+  readonly maxPerHost?: number;
   /** Tasks whose webhooks are served from memory; what is beyond waits in the store. Default 10,000. */
-  readonly tasks?: number;
+  readonly maxTasks?: number;
 }
 
 /** Hosts that are remembered to have answered. */
-const MOST_KNOWN = 10_000;
+const MAX_RESPONSIVE_HOSTS = 10_000;
 
 /**
  * Sends push notifications (E12): to each webhook of a task the task's events in order, each until it has arrived or the
@@ -40,46 +40,57 @@ const MOST_KNOWN = 10_000;
  * only leaves word, and what is not served from memory is found again in the store.
  */
 export class Outbox {
-  readonly #store: TaskStore & { readonly push: PushStore };
-  readonly #deliver: Deliver;
+  readonly #store: TaskStore & { readonly pushStore: PushStore };
+  readonly #deliver: NotificationSender;
   readonly #observer: Observer;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #retry: RetryPolicy;
-  readonly #progress: Progress;
-  readonly #watches: Watches;
+  readonly #retryPolicy: RetryPolicy;
+  readonly #progressRecorder: ProgressRecorder;
+  readonly #activeWebhooks: ActiveWebhooks;
   /** Deliveries and look-ups. */
-  readonly #underWay = new UnderWay();
-  readonly #lanes: Lanes<Line>;
+  readonly #waitGroup = new WaitGroup();
+  readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /** Hosts that have not answered yet: apart, because anybody may name any number of them that hang. */
-  readonly #newcomers: Lanes<Line>;
+  readonly #newHostScheduler: FairScheduler<WebhookDelivery>;
   /** Those that failed last: apart, so that receivers that hang leave the others their places. */
-  readonly #retries: Lanes<Line>;
+  readonly #retryScheduler: FairScheduler<WebhookDelivery>;
   /** Hosts whose last answer was a success. */
-  readonly #known = new Set<string>();
-  readonly #stop = new AbortController();
-  #closing = false;
+  readonly #responsiveHosts = new Set<string>();
+  readonly #stopController = new AbortController();
+  #isClosing = false;
 
   constructor(options: OutboxOptions) {
-    const { store, clock = systemClock, atOnce = 64, perHost = 8 } = options;
+    const { store, clock = systemClock, maxConcurrent: atOnce = 64, maxPerHost: perHost = 8 } = options;
     this.#store = store;
     this.#deliver = options.deliver;
-    this.#observer = safely(options.observer ?? {});
+    this.#observer = withSafeListeners(options.observer ?? {});
     this.#clock = clock;
     this.#random = options.random ?? Math.random;
-    this.#retry = retryPolicy(options.retry);
-    this.#lanes = new Lanes({ atOnce, perLane: perHost });
-    this.#newcomers = new Lanes({ atOnce: Math.ceil(atOnce / 2), perLane: Math.ceil(perHost / 2) });
-    this.#retries = new Lanes({ atOnce: Math.ceil(atOnce / 4), perLane: Math.ceil(perHost / 4) });
+    this.#retryPolicy = resolveRetryPolicy(options.retry);
+    this.#responsiveScheduler = new FairScheduler({ atOnce, perLane: perHost });
+    this.#newHostScheduler = new FairScheduler({
+      atOnce: Math.ceil(atOnce / 2),
+      perLane: Math.ceil(perHost / 2),
+    });
+    this.#retryScheduler = new FairScheduler({
+      atOnce: Math.ceil(atOnce / 4),
+      perLane: Math.ceil(perHost / 4),
+    });
     const onError = (error: unknown, taskId?: string): void =>
       this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
-    this.#progress = new Progress(store.push, clock, () => this.#watches.sweep(), onError);
-    this.#watches = new Watches({
-      store: store.push,
+    this.#progressRecorder = new ProgressRecorder(
+      store.pushStore,
       clock,
-      progress: this.#progress,
-      underWay: this.#underWay,
-      mostTasks: options.tasks ?? 10_000,
+      () => this.#activeWebhooks.evictIdle(),
+      onError,
+    );
+    this.#activeWebhooks = new ActiveWebhooks({
+      store: store.pushStore,
+      clock,
+      progressRecorder: this.#progressRecorder,
+      waitGroup: this.#waitGroup,
+      maxTasks: options.maxTasks ?? 10_000,
       onReady: (line) => this.#enqueue(line),
       onError,
     });
@@ -87,135 +98,155 @@ export class Outbox {
 
   /** Goes on with all that is owed since before; in the background, because it may be much. */
   open(): void {
-    void this.#watches.refill();
+    void this.#activeWebhooks.loadDue();
   }
 
   /** Word of a commit, and of the webhooks that were registered with it. Never throws. */
-  wake(task: Watched, registered?: readonly WebhookRegistration[]): void {
-    this.#watches.wake(task, registered);
+  notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void {
+    this.#activeWebhooks.notifyCommit(task, registered);
   }
 
   /** Word that the task's webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
-  changed(scope: Scope, taskId: string, id: string, key?: number): void {
-    this.#watches.changed(scope, taskId, id, key);
+  notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
+    this.#activeWebhooks.notifyWebhookChange(scope, taskId, id, key);
   }
 
   /** Lets what is under way arrive, for `graceMs` at most; what is not then is owed by the next process. */
   async close(graceMs: number): Promise<void> {
-    this.#closing = true;
-    this.#watches.close();
-    const quiet = this.#underWay.quiet();
+    this.#isClosing = true;
+    this.#activeWebhooks.stopRefilling();
+    const quiet = this.#waitGroup.wait();
     if (quiet) {
-      const cancel = this.#clock.after(graceMs, () => this.#stop.abort());
+      const cancel = this.#clock.schedule(graceMs, () => this.#stopController.abort());
       await quiet;
       cancel();
     }
-    this.#stop.abort();
-    this.#watches.forgetRetries();
-    this.#progress.stop();
-    await this.#progress.flush();
-    this.#progress.stop();
+    this.#stopController.abort();
+    this.#activeWebhooks.cancelRetries();
+    this.#progressRecorder.cancelScheduledFlush();
+    await this.#progressRecorder.flush();
+    this.#progressRecorder.cancelScheduledFlush();
   }
 
-  #enqueue(line: Line): void {
-    if (this.#closing && line.state === "waiting") return;
+  #enqueue(line: WebhookDelivery): void {
+    if (this.#isClosing && line.state === "waiting") return;
     line.state = "ready";
-    this.#underWay.begin();
-    this.#laneOf(line).add(line.host, line);
-    this.#dispatch();
+    this.#waitGroup.add();
+    this.#selectScheduler(line).enqueue(line.host, line);
+    this.#dispatchAll();
   }
 
-  #laneOf(line: Line): Lanes<Line> {
-    if (line.failures > 0) return this.#retries;
-    return this.#known.has(line.host) ? this.#lanes : this.#newcomers;
+  #selectScheduler(line: WebhookDelivery): FairScheduler<WebhookDelivery> {
+    if (line.failureCount > 0) return this.#retryScheduler;
+    return this.#responsiveHosts.has(line.host) ? this.#responsiveScheduler : this.#newHostScheduler;
   }
 
-  #dispatch(): void {
-    for (const lanes of [this.#lanes, this.#newcomers, this.#retries]) {
-      for (let line = lanes.next(); line; line = lanes.next()) void this.#serve(line, lanes);
+  #dispatchAll(): void {
+    for (const lanes of [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler]) {
+      for (let line = lanes.startNext(); line; line = lanes.startNext()) void this.#runDelivery(line, lanes);
     }
   }
 
-  async #serve(line: Line, lanes: Lanes<Line>): Promise<void> {
+  async #runDelivery(line: WebhookDelivery, lanes: FairScheduler<WebhookDelivery>): Promise<void> {
     line.state = "working";
-    const end = await this.#go(line);
-    lanes.leave(line.host);
+    const end = await this.#deliverPage(line);
+    lanes.release(line.host);
     line.state = "idle";
-    if (!line.gone) this.#conclude(line, end);
-    this.#dispatch();
-    this.#underWay.end();
+    if (!line.isObsolete) this.#applyOutcome(line, end);
+    this.#dispatchAll();
+    this.#waitGroup.done();
   }
 
-  async #go(line: Line): Promise<GoEnd> {
-    if (line.gone || this.#stop.signal.aborted) return "gone";
+  async #deliverPage(line: WebhookDelivery): Promise<DeliveryPageOutcome> {
+    if (line.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
-      return await line.go(this.#store, this.#deliver, this.#stop.signal, () => this.#arrived(line));
+      return await line.deliverPage(this.#store, this.#deliver, this.#stopController.signal, () =>
+        this.#recordDelivered(line),
+      );
     } catch (error) {
       this.#observer.onError?.({ where: "push", error, taskId: line.webhook.taskId });
       return { ok: false, reason: "the task store does not answer" };
     }
   }
 
-  #conclude(line: Line, end: GoEnd): void {
-    if (end === "more" || (end === "caught up" && line.grown)) this.#enqueue(line);
-    else if (end === "caught up") this.#watches.rest(line);
-    else if (end === "finished") this.#finish(line);
-    else if (end !== "gone" && !this.#stop.signal.aborted) this.#failed(line, end);
+  #applyOutcome(line: WebhookDelivery, end: DeliveryPageOutcome): void {
+    if (end === "more" || (end === "caught up" && line.hasNewEvents)) this.#enqueue(line);
+    else if (end === "caught up") this.#activeWebhooks.markIdle(line);
+    else if (end === "finished") this.#recordFinished(line);
+    else if (end !== "gone" && !this.#stopController.signal.aborted) this.#recordFailure(line, end);
   }
 
-  #arrived(line: Line): void {
-    line.failures = 0;
+  #recordDelivered(line: WebhookDelivery): void {
+    line.failureCount = 0;
     line.failingSince = undefined;
-    this.#know(line.host);
-    if (line.gone) return;
+    this.#addResponsiveHost(line.host);
+    if (line.isObsolete) return;
     const { key, scope, taskId, config } = line.webhook;
-    this.#progress.note({ key, delivered: line.seq, finished: false });
-    this.#observer.onPush?.({ scope, taskId, configId: config.id, seq: line.seq, outcome: "delivered" });
+    this.#progressRecorder.record({ key, deliveredSeq: line.deliveredSeq, isFinished: false });
+    this.#observer.onPush?.({
+      scope,
+      taskId,
+      configId: config.id,
+      seq: line.deliveredSeq,
+      outcome: "delivered",
+    });
   }
 
-  #know(host: string): void {
-    if (this.#known.has(host)) return;
-    const [oldest] = this.#known.size < MOST_KNOWN ? [] : this.#known;
-    if (oldest !== undefined) this.#known.delete(oldest);
-    this.#known.add(host);
+  #addResponsiveHost(host: string): void {
+    if (this.#responsiveHosts.has(host)) return;
+    const [oldest] = this.#responsiveHosts.size < MAX_RESPONSIVE_HOSTS ? [] : this.#responsiveHosts;
+    if (oldest !== undefined) this.#responsiveHosts.delete(oldest);
+    this.#responsiveHosts.add(host);
   }
 
-  #finish(line: Line): void {
-    this.#progress.note({ key: line.webhook.key, delivered: line.seq, finished: true });
-    this.#watches.drop(line);
+  #recordFinished(line: WebhookDelivery): void {
+    this.#progressRecorder.record({
+      key: line.webhook.key,
+      deliveredSeq: line.deliveredSeq,
+      isFinished: true,
+    });
+    this.#activeWebhooks.remove(line);
   }
 
-  #failed(line: Line, { reason, retryAfterMs, hopeless }: Failed): void {
+  #recordFailure(
+    line: WebhookDelivery,
+    { reason, retryAfterMs, isPermanent: hopeless }: DeliveryFailure,
+  ): void {
     const now = this.#clock.now();
     const first = line.failingSince === undefined;
     line.failingSince ??= now;
-    line.failures++;
-    this.#known.delete(line.host);
-    line.rest();
+    line.failureCount++;
+    this.#responsiveHosts.delete(line.host);
+    line.releaseProjection();
     const { key, scope, taskId, config } = line.webhook;
-    const seen = { scope, taskId, configId: config.id, seq: line.seq + 1, reason };
-    if (hopeless || now - line.failingSince >= this.#retry.giveUpAfterMs) {
+    const seen = { scope, taskId, configId: config.id, seq: line.deliveredSeq + 1, reason };
+    if (hopeless || now - line.failingSince >= this.#retryPolicy.giveUpAfterMs) {
       const dead: DeadLetter = { at: now, reason };
-      this.#progress.note({
+      this.#progressRecorder.record({
         key,
-        delivered: line.seq,
-        finished: false,
+        deliveredSeq: line.deliveredSeq,
+        isFinished: false,
         failingSince: line.failingSince,
-        dead,
+        deadLetter: dead,
       });
       this.#observer.onPush?.({ ...seen, outcome: "dead" });
-      this.#watches.drop(line);
+      this.#activeWebhooks.remove(line);
       return;
     }
     if (first) {
-      this.#progress.note({ key, delivered: line.seq, finished: false, failingSince: line.failingSince });
+      this.#progressRecorder.record({
+        key,
+        deliveredSeq: line.deliveredSeq,
+        isFinished: false,
+        failingSince: line.failingSince,
+      });
     }
-    const pause = pauseAfter(line.failures, this.#random(), this.#retry, retryAfterMs);
+    const pause = computeRetryDelay(line.failureCount, this.#random(), this.#retryPolicy, retryAfterMs);
     this.#observer.onPush?.({ ...seen, outcome: "failed", retryInMs: pause });
-    if (this.#closing) return;
+    if (this.#isClosing) return;
     line.state = "waiting";
-    line.forgetRetry = this.#clock.after(pause, () => {
-      line.forgetRetry = undefined;
+    line.cancelRetry = this.#clock.schedule(pause, () => {
+      line.cancelRetry = undefined;
       this.#enqueue(line);
     });
   }

@@ -6,7 +6,7 @@ import { A2AError } from "../../protocol/index.ts";
  * of `log`: its events as JSON lines, under the seq of the last one. Snapshots have a table of their own: beside the
  * columns that every append changes they would be rewritten with them. Why so: docs/decisions/003-sqlite-layout.md.
  */
-const TABLES = `
+const TASK_TABLES = `
   CREATE TABLE scope (
     key INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -78,19 +78,19 @@ const TURN_TABLE = `
 `;
 
 /** What each version added to the one before. */
-const STEPS = [TABLES, PUSH_TABLES, TURN_TABLE];
-const VERSION = STEPS.length;
+const MIGRATIONS = [TASK_TABLES, PUSH_TABLES, TURN_TABLE];
+const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** Creates the tables in an empty database, adds those that an older one lacks; refuses one that a newer Colloquy wrote. */
-export function prepareSchema(db: DatabaseSync, path: string): void {
+export function migrateSchema(db: DatabaseSync, path: string): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
-  if (version > VERSION) {
+  if (version > SCHEMA_VERSION) {
     throw new A2AError(
       "UNAVAILABLE",
-      `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${VERSION}); upgrade Colloquy or choose another file.`,
+      `${path} was written by a newer version of Colloquy (schema ${version}, this one knows ${SCHEMA_VERSION}); upgrade Colloquy or choose another file.`,
     );
   }
-  if (version === VERSION) return;
-  const missing = STEPS.slice(version).join("");
-  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${VERSION}; COMMIT;`);
+  if (version === SCHEMA_VERSION) return;
+  const missing = MIGRATIONS.slice(version).join("");
+  db.exec(`BEGIN IMMEDIATE; ${missing} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT;`);
 }

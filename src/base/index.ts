@@ -1,5 +1,0 @@
-/** Tools without a subject: they know no agent, no task and no protocol. Every room may use them; they use nothing. */
-export { Bag, type Bagged } from "./bag.ts";
-export { Deferred } from "./deferred.ts";
-export { SlotMap } from "./slot-map.ts";
-export { Recent } from "./recent.ts";

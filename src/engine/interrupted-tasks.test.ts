@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import {
+  alice,
+  inputRequiredEvent,
+  bob,
+  completedEvent,
+  createEngineFixture,
+  createRequest,
+  getResponseTask,
+  workingEvent,
+} from "./engine.fixture.ts";
+import type { TaskListQuery } from "./task-store.ts";
+import type { AgentEvent } from "./agent.ts";
+
+const authRequiredEvent: AgentEvent = { status: { state: "TASK_STATE_AUTH_REQUIRED" } };
+
+it("a run learns which other tasks of its caller wait in its context, the newest first [F-16, E13]", async () => {
+  const { engine, agent: puppet, clock } = createEngineFixture();
+  const ask = async (event: AgentEvent, contextId: string, caller = alice): Promise<string> => {
+    clock.advance(1000);
+    const answer = engine.sendMessage(createRequest("first", { contextId }), caller);
+    (await puppet.waitForRun(puppet.runs.length)).emit(event).end();
+    return getResponseTask(await answer).id;
+  };
+  const first = await ask(inputRequiredEvent, "here");
+  const second = await ask(authRequiredEvent, "here");
+  await ask(completedEvent, "here");
+  await ask(inputRequiredEvent, "elsewhere");
+  await ask(inputRequiredEvent, "here", bob);
+
+  void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  const { run } = await puppet.waitForRun(5);
+  const tasks = await run.listInterruptedTasks();
+  expect(tasks.map(({ id }) => id)).toEqual([second, first]);
+  expect(tasks[1]?.status.message?.parts).toEqual([{ text: "which?" }]);
+
+  // What an agent does to its copies changes no task.
+  tasks[1]?.history?.splice(0);
+  expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
+});
+
+it("a task that has just been answered waits no more, and none waits for itself [F-16]", async () => {
+  const { engine, agent: puppet } = createEngineFixture();
+  const answer = engine.sendMessage(createRequest("first", { contextId: "here" }), alice);
+  (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+  const { id } = getResponseTask(await answer);
+  const configuration = { returnImmediately: true };
+  const answering = engine.sendMessage(createRequest("answer", { taskId: id, configuration }), alice);
+  const answered = (await puppet.waitForRun(1)).emit(workingEvent);
+  await answering;
+  void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  expect(await (await puppet.waitForRun(2)).run.listInterruptedTasks()).toEqual([]);
+  expect(await answered.run.listInterruptedTasks()).toEqual([]);
+});
+
+it("nothing is looked up for a run that does not ask, and little for one that does [E14]", async () => {
+  const { engine, agent: puppet, store } = createEngineFixture();
+  const asked: TaskListQuery[] = [];
+  const list = store.list.bind(store);
+  store.list = (scope, query) => {
+    asked.push(query);
+    return list(scope, query);
+  };
+  void engine.sendMessage(createRequest("one", { contextId: "here" }), alice).catch(() => {});
+  const { run } = await puppet.waitForRun(0);
+  expect(asked).toEqual([]);
+  await run.listInterruptedTasks();
+  expect(asked.map(({ contextId, limit }) => [contextId, limit])).toEqual([
+    ["here", 50],
+    ["here", 50],
+  ]);
+});

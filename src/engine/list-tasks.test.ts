@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, type ListTasksRequest, type Task } from "../protocol/index.ts";
+import {
+  alice,
+  inputRequiredEvent,
+  createChunkEvent,
+  createEngineFixture,
+  createRequest,
+} from "./engine.fixture.ts";
+
+/** Five tasks, one second apart: the odd ones in context "odd", the last one waiting for input. */
+async function createFiveTasks(): Promise<ReturnType<typeof createEngineFixture> & { ids: string[] }> {
+  const set = createEngineFixture();
+  const ids: string[] = [];
+  for (let at = 0; at < 5; at++) {
+    const answer = set.engine.sendMessage(
+      createRequest(`${at}`, { contextId: at % 2 ? "odd" : "even" }),
+      alice,
+    );
+    const run = await set.agent.waitForRun(at);
+    run.emit(createChunkEvent("out", false));
+    if (at === 4) run.emit(inputRequiredEvent);
+    run.end();
+    ids.push(((await answer) as { task: Task }).task.id);
+    set.clock.advance(1000);
+  }
+  return { ...set, ids };
+}
+
+describe("ListTasks", () => {
+  it("lists the newest status first, whole and counted, without artifacts [F-32, F-34, F-35]", async () => {
+    const { engine, ids } = await createFiveTasks();
+    const page = await engine.listTasks({}, alice);
+    expect(page.tasks.map(({ id }) => id)).toEqual(ids.toReversed());
+    expect(page).toMatchObject({ nextPageToken: "", pageSize: 50, totalSize: 5 });
+    expect(page.tasks.every((task) => !("artifacts" in task))).toBe(true);
+    const whole = await engine.listTasks({ includeArtifacts: true }, alice);
+    expect(whole.tasks.every(({ artifacts }) => artifacts?.length === 1)).toBe(true);
+  });
+
+  it("pages without losing or repeating a task, also when tasks change meanwhile [F-32, F-33]", async () => {
+    const { engine, agent: puppet, ids } = await createFiveTasks();
+    const seen: string[] = [];
+    let pageToken = "";
+    do {
+      const page = await engine.listTasks({ pageSize: 2, ...(pageToken ? { pageToken } : {}) }, alice);
+      seen.push(...page.tasks.map(({ id }) => id));
+      ({ nextPageToken: pageToken } = page);
+      if (seen.length === 2) {
+        // The task that the cursor's page began with moves to the front.
+        const answer = engine.sendMessage(createRequest("go on", { taskId: ids[4] as string }), alice);
+        (await puppet.waitForRun(5)).end();
+        await answer;
+      }
+    } while (pageToken);
+    expect(seen).toEqual(ids.toReversed());
+  });
+
+  it("pages through a context of any name [F-32, F-36]", async () => {
+    const { engine, agent: puppet } = createEngineFixture();
+    for (let at = 0; at < 2; at++) {
+      const answer = engine.sendMessage(createRequest("hi", { contextId: "会話 \ud83d" }), alice);
+      (await puppet.waitForRun(at)).end();
+      await answer;
+    }
+    const filter = { contextId: "会話 \ud83d", pageSize: 1 };
+    const { nextPageToken: pageToken } = await engine.listTasks(filter, alice);
+    expect((await engine.listTasks({ ...filter, pageToken }, alice)).tasks).toHaveLength(1);
+  });
+
+  it.each<[string, ListTasksRequest, number[]]>([
+    ["context", { contextId: "odd" }, [3, 1]],
+    ["status", { status: "TASK_STATE_INPUT_REQUIRED" }, [4]],
+    ["time, inclusive", { statusTimestampAfter: "2026-01-01T00:00:03.000Z" }, [4, 3]],
+    ["all of them together", { contextId: "even", status: "TASK_STATE_COMPLETED" }, [2, 0]],
+  ])("filters by %s [F-36]", async (_, filter, expected) => {
+    const { engine, ids } = await createFiveTasks();
+    const page = await engine.listTasks(filter, alice);
+    expect(page.tasks.map(({ id }) => ids.indexOf(id))).toEqual(expected);
+    expect(page.totalSize).toBe(expected.length);
+  });
+
+  it("cuts the history as asked [F-31]", async () => {
+    const { engine } = await createFiveTasks();
+    const none = await engine.listTasks({ historyLength: 0 }, alice);
+    expect(none.tasks.every((task) => !("history" in task))).toBe(true);
+    expect((await engine.listTasks({ historyLength: 1 }, alice)).tasks[0]?.history).toHaveLength(1);
+  });
+
+  it("refuses a token that is not its own, or that belongs to other filters [F-37]", async () => {
+    const { engine } = await createFiveTasks();
+    const { nextPageToken: pageToken } = await engine.listTasks({ pageSize: 1 }, alice);
+    for (const request of [
+      { pageToken: "rubbish" },
+      { pageToken: btoa("[1,2]") },
+      { pageToken, contextId: "odd" },
+    ]) {
+      const refused = engine.listTasks(request, alice);
+      await expect(refused).rejects.toBeInstanceOf(A2AError);
+      await expect(refused).rejects.toMatchObject({
+        reason: "INVALID_PARAMS",
+        violations: [{ field: "pageToken" }],
+      });
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import {
+  A2AError,
+  fromBase64,
+  toBase64,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type Task,
+} from "../protocol/index.ts";
+import type { TaskScope } from "./caller.ts";
+import { limitHistory } from "./history.ts";
+import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
+
+const DEFAULT_PAGE_SIZE = 50;
+
+/** ListTasks (A2A §3.1.4): the caller's tasks, newest status first. */
+export async function listTasks(
+  store: TaskStore,
+  scope: TaskScope,
+  request: ListTasksRequest,
+): Promise<ListTasksResponse> {
+  const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
+  const filter = toTaskListFilter(request);
+  const after = request.pageToken ? decodePageToken(request.pageToken, filter) : undefined;
+  const page = await store.list(scope, { ...filter, ...(after ? { after } : {}), limit: pageSize });
+  return {
+    tasks: page.tasks.map((task) => selectTaskFields(task, request)),
+    nextPageToken: page.hasMore ? encodePageToken(page.tasks, filter) : "",
+    pageSize,
+    totalSize: page.total,
+  };
+}
+
+type TaskListFilter = Pick<TaskListQuery, "contextId" | "status" | "statusSince">;
+
+function toTaskListFilter({ contextId, status, statusTimestampAfter }: ListTasksRequest): TaskListFilter {
+  return {
+    ...(contextId ? { contextId } : {}),
+    ...(status ? { status } : {}),
+    ...(statusTimestampAfter ? { statusSince: statusTimestampAfter } : {}),
+  };
+}
+
+function selectTaskFields(task: Task, request: ListTasksRequest): Task {
+  const { artifacts, ...rest } = limitHistory(task, request.historyLength);
+  return request.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
+}
+
+/** A token is the place behind the page's last task, and the filter that it belongs to. */
+function encodePageToken(tasks: Task[], filter: TaskListFilter): string {
+  const last = tasks.at(-1);
+  const place = [last?.status.timestamp ?? "", last?.id ?? "", formatFilterKey(filter)];
+  const base64 = toBase64(new TextEncoder().encode(JSON.stringify(place)));
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function decodePageToken(token: string, filter: TaskListFilter): TaskListCursor {
+  const [timestamp, taskId, of] = parsePageToken(token);
+  if (typeof timestamp !== "string" || typeof taskId !== "string")
+    throw createPageTokenError("is not a token of this server");
+  if (of !== formatFilterKey(filter)) throw createPageTokenError("belongs to a list with other filters");
+  return { timestamp, taskId };
+}
+
+function parsePageToken(token: string): unknown[] {
+  try {
+    const place: unknown = JSON.parse(new TextDecoder().decode(fromBase64(token)));
+    return Array.isArray(place) ? place : [];
+  } catch {
+    return [];
+  }
+}
+
+function formatFilterKey({ contextId, status, statusSince: since }: TaskListFilter): string {
+  return [contextId, status, since].map((value) => value ?? "").join("|");
+}
+
+function createPageTokenError(why: string): A2AError {
+  return A2AError.invalidParams([
+    { field: "pageToken", description: `${why}; leave it out to begin with the first page` },
+  ]);
+}

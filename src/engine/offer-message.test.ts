@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, getText, type JsonObject, type Message, type Task } from "../protocol/index.ts";
+import {
+  alice,
+  inputRequiredEvent,
+  bob,
+  createChunkEvent,
+  collectEvents,
+  createEngineFixture,
+  ScriptedAgent,
+  getErrorReason,
+  createRequest,
+  flushEventLoop,
+  getResponseTask,
+  formatEvent,
+  workingEvent,
+} from "./engine.fixture.ts";
+
+/** Takes what begins with an exclamation mark, and refuses what begins with a question mark. */
+class SelectiveAgent extends ScriptedAgent {
+  readonly taken: { text: string; task: Task; caller: object }[] = [];
+
+  deliver(message: Message, task: Task, caller: object): boolean {
+    const text = getText(message.parts);
+    if (text.startsWith("?"))
+      throw A2AError.invalidParams([{ field: "message", description: "no questions" }]);
+    if (!text.startsWith("!")) return false;
+    this.taken.push({ text, task, caller });
+    return true;
+  }
+}
+
+describe("a message for an agent at work", () => {
+  it("is taken by an agent that wants it, joins the history, and leaves streams and the turn alone", async () => {
+    const puppet = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    const all = engine.sendStreamingMessage(createRequest("begin"), alice).then(collectEvents);
+    const run = await puppet.waitForRun(0);
+    run.emit(workingEvent, createChunkEvent("before ", false));
+    await flushEventLoop();
+    const { taskId } = run.run;
+
+    const answer = getResponseTask(await engine.sendMessage(createRequest("!budget 3", { taskId }), alice));
+    expect(answer.status.state).toBe("TASK_STATE_WORKING");
+    expect(puppet.taken.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
+
+    run.emit(createChunkEvent("after")).end();
+    expect((await all).map(({ event }) => formatEvent(event))).toEqual([
+      "task SUBMITTED",
+      "WORKING",
+      "before ",
+      "after",
+      "COMPLETED",
+    ]);
+    const task = await engine.getTask({ id: taskId }, alice);
+    expect(task.history?.map(({ parts }) => getText(parts))).toEqual(["begin", "!budget 3"]);
+    expect(puppet.runs).toHaveLength(1);
+  });
+
+  it("is followed by whoever streams it, until the turn that runs has stopped", async () => {
+    const puppet = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    void engine.sendMessage(createRequest("begin"), alice);
+    const run = await puppet.waitForRun(0);
+    run.emit(workingEvent);
+    await flushEventLoop();
+    const all = engine
+      .sendStreamingMessage(createRequest("!now", { taskId: run.run.taskId }), alice)
+      .then(collectEvents);
+    await flushEventLoop();
+    run.emit(inputRequiredEvent).end();
+    expect((await all).map(({ event }) => formatEvent(event))).toEqual(["task WORKING", "INPUT_REQUIRED"]);
+  });
+
+  it("counts once, however often it is sent [E10]", async () => {
+    const puppet = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    void engine.sendMessage(createRequest("begin"), alice);
+    const run = await puppet.waitForRun(0);
+    run.emit(workingEvent);
+    await flushEventLoop();
+    const same = createRequest("!once", { taskId: run.run.taskId });
+    await Promise.all([engine.sendMessage(same, alice), engine.sendMessage(same, alice)]);
+    await engine.sendMessage(same, alice);
+    expect(puppet.taken).toHaveLength(1);
+    run.end();
+  });
+
+  it("is refused when the agent does not take it, as ever, and with the agent's own reason when it has one", async () => {
+    const puppet = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    void engine.sendMessage(createRequest("begin"), alice);
+    const run = await puppet.waitForRun(0);
+    run.emit(workingEvent);
+    await flushEventLoop();
+    const { taskId } = run.run;
+    expect(await getErrorReason(engine.sendMessage(createRequest("more", { taskId }), alice))).toBe(
+      "UNSUPPORTED_OPERATION",
+    );
+    expect(await getErrorReason(engine.sendMessage(createRequest("?why", { taskId }), alice))).toBe(
+      "INVALID_PARAMS",
+    );
+    expect(await getErrorReason(engine.sendMessage(createRequest("!mine", { taskId }), bob))).toBe(
+      "TASK_NOT_FOUND",
+    );
+    expect(puppet.taken).toEqual([]);
+    run.end();
+  });
+
+  it("is not shown to an agent that waits for its user, or has ended", async () => {
+    const puppet = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    const asking = engine.sendMessage(createRequest("begin"), alice);
+    (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+    const { id: taskId } = getResponseTask(await asking);
+    const answering = engine.sendMessage(createRequest("!answer", { taskId }), alice);
+    (await puppet.waitForRun(1)).end();
+    await answering;
+    expect(await getErrorReason(engine.sendMessage(createRequest("!late", { taskId }), alice))).toBe(
+      "UNSUPPORTED_OPERATION",
+    );
+    expect(puppet.taken).toEqual([]);
+  });
+});
+
+describe("what the request to cancel says", () => {
+  const metadata = { why: "timeout" };
+
+  it("is known to the run before it ends", async () => {
+    const { engine, agent: puppet } = createEngineFixture();
+    void engine.sendMessage(createRequest("begin"), alice);
+    const agent = await puppet.waitForRun(0);
+    const { run } = agent;
+    await flushEventLoop();
+    expect(run.cancelMetadata).toBeUndefined();
+    let told: JsonObject | undefined;
+    run.signal.addEventListener("abort", () => {
+      told = run.cancelMetadata;
+      agent.end();
+    });
+    await engine.cancelTask({ id: run.taskId, metadata }, alice);
+    expect(told).toEqual(metadata);
+  });
+
+  it("is nothing when the server closes", async () => {
+    const { engine, agent: puppet } = createEngineFixture();
+    void engine.sendMessage(createRequest("begin"), alice).catch(() => {});
+    const found = await puppet.waitForRun(0);
+    found.run.signal.addEventListener("abort", () => found.end());
+    await engine.close(1000);
+    expect(found.run.cancelMetadata).toBeUndefined();
+  });
+
+  it("is told to an agent whose task waited", async () => {
+    const told: JsonObject[] = [];
+    class CancelRecordingAgent extends ScriptedAgent {
+      onTaskCanceled(_task: Task, _caller: object, said: JsonObject): void {
+        told.push(said);
+      }
+    }
+    const puppet = new CancelRecordingAgent();
+    const { engine } = createEngineFixture({ agent: puppet });
+    for (const [at, cancel] of [{ metadata }, {}].entries()) {
+      const asking = engine.sendMessage(createRequest("begin"), alice);
+      (await puppet.waitForRun(at)).emit(inputRequiredEvent).end();
+      await engine.cancelTask({ id: getResponseTask(await asking).id, ...cancel }, alice);
+    }
+    expect(told).toEqual([metadata, {}]);
+  });
+});

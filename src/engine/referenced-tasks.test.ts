@@ -1,0 +1,56 @@
+import { expect, it } from "vitest";
+import {
+  alice,
+  bob,
+  completedEvent,
+  createEngineFixture,
+  createRequest,
+  getResponseTask,
+  workingEvent,
+} from "./engine.fixture.ts";
+
+it("a run reads the tasks that its message refers to, and nobody else's [F-16, E13]", async () => {
+  const { engine, agent: puppet } = createEngineFixture();
+  const ask = async (text: string, caller: typeof alice): Promise<string> => {
+    const answer = engine.sendMessage(createRequest(text), caller);
+    (await puppet.waitForRun(puppet.runs.length)).emit(completedEvent).end();
+    return getResponseTask(await answer).id;
+  };
+  const first = await ask("first", alice);
+  const theirs = await ask("theirs", bob);
+  const underWay = engine.sendMessage(
+    createRequest("under way", { configuration: { returnImmediately: true } }),
+    alice,
+  );
+  (await puppet.waitForRun(2)).emit(workingEvent);
+  const live = getResponseTask(await underWay).id;
+
+  const referenceTaskIds = [live, "no-such-task", theirs, first, live];
+  void engine.sendMessage(createRequest("go on", { referenceTaskIds }), alice).catch(() => {});
+  const { run } = await puppet.waitForRun(3);
+  const tasks = await run.loadReferencedTasks();
+  expect(tasks.map(({ id }) => id)).toEqual([live, first]);
+  expect(tasks[1]?.status.state).toBe("TASK_STATE_COMPLETED");
+
+  // What an agent does to its copies changes no task.
+  tasks[1]?.history?.splice(0);
+  expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
+});
+
+it("a run reads a bounded number of them [F-16, E14]", async () => {
+  const { engine, agent: puppet } = createEngineFixture();
+  const answer = engine.sendMessage(createRequest("one"), alice);
+  (await puppet.waitForRun(0)).emit(completedEvent).end();
+  const { id } = getResponseTask(await answer);
+  const unknown = Array.from({ length: 50 }, (_, at) => `unknown-${at}`);
+  void engine
+    .sendMessage(createRequest("many", { referenceTaskIds: [...unknown, id] }), alice)
+    .catch(() => {});
+  expect(await (await puppet.waitForRun(1)).run.loadReferencedTasks()).toEqual([]);
+});
+
+it("a run whose message refers to nothing reads nothing [F-16]", async () => {
+  const { engine, agent: puppet } = createEngineFixture();
+  void engine.sendMessage(createRequest("alone"), alice).catch(() => {});
+  expect(await (await puppet.waitForRun(0)).run.loadReferencedTasks()).toEqual([]);
+});

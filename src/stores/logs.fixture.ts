@@ -1,0 +1,143 @@
+/** Logs for the tests of stores: by hand, and at random. */
+import * as fc from "fast-check";
+import type { LogAppend, TaskScope } from "../engine/index.ts";
+import {
+  fold,
+  isEventRefusal,
+  isTerminal,
+  LogEvent,
+  findRefusal,
+  TASK_STATES,
+  text,
+  type Message,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+} from "../protocol/index.ts";
+
+export const aliceScope: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
+export const bobScope: TaskScope = { ...aliceScope, principal: "bob" };
+
+/** `2026-01-01T00:00:00.000Z` and so many milliseconds. */
+export function formatTestTime(milliseconds: number): string {
+  return new Date(Date.UTC(2026, 0, 1) + milliseconds).toISOString();
+}
+
+export function createTaskEvent(
+  taskId: string,
+  { contextId = "talk", message, time = 0 }: { contextId?: string; message?: Message; time?: number } = {},
+): TaskEvent {
+  const status = { state: "TASK_STATE_SUBMITTED", timestamp: formatTestTime(time) } as const;
+  return { task: { id: taskId, contextId, status, ...(message && { history: [message] }) } };
+}
+
+export function createStatusEvent(taskId: string, state: TaskState, time = 0): TaskEvent {
+  return { statusUpdate: { taskId, contextId: "talk", status: { state, timestamp: formatTestTime(time) } } };
+}
+
+export function createChunkEvent(taskId: string, words: string): TaskEvent {
+  const artifact = { artifactId: "answer", parts: [text(words)] };
+  return { artifactUpdate: { taskId, contextId: "talk", artifact, append: true } };
+}
+
+export function createUserMessage(messageId: string): Message {
+  return { messageId, role: "ROLE_USER", parts: [text("hello")] };
+}
+
+/** The append that puts `events` behind the first `after` ones of alice's log; the status is the newest among them. */
+export function createAppend(
+  taskId: string,
+  after: number,
+  events: readonly TaskEvent[],
+  options: Partial<LogAppend> = {},
+): LogAppend {
+  const newest = events.findLast((event) => "task" in event || "statusUpdate" in event);
+  const holder = newest && ("task" in newest ? newest.task : "statusUpdate" in newest && newest.statusUpdate);
+  const { state, timestamp = formatTestTime(0) } = holder
+    ? holder.status
+    : { state: "TASK_STATE_WORKING" as const };
+  return {
+    scope: aliceScope,
+    taskId,
+    contextId: "talk",
+    expectedSeq: after,
+    events: events.map((event, index) => LogEvent.create(after + 1 + index, event)),
+    status: { state, timestamp },
+    messages: [],
+    ...options,
+  };
+}
+
+/** The task that a whole log makes, folded without any store. */
+export function foldLog(log: readonly TaskEvent[]): Task {
+  let task: Task | undefined;
+  for (const event of log) {
+    const result = fold(task, event);
+    if (isEventRefusal(result)) throw new Error(result.refusalReason);
+    task = result;
+  }
+  return task as Task;
+}
+
+const messageArbitrary: fc.Arbitrary<Message> = fc.record({
+  messageId: fc.uuid(),
+  role: fc.constantFrom("ROLE_USER", "ROLE_AGENT"),
+  parts: fc.array(
+    fc.oneof(
+      fc.record({ text: fc.string({ unit: "grapheme" }) }),
+      // JSON has no -0.
+      fc.record({ data: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as never) }),
+    ),
+    { minLength: 1, maxLength: 3 },
+  ),
+});
+
+/** Anything that could happen to `taskId` after its birth, legal or not. */
+function createEventArbitrary(taskId: string): fc.Arbitrary<TaskEvent> {
+  const artifacts = fc.record({
+    artifactId: fc.constantFrom("answer", "file"),
+    parts: messageArbitrary.map(({ parts }) => parts),
+  });
+  return fc.oneof(
+    { weight: 3, arbitrary: fc.string().map((words) => createChunkEvent(taskId, words)) },
+    messageArbitrary.map((message) => ({ message })),
+    fc.constantFrom(...TASK_STATES).map((state) => createStatusEvent(taskId, state)),
+    fc
+      .record({ artifact: artifacts, append: fc.boolean() })
+      .map((update) => ({ artifactUpdate: { taskId, contextId: "talk", ...update } })),
+  );
+}
+
+/** Random legal logs of `taskId`, each cut into pieces of one event or more. */
+export function createSplitLogArbitrary(taskId: string): fc.Arbitrary<TaskEvent[][]> {
+  return fc
+    .record({
+      events: fc.array(createEventArbitrary(taskId), { maxLength: 40 }),
+      sizes: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 41, maxLength: 41 }),
+    })
+    .map(({ events, sizes }) => splitBySizes(keepLegalEvents([createTaskEvent(taskId), ...events]), sizes));
+}
+
+/** `items` in consecutive pieces of the given sizes. */
+export function splitBySizes<T>(items: readonly T[], sizes: readonly number[]): T[][] {
+  const pieces: T[][] = [];
+  let start = 0;
+  for (const size of sizes) {
+    if (start < items.length) pieces.push(items.slice(start, start + size));
+    start += size;
+  }
+  return pieces;
+}
+
+function keepLegalEvents(events: readonly TaskEvent[]): TaskEvent[] {
+  let state: TaskState | undefined;
+  const log: TaskEvent[] = [];
+  for (const event of events) {
+    // Most logs should become long, so most of the early ends are left out.
+    if ("statusUpdate" in event && isTerminal(event.statusUpdate.status.state) && log.length % 5) continue;
+    if (findRefusal(state, event)) continue;
+    log.push(event);
+    state = foldLog(log).status.state;
+  }
+  return log;
+}

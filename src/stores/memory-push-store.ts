@@ -1,0 +1,130 @@
+import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../engine/index.ts";
+import { isTerminal, type TaskState } from "../protocol/index.ts";
+import { getScopeKey } from "./scope-key.ts";
+
+/** What is asked about a task that has a webhook, or is to get one. */
+type TaskStateLookup = (
+  scope: TaskScope,
+  taskId: string,
+) => { readonly seq: number; readonly state: TaskState } | undefined;
+
+/** Webhooks in the memory of this process. */
+export class MemoryPushStore implements PushStore {
+  readonly #findTaskState: TaskStateLookup;
+  readonly #byTask = new Map<string, Map<string, Webhook>>();
+  /** Those that are owed something, or will be, as long as their tasks go on. */
+  readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
+  #lastKey = 0;
+
+  constructor(look: TaskStateLookup) {
+    this.#findTaskState = look;
+  }
+
+  async put(
+    scope: TaskScope,
+    taskId: string,
+    registration: WebhookRegistration,
+  ): Promise<Webhook | undefined> {
+    const task = this.#findTaskState(scope, taskId);
+    return task && this.register(scope, taskId, task.seq, registration);
+  }
+
+  /** Registers a webhook for what comes behind `after`. */
+  register(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    { config, version }: WebhookRegistration,
+  ): Webhook {
+    const known = this.#findTaskWebhooks(scope, taskId)?.get(config.id);
+    const key = known?.key ?? ++this.#lastKey;
+    const delivered = known?.deliveredSeq ?? after;
+    const webhook = { key, scope, taskId, config, version, deliveredSeq: delivered };
+    const siblings = this.#findTaskWebhooks(scope, taskId) ?? new Map<string, Webhook>();
+    this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
+    const task = this.#findTaskState(scope, taskId);
+    if (task && (task.seq > delivered || !isTerminal(task.state)))
+      this.#undelivered.set(key, { scope, taskId, id: config.id });
+    return webhook;
+  }
+
+  async get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
+    return this.#findTaskWebhooks(scope, taskId)?.get(id);
+  }
+
+  async list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined> {
+    if (!this.#findTaskState(scope, taskId)) return undefined;
+    return [...(this.#findTaskWebhooks(scope, taskId)?.values() ?? [])];
+  }
+
+  async remove(scope: TaskScope, taskId: string, id: string): Promise<boolean> {
+    const siblings = this.#findTaskWebhooks(scope, taskId);
+    const webhook = siblings?.get(id);
+    if (siblings && webhook) {
+      this.#undelivered.delete(webhook.key);
+      siblings.delete(id);
+      if (siblings.size === 0) this.#byTask.delete(getTaskKey(scope, taskId));
+    }
+    return this.#findTaskState(scope, taskId) !== undefined;
+  }
+
+  async listDue(after: number, limit: number): Promise<Webhook[]> {
+    const due: Webhook[] = [];
+    for (const [key, { scope, taskId, id }] of this.#undelivered) {
+      const webhook = key > after ? this.#findTaskWebhooks(scope, taskId)?.get(id) : undefined;
+      if (webhook && webhook.deliveredSeq < (this.#findTaskState(scope, taskId)?.seq ?? 0)) due.push(webhook);
+    }
+    return due.toSorted((a, b) => a.key - b.key).slice(0, limit);
+  }
+
+  async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
+    for (const {
+      key,
+      deliveredSeq: delivered,
+      isFinished: finished,
+      failingSince,
+      deadLetter: dead,
+    } of progress) {
+      const place = this.#undelivered.get(key);
+      const siblings = place && this.#findTaskWebhooks(place.scope, place.taskId);
+      const known = siblings?.get(place?.id ?? "");
+      if (!siblings || !known) continue;
+      const { scope, taskId, config, version } = known;
+      siblings.set(config.id, {
+        key,
+        scope,
+        taskId,
+        config,
+        version,
+        deliveredSeq: Math.max(known.deliveredSeq, delivered),
+        ...(failingSince === undefined ? {} : { failingSince }),
+        ...(dead ? { deadLetter: dead } : {}),
+      });
+      if (finished || dead) this.#undelivered.delete(key);
+    }
+  }
+
+  async listDead(limit: number): Promise<Webhook[]> {
+    const all = [...this.#byTask.values()].flatMap((siblings) => [...siblings.values()]);
+    return all
+      .filter(({ deadLetter: dead }) => dead)
+      .toSorted((a, b) => b.key - a.key)
+      .slice(0, limit);
+  }
+
+  /** The task is gone. */
+  removeTask(scope: TaskScope, taskId: string): void {
+    if (this.#byTask.size === 0) return;
+    for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])
+      this.#undelivered.delete(key);
+    this.#byTask.delete(getTaskKey(scope, taskId));
+  }
+
+  #findTaskWebhooks(scope: TaskScope, taskId: string): Map<string, Webhook> | undefined {
+    return this.#byTask.get(getTaskKey(scope, taskId));
+  }
+}
+
+function getTaskKey(scope: TaskScope, taskId: string): string {
+  return `${taskId.length}:${taskId}${getScopeKey(scope)}`;
+}

@@ -1,0 +1,218 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { PushStore, TaskScope, TaskStore, Webhook, WebhookRegistration } from "../engine/index.ts";
+import {
+  aliceScope,
+  createAppend,
+  createTaskEvent,
+  bobScope,
+  createChunkEvent,
+  createStatusEvent,
+} from "./logs.fixture.ts";
+
+export function createRegistration(
+  id: string,
+  more: Partial<WebhookRegistration["config"]> = {},
+): WebhookRegistration {
+  return { config: { id, taskId: "t", url: `https://example.com/${id}`, ...more }, version: "1.0" };
+}
+
+const listConfigIds = (webhooks: readonly Webhook[] | undefined): string[] | undefined =>
+  webhooks?.map(({ config }) => config.id);
+
+/** What a store promises about webhooks. `storeOf` gives the store of the running test: open and empty. */
+export function definePushStoreContract(storeOf: () => TaskStore): void {
+  describe("a webhook", () => {
+    let store: TaskStore;
+    let push: PushStore;
+
+    beforeEach(async () => {
+      store = storeOf();
+      expect(store.pushStore).toBeDefined();
+      push = store.pushStore as PushStore;
+      expect(
+        await store.commit([createAppend("t", 0, [createTaskEvent("t"), createChunkEvent("t", "a")])]),
+      ).toEqual([undefined]);
+    });
+
+    async function put(id: string, scope: TaskScope = aliceScope): Promise<Webhook> {
+      const webhook = await push.put(scope, "t", createRegistration(id));
+      expect(webhook).toBeDefined();
+      return webhook as Webhook;
+    }
+
+    it("is kept as it was registered, and begins behind what there is [I-01, I-02]", async () => {
+      const given = createRegistration("w", {
+        token: "t0k€n",
+        authentication: { scheme: "Bearer", credentials: "secret" },
+      });
+      const webhook = await push.put(aliceScope, "t", { ...given, version: "0.3" });
+      expect(webhook).toEqual({
+        ...given,
+        version: "0.3",
+        key: webhook?.key,
+        scope: aliceScope,
+        taskId: "t",
+        deliveredSeq: 2,
+      });
+      expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
+      expect(await push.list(aliceScope, "t")).toEqual([webhook]);
+      expect(await push.listDue(0, 10)).toEqual([]);
+    });
+
+    it("is one of several, in the order of their registration [I-01]", async () => {
+      for (const id of ["c", "a", "b"]) await put(id);
+      await put("a");
+      expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["c", "a", "b"]);
+    });
+
+    it("needs a task, of the same scope [I-03, E13]", async () => {
+      await put("w");
+      for (const [scope, taskId] of [
+        [aliceScope, "u"],
+        [bobScope, "t"],
+        [{ ...aliceScope, agent: "other" }, "t"],
+      ] as const) {
+        expect(await push.put(scope, taskId, createRegistration("w"))).toBeUndefined();
+        expect(await push.get(scope, taskId, "w")).toBeUndefined();
+        expect(await push.list(scope, taskId)).toBeUndefined();
+        expect(await push.remove(scope, taskId, "w")).toBe(false);
+      }
+      expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["w"]);
+    });
+
+    it("of the same name in another scope is another webhook [E13]", async () => {
+      await store.commit([createAppend("t", 0, [createTaskEvent("t")], { scope: bobScope })]);
+      const mine = await put("w");
+      const his = await put("w", bobScope);
+      expect(his.key).not.toBe(mine.key);
+      await push.remove(bobScope, "t", "w");
+      expect(await push.get(aliceScope, "t", "w")).toEqual(mine);
+      expect(await push.list(bobScope, "t")).toEqual([]);
+    });
+
+    it("is removed for good, and again without complaint [I-03]", async () => {
+      const first = await put("w");
+      expect(await push.remove(aliceScope, "t", "w")).toBe(true);
+      expect(await push.remove(aliceScope, "t", "w")).toBe(true);
+      expect(await push.get(aliceScope, "t", "w")).toBeUndefined();
+      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      expect(await push.listDue(0, 10)).toEqual([]);
+      const second = await put("w");
+      expect(second).toMatchObject({ deliveredSeq: 3 });
+      expect(second.key).toBeGreaterThan(first.key);
+      await push.saveProgress([{ key: first.key, deliveredSeq: 1, isFinished: true }]);
+      expect(await push.get(aliceScope, "t", "w")).toEqual(second);
+    });
+
+    it("is due once the log is longer than what was delivered, until it is not [E12]", async () => {
+      const { key } = await put("w");
+      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b"), createChunkEvent("t", "c")])]);
+      expect(await push.listDue(0, 10)).toEqual([await push.get(aliceScope, "t", "w")]);
+      await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false }]);
+      expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 3 }]);
+      await push.saveProgress([{ key, deliveredSeq: 4, isFinished: false }]);
+      expect(await push.listDue(0, 10)).toEqual([]);
+      await store.commit([createAppend("t", 4, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 4 }]);
+      await push.saveProgress([{ key, deliveredSeq: 5, isFinished: true }]);
+      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.get(aliceScope, "t", "w")).toMatchObject({ deliveredSeq: 5 });
+    });
+
+    it("never goes back in the log", async () => {
+      const { key } = await put("w");
+      await push.saveProgress([{ key, deliveredSeq: 1, isFinished: false }]);
+      expect(await push.get(aliceScope, "t", "w")).toMatchObject({ deliveredSeq: 2 });
+    });
+
+    it("is due in pages by its key", async () => {
+      for (const id of ["a", "b", "c", "d", "e"]) await put(id);
+      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      await push.remove(aliceScope, "t", "b");
+      const pages: (string[] | undefined)[] = [];
+      for (let after = 0; ;) {
+        const page = await push.listDue(after, 2);
+        if (page.length === 0) break;
+        pages.push(listConfigIds(page));
+        after = page.at(-1)?.key ?? 0;
+      }
+      expect(pages).toEqual([
+        ["a", "c"],
+        ["d", "e"],
+      ]);
+    });
+
+    it("remembers since when it fails, until it does not [E12]", async () => {
+      const { key } = await put("w");
+      await push.saveProgress([{ key, deliveredSeq: 2, isFinished: false, failingSince: 1_790_000_000_000 }]);
+      expect(await push.get(aliceScope, "t", "w")).toMatchObject({ failingSince: 1_790_000_000_000 });
+      await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false }]);
+      expect(await push.get(aliceScope, "t", "w")).not.toHaveProperty("failingSince");
+    });
+
+    it("that is dead is due no more and tells why, until it is registered again [E12]", async () => {
+      const { key } = await put("a");
+      const other = await put("b");
+      await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      const dead = { at: 1_790_000_000_000, reason: "answered 410" };
+      await push.saveProgress([
+        { key, deliveredSeq: 2, isFinished: false, failingSince: 5, deadLetter: dead },
+        { key: other.key, deliveredSeq: 2, isFinished: false, deadLetter: { ...dead, reason: "other" } },
+      ]);
+      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.get(aliceScope, "t", "a")).toMatchObject({ deadLetter: dead, failingSince: 5 });
+      expect(listConfigIds(await push.listDead(10))).toEqual(["b", "a"]);
+      expect(listConfigIds(await push.listDead(1))).toEqual(["b"]);
+      const again = await put("a");
+      expect(again).toEqual({
+        ...createRegistration("a"),
+        key,
+        scope: aliceScope,
+        taskId: "t",
+        deliveredSeq: 2,
+      });
+      expect(listConfigIds(await push.listDead(10))).toEqual(["b"]);
+      expect(await push.listDue(0, 10)).toEqual([again]);
+    });
+
+    it("may come with a task's birth, and is owed all of it [F-13]", async () => {
+      const webhooks = [createRegistration("w"), createRegistration("x")];
+      expect(
+        await store.commit([
+          createAppend("u", 0, [createTaskEvent("u"), createChunkEvent("u", "a")], { webhooks }),
+        ]),
+      ).toEqual([undefined]);
+      expect(await push.list(aliceScope, "u")).toMatchObject([
+        { ...createRegistration("w"), taskId: "u", deliveredSeq: 0 },
+        { ...createRegistration("x"), taskId: "u", deliveredSeq: 0 },
+      ]);
+      expect(listConfigIds(await push.listDue(0, 10))).toEqual(["w", "x"]);
+    });
+
+    it("may come with a later message, and is owed what came with it [F-13]", async () => {
+      await put("w");
+      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      const webhooks = [createRegistration("w", { token: "new" }), createRegistration("x")];
+      await store.commit([createAppend("t", 3, [createChunkEvent("t", "c")], { webhooks })]);
+      expect(await push.list(aliceScope, "t")).toMatchObject([
+        { config: { id: "w", token: "new" }, deliveredSeq: 2 },
+        { config: { id: "x" }, deliveredSeq: 3 },
+      ]);
+    });
+
+    it("is not registered by an append that is refused [F-13]", async () => {
+      const webhooks = [createRegistration("w")];
+      expect(
+        await store.commit([createAppend("t", 1, [createChunkEvent("t", "late")], { webhooks })]),
+      ).toEqual(["conflict"]);
+      expect(await push.list(aliceScope, "t")).toEqual([]);
+    });
+
+    it("of a task that has ended is kept, and owed nothing [I-02]", async () => {
+      await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      const webhook = await put("w");
+      expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
+      expect(await push.listDue(0, 10)).toEqual([]);
+    });
+  });
+}

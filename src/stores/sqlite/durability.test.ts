@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aliceScope, createAppend, createTaskEvent, createChunkEvent } from "../logs.fixture.ts";
+import { commitAppend } from "../task-store.contract.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+
+type Callback = (error: Error | null) => void;
+
+/** What the store has asked of the disk and was not answered yet. */
+const fakeDisk = vi.hoisted(() => ({ waits: false, asked: [] as Callback[], fails: false }));
+
+vi.mock(import("node:fs"), async (original) => {
+  const fs = await original();
+  return {
+    ...fs,
+    fdatasync: ((fd: number, callback: Callback) => {
+      if (fakeDisk.waits) fakeDisk.asked.push(callback);
+      else fs.fdatasync(fd, callback);
+    }) as typeof fs.fdatasync,
+    fdatasyncSync: (fd: number) => {
+      if (fakeDisk.fails) throw new Error("EIO: the disk is gone");
+      fs.fdatasyncSync(fd);
+    },
+  };
+});
+
+describe("SqliteStore", () => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-durable-"));
+  let store: SqliteStore;
+
+  beforeEach(async () => {
+    store = new SqliteStore(join(folder, `${crypto.randomUUID()}.db`));
+    await store.open();
+    await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")]));
+    fakeDisk.waits = true;
+  });
+
+  afterEach(async () => {
+    fakeDisk.waits = fakeDisk.fails = false;
+    await store.close();
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** What has happened by the time that all has happened which needs no disk. */
+  function watch(promises: Record<string, Promise<unknown>>): () => Promise<string[]> {
+    const done: string[] = [];
+    for (const [name, promise] of Object.entries(promises)) {
+      promise.then(
+        () => done.push(name),
+        (error: unknown) => done.push(`${name}: ${String(error)}`),
+      );
+    }
+    return async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return done.toSorted();
+    };
+  }
+
+  const busy = { agentsAtWork: true };
+
+  it("answers a commit, and shows what was committed, when the disk has it and not before [E1]", async () => {
+    const events = { messages: [{ messageId: "m", seq: 2 }] };
+    const done = watch({
+      commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")], events)], busy),
+      load: store.load(aliceScope, "t"),
+      list: store.list(aliceScope, { limit: 10 }),
+      "the message": store.findMessage(aliceScope, "m"),
+      "another message": store.findMessage(aliceScope, "never"),
+    });
+    expect(await done()).toEqual(["another message"]);
+    for (const answer of fakeDisk.asked.splice(0)) answer(null);
+    expect(await done()).toEqual(["another message", "commit", "list", "load", "the message"]);
+  });
+
+  it("serves nobody once it can not know what the disk has, until it is opened again", async () => {
+    const done = watch({
+      commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
+      load: store.load(aliceScope, "t"),
+    });
+    for (const answer of fakeDisk.asked.splice(0)) answer(new Error("EIO: the disk is gone"));
+    const failed = "The task store must be opened again, because the disk failed: EIO: the disk is gone.";
+    expect(await done()).toEqual([`commit: A2AError: ${failed}`, `load: A2AError: ${failed}`]);
+    await expect(store.commit([createAppend("u", 0, [createTaskEvent("u")])])).rejects.toThrow(failed);
+    await expect(store.findMessage(aliceScope, "m")).rejects.toThrow(failed);
+    fakeDisk.waits = false;
+    await store.close();
+    await store.open();
+    await commitAppend(store, createAppend("u", 0, [createTaskEvent("u")]));
+  });
+
+  it("believes no sync that was under way when another failed: the system tells of a failure once", async () => {
+    const done = watch({
+      first: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
+      second: store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])], busy),
+      load: store.load(aliceScope, "t"),
+    });
+    const [first, second] = fakeDisk.asked.splice(0);
+    first?.(new Error("EIO: the disk is gone"));
+    second?.(null);
+    expect(await done()).toEqual([
+      expect.stringContaining("first: A2AError: The task store must be opened again"),
+      expect.stringContaining("load: A2AError: The task store must be opened again"),
+      expect.stringContaining("second: A2AError: The task store must be opened again"),
+    ]);
+  });
+
+  it("waits for the disk at once when no agent is kept waiting", async () => {
+    await store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], { agentsAtWork: false });
+    expect(fakeDisk.asked).toEqual([]);
+    fakeDisk.fails = true;
+    await expect(store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])])).rejects.toThrow(
+      "the disk is gone",
+    );
+  });
+
+  it("returns from a transaction when the disk has it", () => {
+    fakeDisk.fails = true;
+    expect(() => store.runTransaction((db) => db.exec("PRAGMA user_version = 2"))).toThrow(
+      "the disk is gone",
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../../engine/index.ts";
+import { isTerminal, type TaskState } from "../../protocol/index.ts";
+import type { ScopeTable } from "./scope-table.ts";
+
+interface TaskRow {
+  readonly key: number;
+  readonly seq: number;
+  readonly state: TaskState;
+}
+
+interface WebhookRow {
+  readonly key: number;
+  readonly tenant: string;
+  readonly principal: string;
+  readonly agent: string;
+  readonly taskId: string;
+  readonly config: string;
+  readonly version: string;
+  readonly deliveredSeq: number;
+  readonly failingSince: number | null;
+  readonly deadAt: number | null;
+  readonly deadReason: string | null;
+}
+
+const SELECT_WEBHOOKS = `
+  SELECT push.key AS key, tenant, principal, agent, task_id AS taskId, config, version, delivered AS deliveredSeq,
+    failing_since AS failingSince, dead_at AS deadAt, dead_reason AS deadReason
+  FROM push JOIN task ON task.key = push.task JOIN scope ON scope.key = task.scope`;
+
+/** The webhooks of the tasks in one database. */
+export class PushTable {
+  readonly #scopeTable: ScopeTable;
+  readonly #selectTask: StatementSync;
+  readonly #upsertWebhook: StatementSync;
+  readonly #selectById: StatementSync;
+  readonly #selectByTask: StatementSync;
+  readonly #deleteWebhook: StatementSync;
+  readonly #selectDue: StatementSync;
+  readonly #updateProgress: StatementSync;
+  readonly #selectDead: StatementSync;
+
+  constructor(db: DatabaseSync, scopes: ScopeTable) {
+    this.#scopeTable = scopes;
+    this.#selectTask = db.prepare("SELECT key, seq, state FROM task WHERE scope = ? AND task_id = ?");
+    this.#upsertWebhook = db.prepare(
+      `INSERT INTO push (task, id, config, version, delivered, owing)
+       VALUES (:task, :id, :config, :version, :after, :after < :seq OR NOT :ended)
+       ON CONFLICT (task, id) DO UPDATE SET config = excluded.config, version = excluded.version,
+         owing = delivered < :seq OR NOT :ended, failing_since = NULL, dead_at = NULL, dead_reason = NULL`,
+    );
+    this.#selectById = db.prepare(`${SELECT_WEBHOOKS} WHERE push.task = ? AND push.id = ?`);
+    this.#selectByTask = db.prepare(`${SELECT_WEBHOOKS} WHERE push.task = ? ORDER BY push.key`);
+    this.#deleteWebhook = db.prepare("DELETE FROM push WHERE task = ? AND id = ?");
+    this.#selectDue = db.prepare(
+      `${SELECT_WEBHOOKS} WHERE push.owing = 1 AND push.key > ? AND push.delivered < task.seq ORDER BY push.key LIMIT ?`,
+    );
+    this.#updateProgress = db.prepare(
+      `UPDATE push SET delivered = max(delivered, ?), owing = ?, failing_since = ?, dead_at = ?, dead_reason = ?
+       WHERE key = ?`,
+    );
+    this.#selectDead = db.prepare(
+      `${SELECT_WEBHOOKS} WHERE push.dead_at IS NOT NULL ORDER BY push.key DESC LIMIT ?`,
+    );
+  }
+
+  put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Webhook | undefined {
+    const task = this.#findTask(scope, taskId);
+    if (!task) return undefined;
+    this.register(task, task.seq, registration);
+    return this.#findWebhook(task, registration.config.id);
+  }
+
+  /** Registers a webhook for what comes behind `after`. Call it only within a transaction. */
+  register(task: TaskRow, after: number, { config, version }: WebhookRegistration): void {
+    this.#upsertWebhook.run({
+      task: task.key,
+      id: config.id,
+      config: JSON.stringify(config),
+      version,
+      after,
+      seq: task.seq,
+      ended: isTerminal(task.state) ? 1 : 0,
+    });
+  }
+
+  get(scope: TaskScope, taskId: string, id: string): Webhook | undefined {
+    const task = this.#findTask(scope, taskId);
+    return task && this.#findWebhook(task, id);
+  }
+
+  list(scope: TaskScope, taskId: string): Webhook[] | undefined {
+    const task = this.#findTask(scope, taskId);
+    return task && decodeWebhookRows(this.#selectByTask.all(task.key));
+  }
+
+  remove(scope: TaskScope, taskId: string, id: string): boolean {
+    const task = this.#findTask(scope, taskId);
+    if (task) this.#deleteWebhook.run(task.key, id);
+    return task !== undefined;
+  }
+
+  listDue(after: number, limit: number): Webhook[] {
+    return decodeWebhookRows(this.#selectDue.all(after, limit));
+  }
+
+  saveProgress(progress: readonly WebhookProgress[]): void {
+    for (const {
+      key,
+      deliveredSeq: delivered,
+      isFinished: finished,
+      failingSince,
+      deadLetter: dead,
+    } of progress) {
+      const owing = finished || dead ? 0 : 1;
+      this.#updateProgress.run(
+        delivered,
+        owing,
+        failingSince ?? null,
+        dead?.at ?? null,
+        dead?.reason ?? null,
+        key,
+      );
+    }
+  }
+
+  listDead(limit: number): Webhook[] {
+    return decodeWebhookRows(this.#selectDead.all(limit));
+  }
+
+  #findWebhook({ key }: TaskRow, id: string): Webhook | undefined {
+    return decodeWebhookRows(this.#selectById.all(key, id))[0];
+  }
+
+  #findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
+    const owner = this.#scopeTable.findKey(scope);
+    if (owner === undefined) return undefined;
+    return this.#selectTask.get(owner, taskId) as unknown as TaskRow | undefined;
+  }
+}
+
+function decodeWebhookRows(rows: unknown[]): Webhook[] {
+  return (rows as WebhookRow[]).map(
+    ({ tenant, principal, agent, config, failingSince, deadAt, deadReason, ...row }) => ({
+      ...row,
+      scope: { tenant, principal, agent },
+      config: JSON.parse(config) as Webhook["config"],
+      ...(failingSince === null ? {} : { failingSince }),
+      ...(deadAt === null ? {} : { dead: { at: deadAt, reason: deadReason ?? "" } }),
+    }),
+  );
+}

@@ -1,0 +1,279 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  aliceScope,
+  createAppend,
+  createTaskEvent,
+  createChunkEvent,
+  foldLog,
+  createUserMessage,
+  createStatusEvent,
+} from "../logs.fixture.ts";
+import { createRegistration } from "../push-store.contract.ts";
+import { commitAppend, defineTaskStoreContract } from "../task-store.contract.ts";
+import { SqliteStore } from "./sqlite-store.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
+let fileCount = 0;
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function createDatabasePath(): string {
+  return join(folder, `${++fileCount}.db`);
+}
+
+/** A process that commits to `path` until it is killed. */
+function startCommitLoop(path: string): ChildProcessByStdio<null, Readable, null> {
+  const program = fileURLToPath(new URL("commit-loop.contract.ts", import.meta.url));
+  return spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** Kills the writer after its `count`th line; all the lines that it managed to print. */
+async function killAfterLines(
+  writer: ChildProcessByStdio<null, Readable, null>,
+  count: number,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of createInterface(writer.stdout)) {
+    if (lines.push(line) === count) writer.kill("SIGKILL");
+  }
+  return lines;
+}
+
+defineTaskStoreContract("SqliteStore", () => new SqliteStore(createDatabasePath()));
+
+describe("SqliteStore", () => {
+  let path: string;
+  let store: SqliteStore;
+
+  beforeEach(async () => {
+    path = createDatabasePath();
+    store = new SqliteStore(path);
+    await store.open();
+  });
+
+  afterEach(() => store.close());
+
+  async function reopen(): Promise<void> {
+    await store.close();
+    store = new SqliteStore(path);
+    await store.open();
+  }
+
+  it("has after a reopening all that it had before [E9]", async () => {
+    const log = [
+      createTaskEvent("t", { message: createUserMessage("m1") }),
+      createStatusEvent("t", "TASK_STATE_WORKING", 5),
+    ];
+    await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
+    await reopen();
+    expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
+    expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+    expect(await store.listUnfinished()).toMatchObject([{ scope: aliceScope, taskId: "t", seq: 2 }]);
+    const turn = { seq: 1, attempt: 1, request: {}, service: {} };
+    await commitAppend(store, createAppend("kept", 0, [createTaskEvent("kept")], { turn }));
+    await reopen();
+    expect((await store.listUnfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
+    await commitAppend(store, createAppend("t", 2, [createChunkEvent("t", "more")]));
+    await commitAppend(store, createAppend("u", 0, [createTaskEvent("u")]));
+    expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 3 });
+    expect(await store.load(aliceScope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
+  });
+
+  it("has after a reopening the webhooks that it had, and never gives their keys again [I-02]", async () => {
+    await commitAppend(
+      store,
+      createAppend("t", 0, [createTaskEvent("t")], {
+        webhooks: [createRegistration("a"), createRegistration("b")],
+      }),
+    );
+    const before = await store.pushStore.list(aliceScope, "t");
+    await store.pushStore.remove(aliceScope, "t", "b");
+    await reopen();
+    expect(await store.pushStore.listDue(0, 10)).toEqual(before?.slice(0, 1));
+    const again = await store.pushStore.put(aliceScope, "t", createRegistration("b"));
+    expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
+  });
+
+  it("loads from the newest snapshot, without the events before it", async () => {
+    const log = [createTaskEvent("t"), createChunkEvent("t", "a"), createChunkEvent("t", "b")];
+    const task = { ...foldLog(log), metadata: { from: "snapshot" } };
+    await commitAppend(store, createAppend("t", 0, log.slice(0, 1), { snapshot: foldLog(log.slice(0, 1)) }));
+    await commitAppend(store, createAppend("t", 1, log.slice(1), { snapshot: task }));
+    await commitAppend(store, createAppend("t", 3, [createChunkEvent("t", "c")]));
+    expect(await store.load(aliceScope, "t")).toEqual({
+      seq: 4,
+      task: { ...foldLog([...log, createChunkEvent("t", "c")]), metadata: { from: "snapshot" } },
+    });
+  });
+
+  it("makes its folder and file for this user only", async () => {
+    const nested = join(folder, "deep", "er", "tasks.db");
+    const other = new SqliteStore(nested);
+    await other.open();
+    try {
+      for (const file of [nested, `${nested}-wal`, `${nested}-lock`]) {
+        expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+      }
+      expect((statSync(join(folder, "deep")).mode & 0o777).toString(8)).toBe("700");
+    } finally {
+      await other.close();
+    }
+  });
+
+  describe("opening", () => {
+    it("is refused while the file is in use, within this process too, which costs the first no lock", async () => {
+      await expect(new SqliteStore(path).open()).rejects.toMatchObject({
+        reason: "UNAVAILABLE",
+        message: `${path} is in use by process ${process.pid}; stop that process or choose another file.`,
+      });
+      const second = startCommitLoop(path);
+      expect(await killAfterLines(second, 1)).toEqual([
+        expect.stringContaining(`in use by process ${process.pid};`),
+      ]);
+    });
+
+    it("follows a link, and finds the file in use by whatever name", async () => {
+      const link = createDatabasePath();
+      symlinkSync(path, link);
+      await expect(new SqliteStore(link).open()).rejects.toThrow(`${path} is in use by process`);
+      await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")]));
+      await store.close();
+      store = new SqliteStore(link);
+      await store.open();
+      await commitAppend(store, createAppend("t", 1, [createChunkEvent("t", "a")]));
+      expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 2 });
+      await expect(new SqliteStore(path).open()).rejects.toThrow(`${path} is in use by process`);
+    });
+
+    it("is possible again as soon as the process that had the file was killed [E9]", async () => {
+      const second = startCommitLoop(path);
+      expect(await killAfterLines(second, 1)).toEqual([
+        expect.stringContaining(`in use by process ${process.pid};`),
+      ]);
+      await store.close();
+      const first = startCommitLoop(path);
+      await once(first.stdout, "readable");
+      await expect(store.open()).rejects.toThrow(`in use by process ${first.pid};`);
+      first.kill("SIGKILL");
+      await once(first, "exit");
+      await store.open();
+    });
+
+    it("adds the tables that a file of the first version lacks, and keeps what it has", async () => {
+      const log = [createTaskEvent("t", { message: createUserMessage("m1") }), createChunkEvent("t", "a")];
+      await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
+      // What versions 2 and 3 added, taken away again.
+      store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
+      await reopen();
+      expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
+      expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+      expect(await store.pushStore.put(aliceScope, "t", createRegistration("w"))).toMatchObject({
+        deliveredSeq: 2,
+      });
+      await reopen();
+      expect(await store.pushStore.list(aliceScope, "t")).toMatchObject([createRegistration("w")]);
+      expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
+    });
+
+    it("is refused for a file that a newer version wrote", async () => {
+      store.runTransaction((db) => db.exec("PRAGMA user_version = 99"));
+      await store.close();
+      await expect(store.open()).rejects.toThrow(
+        `${path} was written by a newer version of Colloquy (schema 99`,
+      );
+    });
+
+    it("is refused for a file that is no database, and keeps no lock on it", async () => {
+      const other = createDatabasePath();
+      writeFileSync(other, "Dear diary,\n".repeat(100));
+      const diary = new SqliteStore(other);
+      await expect(diary.open()).rejects.toThrow(
+        `${other} cannot be opened: the file is not a SQLite database`,
+      );
+      rmSync(other);
+      await diary.open();
+      await diary.close();
+    });
+  });
+
+  it("loses nothing that it acknowledged when its process is killed [E9]", async () => {
+    await store.close();
+    const acknowledged = new Map<string, number>();
+    for (const count of [1, 100, 1000, 2500]) {
+      for (const line of await killAfterLines(startCommitLoop(path), count)) {
+        const [taskId = "", seq] = line.split(" ");
+        acknowledged.set(taskId, Number(seq));
+      }
+    }
+    await store.open();
+    expect(acknowledged.size).toBeGreaterThan(100);
+    for (const [taskId, seq] of acknowledged) {
+      const events = await store.readEvents(aliceScope, taskId, 0, { events: 100, maxBytes: 1_000_000 });
+      expect(events.length).toBeGreaterThanOrEqual(seq);
+      expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
+      expect(await store.load(aliceScope, taskId)).toMatchObject({ seq: events.length });
+      const last = events.length - 2;
+      expect(await store.findMessage(aliceScope, `${taskId}-${last}`)).toEqual({ taskId, seq: last + 1 });
+    }
+    const check = store.runTransaction((db) => db.prepare("PRAGMA integrity_check").all());
+    expect(check).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  describe("a failure of the disk", () => {
+    const refused = createAppend("t", 1, [createChunkEvent("t", "x".repeat(100_000))]);
+    const added = createAppend("u", 0, [createTaskEvent("u")], {
+      scope: { ...aliceScope, principal: "new" },
+      messages: [{ messageId: "m1", seq: 1 }],
+    });
+
+    beforeEach(() => commitAppend(store, createAppend("t", 0, [createTaskEvent("t")])));
+
+    async function nothingWasKept(): Promise<void> {
+      expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog([createTaskEvent("t")]), seq: 1 });
+      expect(await store.load(added.scope, "u")).toBeUndefined();
+      expect(await store.findMessage(added.scope, "m1")).toBeUndefined();
+      expect(await store.commit([added, refused])).toEqual([undefined, undefined]);
+      expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 2 });
+      await reopen();
+      expect(await store.load(added.scope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
+    }
+
+    it("rejects the batch, of which nothing is kept, when the disk is full", async () => {
+      store.runTransaction((db) => db.exec("PRAGMA max_page_count = 20"));
+      await expect(store.commit([added, refused])).rejects.toMatchObject({
+        reason: "UNAVAILABLE",
+        message: "The task store cannot serve: the disk is full; free some space.",
+      });
+      store.runTransaction((db) => db.exec("PRAGMA max_page_count = 100000"));
+      await nothingWasKept();
+    });
+
+    it("rejects the batch when the file has become read-only", async () => {
+      store.getDatabase().exec("PRAGMA query_only = ON");
+      await expect(store.commit([added, refused])).rejects.toMatchObject({
+        reason: "UNAVAILABLE",
+        message: expect.stringContaining("read-only") as string,
+      });
+      store.getDatabase().exec("PRAGMA query_only = OFF");
+      await nothingWasKept();
+    });
+
+    it("rejects everything once it is closed", async () => {
+      await store.close();
+      const closed = { reason: "UNAVAILABLE", message: expect.stringContaining("closed") as string };
+      await expect(store.commit([added])).rejects.toMatchObject(closed);
+      await expect(store.load(aliceScope, "t")).rejects.toMatchObject(closed);
+      await expect(store.listUnfinished()).rejects.toMatchObject(closed);
+      await store.open();
+      await nothingWasKept();
+    });
+  });
+});

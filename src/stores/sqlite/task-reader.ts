@@ -1,0 +1,160 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type {
+  PersistedTurn,
+  TaskListPage,
+  TaskListQuery,
+  TaskScope,
+  UnfinishedTask,
+} from "../../engine/index.ts";
+import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
+import { replayEvents } from "../replay.ts";
+import type { ScopeTable } from "./scope-table.ts";
+
+interface TaskRow {
+  key: number;
+  seq: number;
+}
+
+/** The events of one append, up to `seq`. */
+interface LogRow {
+  seq: number;
+  lines: string;
+}
+
+interface SnapshotRow {
+  seq: number;
+  json: string;
+}
+
+/** Answers from what was committed. */
+export class TaskReader {
+  readonly #db: DatabaseSync;
+  readonly #scopeTable: ScopeTable;
+  readonly #selectTask: StatementSync;
+  readonly #selectSnapshot: StatementSync;
+  readonly #selectLog: StatementSync;
+  readonly #selectMessage: StatementSync;
+  readonly #selectUnfinished: StatementSync;
+
+  constructor(db: DatabaseSync, scopes: ScopeTable) {
+    this.#db = db;
+    this.#scopeTable = scopes;
+    this.#selectTask = db.prepare("SELECT key, seq FROM task WHERE scope = ? AND task_id = ?");
+    this.#selectSnapshot = db.prepare("SELECT seq, json FROM snapshot WHERE task = ?");
+    this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
+    this.#selectMessage = db.prepare(
+      `SELECT task.task_id AS taskId, message.seq AS seq FROM message JOIN task ON task.key = message.task
+       WHERE message.scope = ? AND message.message_id = ?`,
+    );
+    this.#selectUnfinished = db.prepare(
+      `SELECT tenant, principal, agent, task_id AS taskId, context_id AS contextId, seq, state, timestamp, turn.json AS turn
+       FROM task JOIN scope ON scope.key = task.scope LEFT JOIN turn ON turn.task = task.key
+       WHERE state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`,
+    );
+  }
+
+  load(scope: TaskScope, taskId: string): { task: Task; seq: number } | undefined {
+    const row = this.#findTask(scope, taskId);
+    return row && { task: this.#foldTask(row), seq: row.seq };
+  }
+
+  readEvents(
+    scope: TaskScope,
+    taskId: string,
+    after: number,
+    limit: { events: number; maxBytes: number },
+  ): LogEvent[] {
+    const row = this.#findTask(scope, taskId);
+    const events: LogEvent[] = [];
+    if (!row || row.seq <= after) return events;
+    let bytes = 0;
+    for (const event of this.#iterateEventsAfter(row.key, after)) {
+      events.push(event);
+      bytes += Buffer.byteLength(event.json);
+      if (events.length >= limit.events || bytes > limit.maxBytes) break;
+    }
+    return events;
+  }
+
+  list(
+    scope: TaskScope,
+    { contextId, status, statusSince: since, after, limit }: TaskListQuery,
+  ): TaskListPage {
+    const owner = this.#scopeTable.findKey(scope);
+    if (owner === undefined) return { tasks: [], hasMore: false, total: 0 };
+    const conditions = ["scope = ?"];
+    const values: SQLInputValue[] = [owner];
+    function where(condition: string, ...bound: SQLInputValue[]): void {
+      conditions.push(condition);
+      values.push(...bound);
+    }
+    if (contextId !== undefined) where("context_id = ?", contextId);
+    if (status !== undefined) where("state = ?", status);
+    if (since !== undefined) where("timestamp >= ?", since);
+    // Left alone, SQLite walks the whole scope in the order of the list to find the few tasks of a context.
+    const table = contextId === undefined ? "task" : "task INDEXED BY task_context";
+    const total = this.#db
+      .prepare(`SELECT count(*) AS total FROM ${table} WHERE ${conditions.join(" AND ")}`)
+      .get(...values)?.["total"] as number;
+    // A comparison of rows is one range of the index; spelled out with OR it would be a scan.
+    if (after) where("(timestamp, task_id) < (?, ?)", after.timestamp, after.taskId);
+    const rows = this.#db
+      .prepare(
+        `SELECT key, seq FROM ${table} WHERE ${conditions.join(" AND ")}
+         ORDER BY timestamp DESC, task_id DESC LIMIT ?`,
+      )
+      .all(...values, limit + 1) as unknown as TaskRow[];
+    return {
+      tasks: rows.slice(0, limit).map((row) => this.#foldTask(row)),
+      hasMore: rows.length > limit,
+      total,
+    };
+  }
+
+  findMessage(scope: TaskScope, messageId: string): { taskId: string; seq: number } | undefined {
+    const owner = this.#scopeTable.findKey(scope);
+    if (owner === undefined) return undefined;
+    const row = this.#selectMessage.get(owner, messageId);
+    return row && { taskId: row["taskId"] as string, seq: row["seq"] as number };
+  }
+
+  listUnfinished(): UnfinishedTask[] {
+    return this.#selectUnfinished.all().map((row) => ({
+      scope: {
+        tenant: row["tenant"] as string,
+        principal: row["principal"] as string,
+        agent: row["agent"] as string,
+      },
+      taskId: row["taskId"] as string,
+      contextId: row["contextId"] as string,
+      seq: row["seq"] as number,
+      state: row["state"] as TaskState,
+      timestamp: row["timestamp"] as string,
+      ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as PersistedTurn }),
+    }));
+  }
+
+  #findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
+    const owner = this.#scopeTable.findKey(scope);
+    if (owner === undefined) return undefined;
+    return this.#selectTask.get(owner, taskId) as unknown as TaskRow | undefined;
+  }
+
+  /** The newest snapshot and what was logged since. */
+  #foldTask({ key }: TaskRow): Task {
+    const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
+    const task = newest && (JSON.parse(newest.json) as Task);
+    return replayEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;
+  }
+
+  *#iterateEventsAfter(key: number, after: number): Generator<LogEvent> {
+    for (const { seq, lines } of this.#selectLog.iterate(key, after) as Iterable<LogRow>) {
+      const events = lines.split("\n");
+      const before = seq - events.length;
+      for (const [index, json] of events.entries()) {
+        // The first row may begin before what is asked for.
+        if (before + index >= after) yield LogEvent.parse(before + index + 1, json);
+      }
+    }
+  }
+}

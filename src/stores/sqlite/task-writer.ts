@@ -1,0 +1,128 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
+import { isTerminal } from "../../protocol/index.ts";
+import type { PushTable } from "./push-table.ts";
+import type { ScopeTable } from "./scope-table.ts";
+
+/** Emptied when it is full: what is needed again costs one lookup. */
+const MAX_CACHED_KEYS = 10_000;
+
+/** Writes appends with the fewest statements that do it. Call it only within a transaction. */
+export class TaskWriter {
+  readonly #scopeTable: ScopeTable;
+  readonly #pushTable: PushTable;
+  /** Keys of tasks that are at work, by scope and id: they are appended to again soon. */
+  readonly #cachedKeys = new Map<string, number>();
+  /** Given out here, so that a message can be written before its task: nobody else writes to the file. */
+  #nextKey: number;
+  readonly #selectTask: StatementSync;
+  readonly #insertTask: StatementSync;
+  readonly #updateTask: StatementSync;
+  readonly #insertEvents: StatementSync;
+  readonly #insertMessage: StatementSync;
+  readonly #deleteMessage: StatementSync;
+  readonly #upsertSnapshot: StatementSync;
+  readonly #upsertTurn: StatementSync;
+  readonly #deleteTurn: StatementSync;
+
+  constructor(db: DatabaseSync, scopes: ScopeTable, push: PushTable) {
+    this.#scopeTable = scopes;
+    this.#pushTable = push;
+    const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
+    this.#nextKey = (last?.["key"] as number) + 1;
+    this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
+    this.#insertTask = db.prepare(
+      `INSERT INTO task (key, scope, task_id, context_id, seq, state, timestamp) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (scope, task_id) DO NOTHING`,
+    );
+    this.#updateTask = db.prepare(
+      "UPDATE task SET seq = ?, state = ?, timestamp = ? WHERE key = ? AND seq = ?",
+    );
+    this.#insertEvents = db.prepare("INSERT INTO log (task, seq, lines) VALUES (?, ?, ?)");
+    this.#insertMessage = db.prepare(
+      `INSERT INTO message (scope, message_id, task, seq) VALUES (?, ?, ?, ?)
+       ON CONFLICT (scope, message_id) DO NOTHING`,
+    );
+    this.#deleteMessage = db.prepare("DELETE FROM message WHERE scope = ? AND message_id = ?");
+    this.#upsertSnapshot = db.prepare(
+      `INSERT INTO snapshot (task, seq, json) VALUES (?, ?, ?)
+       ON CONFLICT (task) DO UPDATE SET seq = excluded.seq, json = excluded.json`,
+    );
+    this.#upsertTurn = db.prepare("INSERT OR REPLACE INTO turn (task, json) VALUES (?, ?)");
+    this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
+  }
+
+  /** Writes all of an append, or refuses it and leaves nothing of it. */
+  append(append: LogAppend): AppendRefusal | undefined {
+    const { expectedSeq: after, events, snapshot, status, webhooks = [], turn } = append;
+    const scope = this.#scopeTable.findOrInsertKey(append.scope);
+    const key = after === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
+    if (key === undefined) return "conflict";
+    // First what can be refused. What was written until then is taken back by hand, which is rare and spares every
+    // append a savepoint.
+    if (!this.#claimMessages(scope, key, append.messages)) return "duplicate-message";
+    const seq = after + events.length;
+    if (!(after === 0 ? this.#createTask(key, scope, seq, append) : this.#advanceTask(key, seq, append))) {
+      this.#releaseMessages(scope, append.messages);
+      return "conflict";
+    }
+    this.#insertEvents.run(key, seq, events.map(({ json }) => json).join("\n"));
+    if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
+    if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
+    else if (turn === null) this.#deleteTurn.run(key);
+    for (const webhook of webhooks)
+      this.#pushTable.register({ key, seq, state: status.state }, after, webhook);
+    this.#cacheTaskKey(key, scope, append);
+    return undefined;
+  }
+
+  #createTask(key: number, scope: number, seq: number, { taskId, contextId, status }: LogAppend): boolean {
+    const { changes } = this.#insertTask.run(
+      key,
+      scope,
+      taskId,
+      contextId,
+      seq,
+      status.state,
+      status.timestamp,
+    );
+    if (changes === 0) return false;
+    this.#nextKey++;
+    return true;
+  }
+
+  #advanceTask(key: number, seq: number, { expectedSeq: after, status }: LogAppend): boolean {
+    return this.#updateTask.run(seq, status.state, status.timestamp, key, after).changes === 1;
+  }
+
+  #claimMessages(scope: number, key: number, messages: LogAppend["messages"]): boolean {
+    for (const [at, { messageId, seq }] of messages.entries()) {
+      if (this.#insertMessage.run(scope, messageId, key, seq).changes === 0) {
+        this.#releaseMessages(scope, messages.slice(0, at));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #releaseMessages(scope: number, messages: LogAppend["messages"]): void {
+    for (const { messageId } of messages) this.#deleteMessage.run(scope, messageId);
+  }
+
+  #findTaskKey(scope: number, taskId: string): number | undefined {
+    return (
+      this.#cachedKeys.get(`${scope} ${taskId}`) ??
+      (this.#selectTask.get(scope, taskId)?.["key"] as number | undefined)
+    );
+  }
+
+  #cacheTaskKey(key: number, scope: number, { taskId, status }: LogAppend): void {
+    const name = `${scope} ${taskId}`;
+    if (isTerminal(status.state)) {
+      this.#cachedKeys.delete(name);
+      return;
+    }
+    if (this.#cachedKeys.size >= MAX_CACHED_KEYS) this.#cachedKeys.clear();
+    this.#cachedKeys.set(name, key);
+  }
+}

@@ -1,0 +1,494 @@
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { LogAppend, TaskListQuery, TaskScope, TaskStore } from "../engine/index.ts";
+import { copyTask, TASK_STATES, text, type TaskEvent } from "../protocol/index.ts";
+import {
+  aliceScope,
+  createAppend,
+  formatTestTime,
+  createTaskEvent,
+  bobScope,
+  createChunkEvent,
+  splitBySizes,
+  createSplitLogArbitrary,
+  foldLog,
+  createUserMessage,
+  createStatusEvent,
+} from "./logs.fixture.ts";
+import { definePushStoreContract } from "./push-store.contract.ts";
+
+const NO_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
+
+/** Commits one append that must be done. */
+export async function commitAppend(store: TaskStore, one: LogAppend): Promise<void> {
+  expect(await store.commit([one])).toEqual([undefined]);
+}
+
+/** The ids of alice's tasks that match. */
+async function listTaskIds(store: TaskStore, query: Partial<TaskListQuery> = {}): Promise<string[]> {
+  return (await store.list(aliceScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
+}
+
+/** The ids on every page of alice's list, each page asked for behind the last task of the one before. */
+async function listTaskIdPages(
+  store: TaskStore,
+  query: Partial<TaskListQuery>,
+  between: (page: number) => Promise<void> = async () => {},
+): Promise<string[][]> {
+  const pages: string[][] = [];
+  let after: TaskListQuery["after"];
+  for (;;) {
+    const page = await store.list(aliceScope, { limit: 3, ...query, ...(after && { after }) });
+    pages.push(page.tasks.map(({ id }) => id));
+    const last = page.tasks.at(-1);
+    if (!page.hasMore || !last) return pages;
+    after = { timestamp: last.status.timestamp as string, taskId: last.id };
+    await between(pages.length);
+  }
+}
+
+/** What every store promises to the engine. `make` gives a new, empty store that is not open yet. */
+export function defineTaskStoreContract(name: string, make: () => TaskStore): void {
+  describe(`${name} as a task store`, () => {
+    let store: TaskStore;
+
+    beforeEach(async () => {
+      store = make();
+      await store.open();
+    });
+
+    afterEach(() => store.close());
+
+    definePushStoreContract(() => store);
+
+    describe("a log", () => {
+      it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
+        const log = [
+          createTaskEvent("t"),
+          createStatusEvent("t", "TASK_STATE_WORKING"),
+          createChunkEvent("t", "a"),
+          createChunkEvent("t", "b"),
+        ];
+        await commitAppend(store, createAppend("t", 0, log.slice(0, 2)));
+        await commitAppend(store, createAppend("t", 2, log.slice(2)));
+        const events = await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT);
+        expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+        expect(events.map(({ event }) => event)).toEqual(log);
+        expect(events.map(({ json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
+        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 4 });
+      });
+
+      it("may grow by several appends of one batch, and by many tasks at once", async () => {
+        const batch = [
+          createAppend("a", 0, [createTaskEvent("a")]),
+          createAppend("b", 0, [createTaskEvent("b"), createStatusEvent("b", "TASK_STATE_COMPLETED")]),
+          createAppend("a", 1, [createStatusEvent("a", "TASK_STATE_WORKING"), createChunkEvent("a", "x")]),
+        ];
+        expect(await store.commit(batch)).toEqual([undefined, undefined, undefined]);
+        expect(await store.load(aliceScope, "a")).toMatchObject({
+          seq: 3,
+          task: { artifacts: [{ parts: [{ text: "x" }] }] },
+        });
+        expect(await store.load(aliceScope, "b")).toMatchObject({
+          seq: 2,
+          task: { status: { state: "TASK_STATE_COMPLETED" } },
+        });
+      });
+
+      it("of an unknown task is no task and no events", async () => {
+        expect(await store.load(aliceScope, "t")).toBeUndefined();
+        expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toEqual([]);
+      });
+
+      it("loads a task that the caller may change without changing the store's", async () => {
+        const log = [createTaskEvent("t"), createChunkEvent("t", "a")];
+        await commitAppend(store, createAppend("t", 0, log));
+        const loaded = await store.load(aliceScope, "t");
+        if (loaded) {
+          loaded.task.artifacts?.[0]?.parts.push(text("mine"));
+          loaded.task.status = { state: "TASK_STATE_FAILED" };
+        }
+        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
+      });
+
+      it("loads as the fold of its events, however they were cut into appends and batches [E1]", async () => {
+        let count = 0;
+        const batchSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 41, maxLength: 41 });
+        await fc.assert(
+          fc.asyncProperty(createSplitLogArbitrary("t"), batchSizes, async (pieces, sizes) => {
+            const id = `task-${++count}`;
+            const log: TaskEvent[] = [];
+            for (const batch of splitBySizes(pieces, sizes)) {
+              const appends = batch.map((events) => {
+                const one = createAppend(id, log.length, events);
+                log.push(...events);
+                return one;
+              });
+              expect(await store.commit(appends)).toEqual(appends.map(() => undefined));
+              expect(await store.load(aliceScope, id)).toEqual({ task: foldLog(log), seq: log.length });
+            }
+            for (let after = 0; after <= log.length; after++) {
+              const tail = await store.readEvents(aliceScope, id, after, NO_READ_LIMIT);
+              expect(tail.map(({ event }) => event)).toEqual(log.slice(after));
+            }
+          }),
+          { numRuns: 60 },
+        );
+      });
+
+      it("is read in pieces, from any point, that join to the whole", async () => {
+        const log = [
+          createTaskEvent("t"),
+          ...Array.from({ length: 30 }, (_, n) => createChunkEvent("t", "x".repeat(n))),
+        ];
+        await commitAppend(store, createAppend("t", 0, log));
+        const limits = fc.record({
+          events: fc.integer({ min: 1, max: 40 }),
+          maxBytes: fc.integer({ min: 0, max: 3000 }),
+        });
+        await fc.assert(
+          fc.asyncProperty(fc.nat({ max: log.length }), limits, async (start, limit) => {
+            const read: TaskEvent[] = [];
+            while (start + read.length < log.length) {
+              const piece = await store.readEvents(aliceScope, "t", start + read.length, limit);
+              expect(piece.length).toBeGreaterThan(0);
+              read.push(...piece.map(({ event }) => event));
+            }
+            expect(read).toEqual(log.slice(start));
+          }),
+        );
+      });
+
+      it("is read up to the limit of events, and of bytes: the event that passes it is the last", async () => {
+        const log = [
+          createTaskEvent("t"),
+          createChunkEvent("t", "é".repeat(500)),
+          createChunkEvent("t", "b"),
+          createChunkEvent("t", "c"),
+        ];
+        await commitAppend(store, createAppend("t", 0, log));
+        const [first = 0, second = 0] = log.map((event) => Buffer.byteLength(JSON.stringify(event)));
+        async function lengthOf(limit: { events: number; maxBytes: number }): Promise<number> {
+          return (await store.readEvents(aliceScope, "t", 0, limit)).length;
+        }
+        expect(await lengthOf({ events: 3, maxBytes: 1_000_000 })).toBe(3);
+        expect(await lengthOf({ events: 10, maxBytes: 0 })).toBe(1);
+        expect(await lengthOf({ events: 10, maxBytes: first })).toBe(2);
+        expect(await lengthOf({ events: 10, maxBytes: first + second - 1 })).toBe(2);
+        expect(await lengthOf({ events: 10, maxBytes: first + second })).toBe(3);
+        expect(await store.readEvents(aliceScope, "t", 4, NO_READ_LIMIT)).toEqual([]);
+        expect(await store.readEvents(aliceScope, "t", 9, NO_READ_LIMIT)).toEqual([]);
+      });
+    });
+
+    describe("an append", () => {
+      const first = [
+        createTaskEvent("t", { message: createUserMessage("m1") }),
+        createStatusEvent("t", "TASK_STATE_WORKING"),
+      ];
+      const done = { messages: [{ messageId: "m1", seq: 1 }] };
+
+      beforeEach(() => commitAppend(store, createAppend("t", 0, first, done)));
+
+      async function unchanged(): Promise<void> {
+        expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(first), seq: 2 });
+        expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toHaveLength(2);
+      }
+
+      it("is refused when the log has moved on, or is not there yet, or is there already [E1]", async () => {
+        const late = createAppend("t", 1, [createChunkEvent("t", "late")], {
+          messages: [{ messageId: "m2", seq: 2 }],
+        });
+        const early = createAppend("t", 3, [createChunkEvent("t", "early")]);
+        const unborn = createAppend("u", 1, [createChunkEvent("u", "unborn")]);
+        const again = createAppend("t", 0, [createTaskEvent("t")]);
+        const refused = Array.from({ length: 4 }, () => "conflict");
+        expect(await store.commit([late, early, unborn, again])).toEqual(refused);
+        await unchanged();
+        expect(await store.findMessage(aliceScope, "m2")).toBeUndefined();
+        expect(await store.load(aliceScope, "u")).toBeUndefined();
+      });
+
+      it("is refused when one of its messages is known, and leaves nothing of the others [E10]", async () => {
+        const twice = [
+          { messageId: "m2", seq: 3 },
+          { messageId: "m1", seq: 4 },
+        ];
+        const events = [{ message: createUserMessage("m2") }, { message: createUserMessage("m1") }];
+        expect(await store.commit([createAppend("t", 2, events, { messages: twice })])).toEqual([
+          "duplicate-message",
+        ]);
+        expect(await store.commit([createAppend("u", 0, [createTaskEvent("u")], done)])).toEqual([
+          "duplicate-message",
+        ]);
+        await unchanged();
+        expect(await store.load(aliceScope, "u")).toBeUndefined();
+        expect(await store.findMessage(aliceScope, "m2")).toBeUndefined();
+        expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
+      });
+
+      it("is refused when a message comes twice in its batch: the first one wins [E10]", async () => {
+        const one = { messages: [{ messageId: "m9", seq: 1 }] };
+        expect(
+          await store.commit([
+            createAppend("x", 0, [createTaskEvent("x")], one),
+            createAppend("y", 0, [createTaskEvent("y")], one),
+          ]),
+        ).toEqual([undefined, "duplicate-message"]);
+        expect(await store.findMessage(aliceScope, "m9")).toEqual({ taskId: "x", seq: 1 });
+        expect(await store.load(aliceScope, "y")).toBeUndefined();
+      });
+
+      it("that is refused keeps nobody else's from being done", async () => {
+        const batch = [
+          createAppend("a", 0, [createTaskEvent("a")]),
+          createAppend("t", 7, [createChunkEvent("t", "late")]),
+          createAppend("u", 0, [createTaskEvent("u")], done),
+          createAppend("t", 2, [createChunkEvent("t", "good")], { messages: [{ messageId: "m3", seq: 3 }] }),
+        ];
+        expect(await store.commit(batch)).toEqual([undefined, "conflict", "duplicate-message", undefined]);
+        expect(await store.load(aliceScope, "a")).toMatchObject({ seq: 1 });
+        expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 3 });
+        expect(await store.findMessage(aliceScope, "m3")).toEqual({ taskId: "t", seq: 3 });
+      });
+    });
+
+    describe("a scope", () => {
+      const strangers: TaskScope[] = [
+        { ...aliceScope, tenant: "" },
+        { ...aliceScope, principal: "bob" },
+        { ...aliceScope, agent: "other" },
+        // The same names cut elsewhere.
+        { tenant: "acm", principal: "ealice", agent: "echo" },
+        { tenant: "acme", principal: "alic", agent: "eecho" },
+      ];
+
+      it.for(strangers)(
+        "$tenant/$principal/$agent sees nothing of another's tasks [E13]",
+        async (stranger) => {
+          const messages = [{ messageId: "m1", seq: 1 }];
+          await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
+          expect(await store.load(stranger, "t")).toBeUndefined();
+          expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
+          expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
+          expect(await store.findMessage(stranger, "m1")).toBeUndefined();
+          expect(
+            await store.commit([createAppend("t", 1, [createChunkEvent("t", "x")], { scope: stranger })]),
+          ).toEqual(["conflict"]);
+          expect(await store.load(aliceScope, "t")).toEqual({
+            task: foldLog([createTaskEvent("t")]),
+            seq: 1,
+          });
+        },
+      );
+
+      it("has ids of its own: the same ones in another scope are other tasks and messages [E13]", async () => {
+        const messages = [{ messageId: "m1", seq: 1 }];
+        await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
+        await commitAppend(
+          store,
+          createAppend("t", 0, [createTaskEvent("t"), createChunkEvent("t", "bob's")], {
+            messages,
+            scope: bobScope,
+          }),
+        );
+        expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 1 });
+        expect(await store.load(bobScope, "t")).toMatchObject({ seq: 2 });
+        await commitAppend(store, createAppend("t", 1, [createStatusEvent("t", "TASK_STATE_FAILED")]));
+        expect(await store.load(bobScope, "t")).toMatchObject({
+          seq: 2,
+          task: { status: { state: "TASK_STATE_SUBMITTED" } },
+        });
+        expect((await store.list(bobScope, { limit: 10 })).total).toBe(1);
+      });
+    });
+
+    describe("a list", () => {
+      /** Ten tasks, two at each millisecond, in contexts `even` and `odd`; the ones of `even` are completed. */
+      beforeEach(async () => {
+        for (let n = 0; n < 10; n++) {
+          const contextId = n % 2 ? "odd" : "even";
+          const state = n % 2 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
+          const id = `t${n}`;
+          const log = [createTaskEvent(id, { contextId }), createStatusEvent(id, state, Math.floor(n / 2))];
+          await commitAppend(store, createAppend(id, 0, log, { contextId }));
+        }
+        await commitAppend(
+          store,
+          createAppend("b", 0, [createTaskEvent("b", { contextId: "even" })], { scope: bobScope }),
+        );
+      });
+
+      it("has the newest status first, and among equals the highest id", async () => {
+        expect(await listTaskIds(store)).toEqual([
+          "t9",
+          "t8",
+          "t7",
+          "t6",
+          "t5",
+          "t4",
+          "t3",
+          "t2",
+          "t1",
+          "t0",
+        ]);
+      });
+
+      it("has whole tasks", async () => {
+        const { tasks } = await store.list(aliceScope, { limit: 1 });
+        expect(tasks).toEqual([(await store.load(aliceScope, "t9"))?.task]);
+      });
+
+      it("is filtered by context, by state and by time, alone and together", async () => {
+        expect(await listTaskIds(store, { contextId: "even" })).toEqual(["t8", "t6", "t4", "t2", "t0"]);
+        expect(await listTaskIds(store, { status: "TASK_STATE_WORKING" })).toEqual([
+          "t9",
+          "t7",
+          "t5",
+          "t3",
+          "t1",
+        ]);
+        expect(await listTaskIds(store, { statusSince: formatTestTime(3) })).toEqual([
+          "t9",
+          "t8",
+          "t7",
+          "t6",
+        ]);
+        expect(await listTaskIds(store, { contextId: "odd", status: "TASK_STATE_COMPLETED" })).toEqual([]);
+        expect(
+          await listTaskIds(store, {
+            contextId: "even",
+            status: "TASK_STATE_COMPLETED",
+            statusSince: formatTestTime(2),
+          }),
+        ).toEqual(["t8", "t6", "t4"]);
+        expect(await listTaskIds(store, { contextId: "nowhere" })).toEqual([]);
+      });
+
+      it("is cut into pages that have every task once", async () => {
+        expect(await listTaskIdPages(store, {})).toEqual([
+          ["t9", "t8", "t7"],
+          ["t6", "t5", "t4"],
+          ["t3", "t2", "t1"],
+          ["t0"],
+        ]);
+        expect(await listTaskIdPages(store, { limit: 5 })).toEqual([
+          ["t9", "t8", "t7", "t6", "t5"],
+          ["t4", "t3", "t2", "t1", "t0"],
+        ]);
+        expect(await listTaskIdPages(store, { contextId: "odd", limit: 2 })).toEqual([
+          ["t9", "t7"],
+          ["t5", "t3"],
+          ["t1"],
+        ]);
+      });
+
+      it("counts all that match, on whichever page", async () => {
+        const after = { timestamp: formatTestTime(1), taskId: "t2" };
+        expect(await store.list(aliceScope, { limit: 1, after })).toMatchObject({ total: 10, hasMore: true });
+        expect(await store.list(aliceScope, { limit: 2, after })).toMatchObject({
+          total: 10,
+          hasMore: false,
+        });
+        expect(await store.list(aliceScope, { limit: 1, contextId: "even" })).toMatchObject({ total: 5 });
+        expect(
+          await store.list(aliceScope, {
+            limit: 1,
+            status: "TASK_STATE_WORKING",
+            statusSince: formatTestTime(1),
+          }),
+        ).toMatchObject({ total: 4 });
+      });
+
+      it("misses no task that stays as it is while others move to the front", async () => {
+        const pages = await listTaskIdPages(store, {}, async (page) => {
+          if (page === 1)
+            await commitAppend(
+              store,
+              createAppend("t5", 2, [createStatusEvent("t5", "TASK_STATE_WORKING", 10)]),
+            );
+          if (page === 2)
+            await commitAppend(store, createAppend("t10", 0, [createTaskEvent("t10", { time: 11 })]));
+        });
+        expect(pages).toEqual([
+          ["t9", "t8", "t7"],
+          ["t6", "t4", "t3"],
+          ["t2", "t1", "t0"],
+        ]);
+        expect((await listTaskIds(store)).slice(0, 3)).toEqual(["t10", "t5", "t9"]);
+      });
+    });
+
+    it("knows the unfinished tasks of all scopes, and not those that wait for their user [E9]", async () => {
+      for (const state of TASK_STATES) {
+        const log = [
+          createTaskEvent(state),
+          createStatusEvent(state, "TASK_STATE_WORKING", 1),
+          createStatusEvent(state, state, 2),
+        ];
+        const born = createAppend(state, 0, state === "TASK_STATE_SUBMITTED" ? log.slice(0, 1) : log);
+        await store.commit([born, { ...born, scope: bobScope }]);
+      }
+      const found = await store.listUnfinished();
+      const expected = [aliceScope, bobScope].flatMap((scope) => [
+        {
+          scope,
+          taskId: "TASK_STATE_SUBMITTED",
+          contextId: "talk",
+          seq: 1,
+          state: "TASK_STATE_SUBMITTED",
+          timestamp: formatTestTime(0),
+        },
+        {
+          scope,
+          taskId: "TASK_STATE_WORKING",
+          contextId: "talk",
+          seq: 3,
+          state: "TASK_STATE_WORKING",
+          timestamp: formatTestTime(2),
+        },
+      ]);
+      expect(found).toHaveLength(4);
+      expect(found).toEqual(expect.arrayContaining(expected));
+    });
+
+    it("keeps the newest turn of a task until it is told that there is none any more [E9]", async () => {
+      const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
+      const kept = async (): Promise<unknown[]> => (await store.listUnfinished()).map((task) => task.turn);
+      await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { turn }));
+      expect(await kept()).toEqual([turn]);
+      await commitAppend(store, createAppend("t", 1, [createChunkEvent("t", "a")]));
+      expect(await kept()).toEqual([turn]);
+      await commitAppend(
+        store,
+        createAppend("t", 2, [createChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } }),
+      );
+      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
+      // Refused, it leaves nothing of itself.
+      await store.commit([createAppend("t", 9, [createChunkEvent("t", "c")], { turn })]);
+      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
+      await commitAppend(store, createAppend("t", 3, [createChunkEvent("t", "c")], { turn: null }));
+      expect(await store.listUnfinished()).toHaveLength(1);
+      expect(await kept()).toEqual([undefined]);
+    });
+
+    it("loads the same with snapshots at any points as without", async () => {
+      let count = 0;
+      const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });
+      await fc.assert(
+        fc.asyncProperty(createSplitLogArbitrary("t"), snapshots, async (pieces, due) => {
+          const id = `task-${++count}`;
+          const log: TaskEvent[] = [];
+          for (const [index, events] of pieces.entries()) {
+            const after = log.length;
+            log.push(...events);
+            const taken = store.usesSnapshots && due[index] ? { snapshot: copyTask(foldLog(log)) } : {};
+            await commitAppend(store, createAppend(id, after, events, taken));
+            expect(await store.load(aliceScope, id)).toEqual({ task: foldLog(log), seq: log.length });
+          }
+        }),
+        { numRuns: 30 },
+      );
+    });
+  });
+}
