@@ -4,17 +4,17 @@
  * issuer. Asymmetric algorithms only, so that whoever can verify can not sign. Runs wherever Web Crypto does.
  */
 export type { JSONWebKeySet, JWK } from "jose";
-export type { SignatureAlgorithm } from "./algorithms.ts";
-export { SIGNATURE_ALGORITHMS } from "./algorithms.ts";
-export { discoverIssuer } from "./discover.ts";
-export type { IssuerMetadata } from "./discover.ts";
+export type { SignatureAlgorithm } from "./signature-algorithms.ts";
+export { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
+export { discoverIssuer } from "./issuer-discovery.ts";
+export type { IssuerMetadata } from "./issuer-discovery.ts";
 export type { FetchKeysOptions } from "./fetch-json.ts";
-export type { KeySet } from "./key-set.ts";
-export { givenKeys, issuerKeys, remoteKeys } from "./key-set.ts";
+export type { KeyResolver } from "./key-resolver.ts";
+export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
 export type { JwsSignature } from "./jws.ts";
 export { signJws, verifyJws } from "./jws.ts";
-export type { JwtClaims, JwtRules } from "./jwt.ts";
+export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";
-export { KeysUnavailable, NotVerified } from "./not-verified.ts";
+export { KeysUnavailableError, VerificationError } from "./verification-error.ts";
 export type { Signer, SignerOptions } from "./signer.ts";
-export { createSigner, generateSigningKey, publicKeys } from "./signer.ts";
+export { createSigner, generateSigningKey, buildJwks } from "./signer.ts";

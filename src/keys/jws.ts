@@ -1,7 +1,7 @@
 import { base64url, FlattenedSign, flattenedVerify, type JWSHeaderParameters } from "jose";
-import { allowed, type SignatureAlgorithm } from "./algorithms.ts";
-import type { KeySet } from "./key-set.ts";
-import { NotVerified, toNotVerified } from "./not-verified.ts";
+import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
+import type { KeyResolver } from "./key-resolver.ts";
+import { VerificationError, toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
 /** A signature over bytes that travel elsewhere: flattened JWS without its payload (RFC 7515 §7.2.2, appendix F). */
@@ -14,27 +14,27 @@ export interface JwsSignature {
 /** Signs bytes. The protected header has `alg` and `kid`, and what `header` adds. */
 export async function signJws(
   payload: Uint8Array,
-  { alg, kid, key }: Signer,
+  { alg, kid, privateKey: key }: Signer,
   header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
 ): Promise<JwsSignature> {
   const signed = await new FlattenedSign(payload).setProtectedHeader({ alg, ...header, kid }).sign(key);
   return { protected: signed.protected ?? "", signature: signed.signature };
 }
 
-/** The protected header of a signature that holds for `payload`; rejects with `NotVerified`. */
+/** The protected header of a signature that holds for `payload`; rejects with `VerificationError`. */
 export async function verifyJws(
   payload: Uint8Array,
   { protected: header, signature }: JwsSignature,
-  keys: KeySet,
+  keys: KeyResolver,
   { algorithms }: { readonly algorithms?: readonly SignatureAlgorithm[] } = {},
 ): Promise<JWSHeaderParameters> {
   const jws = { payload: base64url.encode(payload), protected: header, signature };
-  const options = { algorithms: allowed(algorithms) };
+  const options = { algorithms: requireSupportedAlgorithms(algorithms) };
   try {
     const { protectedHeader } = await flattenedVerify(jws, keys, options);
     if (protectedHeader) return protectedHeader;
   } catch (error) {
-    throw toNotVerified(error);
+    throw toVerificationError(error);
   }
-  throw new NotVerified("The signature has no protected header.");
+  throw new VerificationError("The signature has no protected header.");
 }

@@ -3,27 +3,29 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   createSigner,
   generateSigningKey,
-  givenKeys,
-  NotVerified,
-  publicKeys,
+  createStaticKeyResolver,
+  VerificationError,
+  buildJwks,
   signJwt,
   SIGNATURE_ALGORITHMS,
   verifyJwt,
   type JwtClaims,
-  type JwtRules,
+  type JwtValidationOptions,
 } from "./index.ts";
-import { Issuer } from "./issuer.fixture.ts";
+import { FakeOidcProvider } from "./fake-oidc-provider.fixture.ts";
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encodeBase64UrlJson = (value: object): string =>
+  Buffer.from(JSON.stringify(value)).toString("base64url");
 
 describe("a JWT", () => {
-  let issuer: Issuer;
-  let rules: JwtRules;
+  let issuer: FakeOidcProvider;
+  let rules: JwtValidationOptions;
   const seconds = (): number => Math.floor(Date.now() / 1000);
-  const keys = (): ReturnType<typeof givenKeys> => givenKeys(publicKeys([issuer.signer]));
+  const keys = (): ReturnType<typeof createStaticKeyResolver> =>
+    createStaticKeyResolver(buildJwks([issuer.signer]));
 
   beforeAll(async () => {
-    issuer = await Issuer.open();
+    issuer = await FakeOidcProvider.start();
     rules = { issuer: issuer.url, audience: "agents" };
   });
   afterAll(() => issuer[Symbol.asyncDispose]());
@@ -31,13 +33,13 @@ describe("a JWT", () => {
   it.each(SIGNATURE_ALGORITHMS)("signed with %s is believed by whoever has the public key", async (alg) => {
     const signer = await createSigner({ privateKey: await generateSigningKey(alg) });
     const token = await signJwt({ sub: "ada", exp: seconds() + 60 }, signer);
-    const claims = await verifyJwt(token, givenKeys(publicKeys([signer])), {});
+    const claims = await verifyJwt(token, createStaticKeyResolver(buildJwks([signer])), {});
     expect(claims).toMatchObject({ sub: "ada" });
-    expect(JSON.stringify(publicKeys([signer]))).not.toMatch(/"(d|p|q|dp|dq|qi|k)":/);
+    expect(JSON.stringify(buildJwks([signer]))).not.toMatch(/"(d|p|q|dp|dq|qi|k)":/);
   });
 
   it("says what it claims", async () => {
-    const token = await issuer.token({ scope: "read" });
+    const token = await issuer.signToken({ scope: "read" });
     expect(await verifyJwt(token, keys(), rules)).toMatchObject({ sub: "ada", scope: "read" });
   });
 
@@ -49,29 +51,29 @@ describe("a JWT", () => {
     ["is for nobody", { aud: undefined }],
     ["never ends", { exp: undefined }],
   ])("is refused that %s", async (_, claims) => {
-    const token = await issuer.token(claims as JwtClaims);
-    await expect(verifyJwt(token, keys(), rules)).rejects.toThrow(NotVerified);
+    const token = await issuer.signToken(claims as JwtClaims);
+    await expect(verifyJwt(token, keys(), rules)).rejects.toThrow(VerificationError);
   });
 
   it("may be late by the tolerance of clocks", async () => {
-    const token = await issuer.token({ exp: seconds() - 3 });
+    const token = await issuer.signToken({ exp: seconds() - 3 });
     await expect(verifyJwt(token, keys(), rules)).resolves.toMatchObject({ sub: "ada" });
     const later = { ...rules, now: () => Date.now() + 3000 };
-    await expect(verifyJwt(token, keys(), later)).rejects.toThrow(NotVerified);
+    await expect(verifyJwt(token, keys(), later)).rejects.toThrow(VerificationError);
   });
 
   it("is refused when its type is not the one that is asked for", async () => {
     const asked = { ...rules, typ: "at+jwt" };
-    await expect(verifyJwt(await issuer.token({}, "at+jwt"), keys(), asked)).resolves.toBeDefined();
-    await expect(verifyJwt(await issuer.token(), keys(), asked)).rejects.toThrow(NotVerified);
+    await expect(verifyJwt(await issuer.signToken({}, "at+jwt"), keys(), asked)).resolves.toBeDefined();
+    await expect(verifyJwt(await issuer.signToken(), keys(), asked)).rejects.toThrow(VerificationError);
   });
 
   it("is refused when it was changed, made with another key, or is none", async () => {
-    const token = await issuer.token();
+    const token = await issuer.signToken();
     const [head = "", , signature = ""] = token.split(".");
     const other = await createSigner({ privateKey: await generateSigningKey(), kid: issuer.signer.kid });
     const forged = [
-      `${head}.${encode({ iss: issuer.url, aud: "agents", sub: "eve", exp: 2 ** 33 })}.${signature}`,
+      `${head}.${encodeBase64UrlJson({ iss: issuer.url, aud: "agents", sub: "eve", exp: 2 ** 33 })}.${signature}`,
       await signJwt({ iss: issuer.url, aud: "agents", exp: seconds() + 60 }, other),
       `${token}.x`,
       token.slice(0, -5),
@@ -79,17 +81,18 @@ describe("a JWT", () => {
       "a.b.c",
       "💥",
     ];
-    for (const each of forged) await expect(verifyJwt(each, keys(), rules)).rejects.toThrow(NotVerified);
+    for (const each of forged)
+      await expect(verifyJwt(each, keys(), rules)).rejects.toThrow(VerificationError);
   });
 
   it("is refused without a signature, and with a public key as the secret of one", async () => {
-    const claims = encode({ iss: issuer.url, aud: "agents", sub: "eve", exp: seconds() + 60 });
-    const none = `${encode({ alg: "none" })}.${claims}.`;
-    const head = `${encode({ alg: "HS256", kid: issuer.signer.kid })}.${claims}`;
+    const claims = encodeBase64UrlJson({ iss: issuer.url, aud: "agents", sub: "eve", exp: seconds() + 60 });
+    const none = `${encodeBase64UrlJson({ alg: "none" })}.${claims}.`;
+    const head = `${encodeBase64UrlJson({ alg: "HS256", kid: issuer.signer.kid })}.${claims}`;
     const secret = JSON.stringify(issuer.signer.publicKey);
     const confused = `${head}.${createHmac("sha256", secret).update(head).digest("base64url")}`;
     for (const each of [none, confused])
-      await expect(verifyJwt(each, keys(), rules)).rejects.toThrow(NotVerified);
+      await expect(verifyJwt(each, keys(), rules)).rejects.toThrow(VerificationError);
   });
 
   it("is refused when it brings its own key", async () => {
@@ -97,8 +100,8 @@ describe("a JWT", () => {
     const { SignJWT } = await import("jose");
     const token = await new SignJWT({ iss: issuer.url, aud: "agents", exp: seconds() + 60 })
       .setProtectedHeader({ alg: "ES256", jwk: eve.publicKey, jku: "https://evil.example" })
-      .sign(eve.key);
-    await expect(verifyJwt(token, keys(), rules)).rejects.toThrow(NotVerified);
+      .sign(eve.privateKey);
+    await expect(verifyJwt(token, keys(), rules)).rejects.toThrow(VerificationError);
   });
 
   it("without the name of its key may be of any of several", async () => {
@@ -108,22 +111,28 @@ describe("a JWT", () => {
     );
     const [, , third] = signers;
     const token = (exp: number): Promise<string> =>
-      new SignJWT({ sub: "ada", exp }).setProtectedHeader({ alg: "ES256" }).sign(third!.key);
-    expect(await verifyJwt(await token(seconds() + 60), givenKeys(publicKeys(signers)), {})).toMatchObject({
+      new SignJWT({ sub: "ada", exp }).setProtectedHeader({ alg: "ES256" }).sign(third!.privateKey);
+    expect(
+      await verifyJwt(await token(seconds() + 60), createStaticKeyResolver(buildJwks(signers)), {}),
+    ).toMatchObject({
       sub: "ada",
     });
-    const others = givenKeys(publicKeys(signers.slice(0, 2)));
-    await expect(verifyJwt(await token(seconds() + 60), others, {})).rejects.toThrow(NotVerified);
-    await expect(verifyJwt(await token(1), givenKeys(publicKeys(signers)), {})).rejects.toThrow(NotVerified);
+    const others = createStaticKeyResolver(buildJwks(signers.slice(0, 2)));
+    await expect(verifyJwt(await token(seconds() + 60), others, {})).rejects.toThrow(VerificationError);
+    await expect(verifyJwt(await token(1), createStaticKeyResolver(buildJwks(signers)), {})).rejects.toThrow(
+      VerificationError,
+    );
   });
 
   it("can not be asked to be believed without a good signature", async () => {
-    const token = await issuer.token();
+    const token = await issuer.signToken();
     for (const algorithms of [["none"], ["HS256"], []] as never[]) {
       await expect(verifyJwt(token, keys(), { ...rules, algorithms })).rejects.toThrow(
         "no signature that can be allowed",
       );
     }
-    await expect(verifyJwt(token, keys(), { ...rules, algorithms: ["RS256"] })).rejects.toThrow(NotVerified);
+    await expect(verifyJwt(token, keys(), { ...rules, algorithms: ["RS256"] })).rejects.toThrow(
+      VerificationError,
+    );
   });
 });

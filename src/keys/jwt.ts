@@ -1,14 +1,14 @@
 import { errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyOptions } from "jose";
-import { allowed, type SignatureAlgorithm } from "./algorithms.ts";
-import type { KeySet } from "./key-set.ts";
-import { toNotVerified } from "./not-verified.ts";
+import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
+import type { KeyResolver } from "./key-resolver.ts";
+import { toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
 /** What a JWT claims. */
 export type JwtClaims = JWTPayload;
 
 /** What must hold of a JWT beside its signature. */
-export interface JwtRules {
+export interface JwtValidationOptions {
   /** Who must have made it. */
   readonly issuer?: string | readonly string[];
   /** For whom it must be: one of these. */
@@ -27,17 +27,21 @@ export interface JwtRules {
   readonly now?: () => number;
 }
 
-/** The claims of a JWT that holds; rejects with `NotVerified`, and with `KeysUnavailable`. */
-export async function verifyJwt(token: string, keys: KeySet, rules: JwtRules): Promise<JwtClaims> {
-  const options = toOptions(rules);
+/** The claims of a JWT that holds; rejects with `VerificationError`, and with `KeysUnavailableError`. */
+export async function verifyJwt(
+  token: string,
+  keys: KeyResolver,
+  rules: JwtValidationOptions,
+): Promise<JwtClaims> {
+  const options = toJoseOptions(rules);
   try {
-    return await verifyWithAny(token, keys, options);
+    return await verifyWithMatchingKeys(token, keys, options);
   } catch (error) {
-    throw toNotVerified(error);
+    throw toVerificationError(error);
   }
 }
 
-function toOptions(rules: JwtRules): JWTVerifyOptions {
+function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
   const {
     issuer,
     audience,
@@ -49,7 +53,7 @@ function toOptions(rules: JwtRules): JWTVerifyOptions {
     now,
   } = rules;
   return {
-    algorithms: allowed(algorithms),
+    algorithms: requireSupportedAlgorithms(algorithms),
     clockTolerance,
     requiredClaims: [...requiredClaims],
     ...(issuer === undefined ? {} : { issuer: typeof issuer === "string" ? issuer : [...issuer] }),
@@ -61,7 +65,11 @@ function toOptions(rules: JwtRules): JWTVerifyOptions {
 }
 
 /** A token without `kid` may be of any of several keys. */
-async function verifyWithAny(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<JwtClaims> {
+async function verifyWithMatchingKeys(
+  token: string,
+  keys: KeyResolver,
+  options: JWTVerifyOptions,
+): Promise<JwtClaims> {
   try {
     return (await jwtVerify(token, keys, options)).payload;
   } catch (error) {
@@ -80,7 +88,7 @@ async function verifyWithAny(token: string, keys: KeySet, options: JWTVerifyOpti
 /** A compact JWT. `claims` has what is to be said, times included (`exp`, `iat`: seconds since 1970). */
 export async function signJwt(
   claims: JwtClaims,
-  { alg, kid, key }: Signer,
+  { alg, kid, privateKey: key }: Signer,
   typ: string = "JWT",
 ): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(key);

@@ -2,24 +2,24 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import type { Task } from "../protocol/index.ts";
 import {
-  JSON_BODY,
-  message,
-  readEvents,
-  V1,
-  type Door,
-  type Open,
-  type RpcAnswer,
+  V1_JSON_HEADERS,
+  buildMessage,
+  readServerSentEvents,
+  V1_HEADERS,
+  type TestEndpoint,
+  type TestEndpointFactory,
+  type RpcResponse,
 } from "./server.fixture.ts";
 
-const POLITE = "urn:x:polite/v1";
-const STRICT = "urn:x:strict";
+const POLITE_URI = "urn:x:polite/v1";
+const STRICT_URI = "urn:x:strict";
 
 /** Says which extensions are active, and marks what it says with them. */
-const polite = (required: boolean): Agent => ({
+const createExtensionAgent = (required: boolean): Agent => ({
   describe: () => ({
     name: "polite",
     description: "Says which extensions are active.",
-    capabilities: { extensions: [{ uri: POLITE }, { uri: STRICT, required }] },
+    capabilities: { extensions: [{ uri: POLITE_URI }, { uri: STRICT_URI, required }] },
   }),
   async *execute({ extensions }: Run): AsyncGenerator<AgentEvent> {
     const marks = extensions.length > 0 ? { extensions: [...extensions] } : {};
@@ -29,24 +29,27 @@ const polite = (required: boolean): Agent => ({
 });
 
 /** What extensions do, through whatever door. */
-export function extensionsContract(open: Open): void {
+export function defineExtensionsContract(open: TestEndpointFactory): void {
   describe("extensions", () => {
-    let door: Door;
+    let door: TestEndpoint;
     beforeEach(async () => {
-      ({ door } = await open({ polite: polite(false), strict: polite(true) }, { store: "memory" }));
+      ({ endpoint: door } = await open(
+        { polite: createExtensionAgent(false), strict: createExtensionAgent(true) },
+        { store: "memory" },
+      ));
     });
     afterEach(() => door.close());
 
     const post = (path: string, body: object, asked?: string): Promise<Response> =>
       door.send(path, {
         method: "POST",
-        headers: { ...JSON_BODY, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
+        headers: { ...V1_JSON_HEADERS, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
         body: JSON.stringify(body),
       });
     const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
 
     it("are inactive unless asked for [J-04]", async () => {
-      const sent = await post("/message:send", { message: message("x") });
+      const sent = await post("/message:send", { message: buildMessage("x") });
       expect(sent.headers.get("a2a-extensions")).toBeNull();
       const { task } = (await sent.json()) as { task: Task };
       expect(task.artifacts).toEqual([{ artifactId: "a", parts: [{ data: [] }] }]);
@@ -54,33 +57,35 @@ export function extensionsContract(open: Open): void {
     });
 
     it("that the card declares and the request asks for are active, and answered [J-01, J-02]", async () => {
-      const asked = `urn:x:unknown, ${POLITE}`;
-      const sent = await post("/message:send", { message: message("x") }, asked);
-      expect(sent.headers.get("a2a-extensions")).toBe(POLITE);
+      const asked = `urn:x:unknown, ${POLITE_URI}`;
+      const sent = await post("/message:send", { message: buildMessage("x") }, asked);
+      expect(sent.headers.get("a2a-extensions")).toBe(POLITE_URI);
       const { task } = (await sent.json()) as { task: Task };
-      expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE] }]);
+      expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE_URI] }]);
       for (const answer of [
-        await post("/", rpc("SendMessage", { message: message("x") }), asked),
-        await post("/", rpc("SendStreamingMessage", { message: message("x") }), asked),
-        await post("/message:stream", { message: message("x") }, asked),
-        await door.send("/tasks", { headers: { ...V1, "a2a-extensions": asked } }),
+        await post("/", rpc("SendMessage", { message: buildMessage("x") }), asked),
+        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), asked),
+        await post("/message:stream", { message: buildMessage("x") }, asked),
+        await door.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": asked } }),
       ]) {
-        expect(answer.headers.get("a2a-extensions")).toBe(POLITE);
+        expect(answer.headers.get("a2a-extensions")).toBe(POLITE_URI);
         await answer.text();
       }
     });
 
     it("stand on the messages and artifacts that they contributed to, wherever those are read [J-05]", async () => {
-      const marked = message("x", { extensions: [POLITE, "urn:x:anything"] });
-      const events = await readEvents(await post("/message:stream", { message: marked }, POLITE));
+      const marked = buildMessage("x", { extensions: [POLITE_URI, "urn:x:anything"] });
+      const events = await readServerSentEvents(
+        await post("/message:stream", { message: marked }, POLITE_URI),
+      );
       const { task } = (events[0] as { data: { task: Task } }).data;
-      expect(task.history?.[0]?.extensions).toEqual([POLITE, "urn:x:anything"]);
-      expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE] } } });
-      const now = await (await door.send(`/tasks/${task.id}`, { headers: V1 })).json();
+      expect(task.history?.[0]?.extensions).toEqual([POLITE_URI, "urn:x:anything"]);
+      expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE_URI] } } });
+      const now = await (await door.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
       expect(now).toMatchObject({
-        artifacts: [{ extensions: [POLITE] }],
-        status: { message: { extensions: [POLITE] } },
-        history: [{ extensions: [POLITE, "urn:x:anything"] }],
+        artifacts: [{ extensions: [POLITE_URI] }],
+        status: { message: { extensions: [POLITE_URI] } },
+        history: [{ extensions: [POLITE_URI, "urn:x:anything"] }],
       });
     });
 
@@ -102,42 +107,46 @@ export function extensionsContract(open: Open): void {
         ],
       ] as const) {
         for (const name of ["X-A2A-Extensions", "A2A-Extensions"]) {
-          const answer = await post03(path, body, { [name]: `${POLITE}, urn:x:unknown` });
-          expect([path, answer.status, answer.headers.get("x-a2a-extensions")]).toEqual([path, 200, POLITE]);
-          expect(await answer.text()).toContain(`"extensions":["${POLITE}"]`);
+          const answer = await post03(path, body, { [name]: `${POLITE_URI}, urn:x:unknown` });
+          expect([path, answer.status, answer.headers.get("x-a2a-extensions")]).toEqual([
+            path,
+            200,
+            POLITE_URI,
+          ]);
+          expect(await answer.text()).toContain(`"extensions":["${POLITE_URI}"]`);
         }
         const plain = await post03(path, body, {});
         expect(plain.headers.get("x-a2a-extensions")).toBeNull();
         await plain.text();
       }
       const strict = await post03("/a2a/strict", rpc("tasks/get", { id: "nope" }), {
-        "x-a2a-extensions": POLITE,
+        "x-a2a-extensions": POLITE_URI,
       });
-      const { error } = (await strict.json()) as RpcAnswer;
-      expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT}"`);
+      const { error } = (await strict.json()) as RpcResponse;
+      expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT_URI}"`);
     });
 
     it("that are required are required of every operation, before its parameters are read [H-04, J-03]", async () => {
       for (const [method, params] of [
-        ["SendMessage", { message: message("x") }],
-        ["SendStreamingMessage", { message: message("x") }],
+        ["SendMessage", { message: buildMessage("x") }],
+        ["SendStreamingMessage", { message: buildMessage("x") }],
         ["GetTask", {}],
         ["ListTasks", { pageSize: -1 }],
         ["CancelTask", { id: "nope" }],
         ["SubscribeToTask", { id: "nope" }],
       ] as const) {
-        const response = await post("/a2a/strict", rpc(method, params), `${POLITE}, urn:x:strict/v2`);
-        const { error } = (await response.json()) as RpcAnswer;
+        const response = await post("/a2a/strict", rpc(method, params), `${POLITE_URI}, urn:x:strict/v2`);
+        const { error } = (await response.json()) as RpcResponse;
         expect([method, error?.code]).toEqual([method, -32008]);
-        expect(error?.message).toContain(`send "a2a-extensions: ${STRICT}"`);
+        expect(error?.message).toContain(`send "a2a-extensions: ${STRICT_URI}"`);
       }
-      const rest = await door.send("/a2a/strict/tasks/nope", { headers: V1 });
+      const rest = await door.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
       expect([rest.status, await rest.text()]).toEqual([
         400,
         expect.stringContaining("EXTENSION_SUPPORT_REQUIRED"),
       ]);
-      const sent = await post("/a2a/strict/message:send", { message: message("x") }, STRICT);
-      expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT]);
+      const sent = await post("/a2a/strict/message:send", { message: buildMessage("x") }, STRICT_URI);
+      expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT_URI]);
       expect((await door.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
     });
   });

@@ -1,60 +1,68 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
-import { activateExtensions, extensionHeaders } from "./extensions.ts";
+import { activateExtensions, buildExtensionHeaders } from "./extensions.ts";
 
-const asking = (headers: Record<string, string>): { header(name: string): string | undefined } => ({
+const createRequest = (headers: Record<string, string>): { header(name: string): string | undefined } => ({
   header: (name) => headers[name],
 });
-const V1 = "urn:x:polite/v1";
-const LOUD = "urn:x:loud";
-const declared = [{ uri: V1 }, { uri: LOUD }];
+const POLITE_URI = "urn:x:polite/v1";
+const LOUD_URI = "urn:x:loud";
+const declaredExtensions = [{ uri: POLITE_URI }, { uri: LOUD_URI }];
 
 describe("the extensions of a request", () => {
   it.each([
     ["is none when it asks for none", {}, []],
     [
       "is each that it asks for once, without the space around [J-01]",
-      { "a2a-extensions": ` ${LOUD},\t${V1} , ${LOUD},,` },
-      [LOUD, V1],
+      { "a2a-extensions": ` ${LOUD_URI},\t${POLITE_URI} , ${LOUD_URI},,` },
+      [LOUD_URI, POLITE_URI],
     ],
     ["is none that the card does not have [J-02]", { "a2a-extensions": "urn:x:other" }, []],
     ["is none in another case [J-01]", { "a2a-extensions": "URN:x:loud" }, []],
     ["is no other version of one [J-03]", { "a2a-extensions": "urn:x:polite/v2, urn:x:polite" }, []],
-    ["is none of the older header's", { "x-a2a-extensions": LOUD }, []],
+    ["is none of the older header's", { "x-a2a-extensions": LOUD_URI }, []],
   ])("%s", (_, headers, active) => {
-    expect(activateExtensions(declared, asking(headers), "1.0")).toEqual(active);
+    expect(activateExtensions(declaredExtensions, createRequest(headers), "1.0")).toEqual(active);
   });
 
   it("come in both spellings under 0.3, and are answered in its own [J-01, V-17]", () => {
-    const request = asking({ "x-a2a-extensions": LOUD, "a2a-extensions": `${V1}, ${LOUD}` });
-    const active = activateExtensions(declared, request, "0.3");
-    expect(active).toEqual([LOUD, V1]);
-    expect(extensionHeaders(active, "0.3")).toEqual({ "x-a2a-extensions": `${LOUD}, ${V1}` });
+    const request = createRequest({
+      "x-a2a-extensions": LOUD_URI,
+      "a2a-extensions": `${POLITE_URI}, ${LOUD_URI}`,
+    });
+    const active = activateExtensions(declaredExtensions, request, "0.3");
+    expect(active).toEqual([LOUD_URI, POLITE_URI]);
+    expect(buildExtensionHeaders(active, "0.3")).toEqual({
+      "x-a2a-extensions": `${LOUD_URI}, ${POLITE_URI}`,
+    });
   });
 
   it("are refused when one is missing that the card requires, with what to send [H-04, J-03]", () => {
-    const card = [{ uri: V1, required: true }, { uri: LOUD }];
+    const card = [{ uri: POLITE_URI, required: true }, { uri: LOUD_URI }];
     const refusal = (asked: string): unknown => {
       try {
-        return activateExtensions(card, asking({ "a2a-extensions": asked }), "1.0");
+        return activateExtensions(card, createRequest({ "a2a-extensions": asked }), "1.0");
       } catch (error) {
         return error;
       }
     };
-    for (const asked of ["", LOUD, "urn:x:polite/v2"]) {
+    for (const asked of ["", LOUD_URI, "urn:x:polite/v2"]) {
       const error = refusal(asked) as A2AError;
-      expect(error).toMatchObject({ reason: "EXTENSION_SUPPORT_REQUIRED", metadata: { extensions: V1 } });
-      expect(error.message).toContain(`send "a2a-extensions: ${V1}"`);
+      expect(error).toMatchObject({
+        reason: "EXTENSION_SUPPORT_REQUIRED",
+        metadata: { extensions: POLITE_URI },
+      });
+      expect(error.message).toContain(`send "a2a-extensions: ${POLITE_URI}"`);
     }
-    expect(refusal(`${V1}, urn:x:other`)).toEqual([V1]);
+    expect(refusal(`${POLITE_URI}, urn:x:other`)).toEqual([POLITE_URI]);
   });
 
   it("are always among the declared and among the asked ones [J-03, J-04]", () => {
     const uri = fc.constantFrom("urn:a", "urn:b", "urn:A", "urn:a/2", "urn:c");
     fc.assert(
       fc.property(fc.array(uri), fc.array(uri), (have, ask) => {
-        const request = asking({ "a2a-extensions": ask.join(" , ") });
+        const request = createRequest({ "a2a-extensions": ask.join(" , ") });
         const active = activateExtensions(
           have.map((one) => ({ uri: one })),
           request,

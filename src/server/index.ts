@@ -4,19 +4,19 @@
  * engine, and the answer goes back as JSON or, through `bindings/event-stream.ts`, as server-sent events.
  */
 export { createServer } from "./server.ts";
-export type { Address, ListenOptions, Server } from "./server.ts";
+export type { ServerAddress, ListenOptions, Server } from "./server.ts";
 export type { ServerLimits, ServerOptions } from "./options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
-export type { Authentication } from "./auth/authentication.ts";
-export type { Authenticate, Credentials } from "./auth/scheme.ts";
-export type { Beside, Inside } from "./beside.ts";
-export type { CardShape } from "./card/card-shape.ts";
-export type { CardSigning } from "./card/card-signing.ts";
+export type { AuthenticationOption } from "./auth/authenticator.ts";
+export type { AuthenticateFunction, AuthRequest } from "./auth/auth-scheme.ts";
+export type { MountedHandler, CallerContext } from "./mounted-handler.ts";
+export type { CardFormat } from "./card/card-format.ts";
+export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";
-export type { Tenants } from "./tenants.ts";
-export { nodeListener } from "./node-listener.ts";
-export type { GuardOptions } from "./push/guard.ts";
-export type { Resolve } from "./push/lookups.ts";
-export type { PushOptions } from "./push/push.ts";
-export type { PushSigning } from "./push/signature.ts";
-export type { StoreChoice } from "./open-store.ts";
+export type { TenantsOption } from "./tenants.ts";
+export { toNodeListener } from "./node-listener.ts";
+export type { WebhookUrlGuardOptions } from "./push/webhook-url-guard.ts";
+export type { HostResolver } from "./push/dns-lookup-queue.ts";
+export type { PushOptions } from "./push/push-service.ts";
+export type { PushSigningOptions } from "./push/push-signer.ts";
+export type { StoreOption } from "./resolve-store.ts";

@@ -1,40 +1,47 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Agent } from "../engine/index.ts";
 import type { ServerOptions } from "./index.ts";
-import { JSON_BODY, message, parrot, type Door, type Open, type RpcAnswer } from "./server.fixture.ts";
+import {
+  V1_JSON_HEADERS,
+  buildMessage,
+  parrot,
+  type TestEndpoint,
+  type TestEndpointFactory,
+  type RpcResponse,
+} from "./server.fixture.ts";
 
-const png = { raw: "AQI=", mediaType: "image/png" };
-const pdf = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
+const pngPart = { raw: "AQI=", mediaType: "image/png" };
+const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
 
 /** What an agent is sent of the media types that it does not take, through whatever door. */
-export function inputModesContract(open: Open): void {
+export function defineInputModesContract(open: TestEndpointFactory): void {
   describe("media types", () => {
-    let door: Door | undefined;
+    let door: TestEndpoint | undefined;
     afterEach(() => door?.close());
 
     /** The error code of SendMessage with those parts, to an agent that describes itself so. */
     const sender = async (
       described: Partial<Awaited<ReturnType<Agent["describe"]>>>,
       options: ServerOptions = {},
-    ): Promise<(method: string, parts: object[]) => Promise<RpcAnswer>> => {
+    ): Promise<(method: string, parts: object[]) => Promise<RpcResponse>> => {
       const agent: Agent = {
         ...parrot,
         describe: async () => ({ ...(await parrot.describe()), ...described }),
       };
-      ({ door } = await open({ parrot: agent }, { store: "memory", ...options }));
+      ({ endpoint: door } = await open({ parrot: agent }, { store: "memory", ...options }));
       const own = door;
       return async (method, parts) => {
-        const params = { message: message("", { parts }) };
+        const params = { message: buildMessage("", { parts }) };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-        const answer = await own.send("/", { method: "POST", headers: JSON_BODY, body });
-        return (await answer.json()) as RpcAnswer;
+        const answer = await own.send("/", { method: "POST", headers: V1_JSON_HEADERS, body });
+        return (await answer.json()) as RpcResponse;
       };
     };
 
     it("that the agent does not declare are refused before any stream, and named with their parts [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain", "image/*"] });
       for (const method of ["SendMessage", "SendStreamingMessage"]) {
-        const { error } = await send(method, [{ text: "echo" }, pdf, png, { data: 1 }]);
+        const { error } = await send(method, [{ text: "echo" }, pdfPart, pngPart, { data: 1 }]);
         expect(error?.code).toBe(-32005);
         expect(error?.message).toBe(
           'message.parts[1] is "application/pdf"; this agent takes text/plain, image/* (and 1 more).',
@@ -44,8 +51,8 @@ export function inputModesContract(open: Open): void {
       }
       const sent = await door?.send("/message:send", {
         method: "POST",
-        headers: JSON_BODY,
-        body: JSON.stringify({ message: message("", { parts: [pdf] }) }),
+        headers: V1_JSON_HEADERS,
+        body: JSON.stringify({ message: buildMessage("", { parts: [pdfPart] }) }),
       });
       expect([sent?.status, await sent?.text()]).toEqual([
         400,
@@ -57,19 +64,19 @@ export function inputModesContract(open: Open): void {
     it("that the agent or one of its skills declares are taken, and files of no known type [F-09, A-11]", async () => {
       const skill = { id: "see", name: "See", description: "Sees.", tags: ["t"], inputModes: ["image/png"] };
       const send = await sender({ skills: [skill] });
-      const { result } = await send("SendMessage", [{ text: "echo" }, png, { raw: "AQI=" }]);
+      const { result } = await send("SendMessage", [{ text: "echo" }, pngPart, { raw: "AQI=" }]);
       expect(result?.task?.status.state).toBe("TASK_STATE_COMPLETED");
-      expect((await send("SendMessage", [pdf])).error?.code).toBe(-32005);
+      expect((await send("SendMessage", [pdfPart])).error?.code).toBe(-32005);
     });
 
     it("are all taken by an agent that declares none [F-09]", async () => {
       const send = await sender({});
-      expect((await send("SendMessage", [{ text: "echo" }, pdf, { data: 1 }])).error).toBeUndefined();
+      expect((await send("SendMessage", [{ text: "echo" }, pdfPart, { data: 1 }])).error).toBeUndefined();
     });
 
     it("are left to the agent when the server is told so [F-09]", async () => {
-      const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModes: "ignore" });
-      expect((await send("SendMessage", [{ text: "echo" }, pdf])).error).toBeUndefined();
+      const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModePolicy: "ignore" });
+      expect((await send("SendMessage", [{ text: "echo" }, pdfPart])).error).toBeUndefined();
     });
   });
 }

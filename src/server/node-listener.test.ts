@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { nodeListener } from "./index.ts";
+import { toNodeListener } from "./index.ts";
 
-async function listening(answer: (request: Request) => Promise<Response>): Promise<string> {
-  const http = createServer(nodeListener(answer)).listen(0, "127.0.0.1");
+async function startListener(answer: (request: Request) => Promise<Response>): Promise<string> {
+  const http = createServer(toNodeListener(answer)).listen(0, "127.0.0.1");
   onTestFinished(() => void http.close());
   await once(http, "listening");
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
@@ -24,7 +24,7 @@ it("sends a stream as it comes, and its headers before", async () => {
   const headers = new Headers({ "content-type": "text/event-stream" });
   headers.append("set-cookie", "a=1");
   headers.append("set-cookie", "b=2");
-  const url = await listening(() => Promise.resolve(new Response(body, { status: 201, headers })));
+  const url = await startListener(() => Promise.resolve(new Response(body, { status: 201, headers })));
   const response = await fetch(url);
   expect(response.status).toBe(201);
   expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
@@ -40,7 +40,7 @@ it("sends a stream as it comes, and its headers before", async () => {
 it("tells who answers when nobody is left to read", async () => {
   const left = Promise.withResolvers<string>();
   const asked = Promise.withResolvers<void>();
-  const url = await listening(async (request) => {
+  const url = await startListener(async (request) => {
     const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream({ cancel: () => cancelled.resolve() });
     request.signal.addEventListener(
@@ -58,7 +58,7 @@ it("tells who answers when nobody is left to read", async () => {
 });
 
 it("answers what has no body", async () => {
-  const url = await listening((request) =>
+  const url = await startListener((request) =>
     request.text().then((text) => new Response(null, { status: text === "hello" ? 204 : 400 })),
   );
   expect((await fetch(url, { method: "POST", body: "hello" })).status).toBe(204);

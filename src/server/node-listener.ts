@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { keptBody } from "./node.ts";
+import { getBufferedBody } from "./node-adapter.ts";
 
 /**
  * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a webhook of `createWebhook`.
  * A body that is a stream goes out as it comes; the request's signal aborts when nobody is left to read. (A server of
  * agents has a faster `listener` of its own.)
  */
-export function nodeListener(
+export function toNodeListener(
   answer: (request: Request) => Promise<Response>,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   return (incoming, outgoing) => {
@@ -33,8 +33,8 @@ export function nodeListener(
 }
 
 /** What is still to be read; or what was, where a parser of the host has kept it. */
-function bodyOf(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
-  const kept = incoming.readableEnded ? keptBody(incoming) : undefined;
+function getRequestBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
+  const kept = incoming.readableEnded ? getBufferedBody(incoming) : undefined;
   return kept ? new Uint8Array(kept) : Readable.toWeb(incoming);
 }
 
@@ -49,6 +49,6 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {
     method,
     headers,
     signal,
-    ...(hasBody ? { body: bodyOf(incoming), duplex: "half" } : {}),
+    ...(hasBody ? { body: getRequestBody(incoming), duplex: "half" } : {}),
   });
 }

@@ -4,7 +4,7 @@ import { createServer, type ServerOptions } from "./index.ts";
 import { parrot } from "./server.fixture.ts";
 
 /** What createServer says to options that TypeScript would not let pass. */
-function refusal(options: object): string {
+function getCreateError(options: object): string {
   try {
     createServer(parrot, { store: "memory", ...(options as ServerOptions) });
     return "";
@@ -42,14 +42,16 @@ describe("the options of a server", () => {
       `"authenticate" takes what colloquy/auth makes, such as bearer(…), and functions.`,
     ],
   ])("are refused at once where they are wrong: %j", (options, message) => {
-    expect(refusal(options)).toBe(message);
+    expect(getCreateError(options)).toBe(message);
   });
 
   it("are taken where they are right", () => {
     const tokens = { "a-token-of-sixteen": "ada" };
-    expect(refusal({ versions: ["0.3"], card: "v0.3", authenticate: [bearer({ tokens })] })).toBe("");
-    expect(refusal({ versions: ["1.0"], card: "v1", tenants: [], publicUrl: "https://x.example/a/" })).toBe(
-      "",
-    );
+    expect(
+      getCreateError({ versions: ["0.3"], cardFormat: "v0.3", authenticate: [bearer({ tokens })] }),
+    ).toBe("");
+    expect(
+      getCreateError({ versions: ["1.0"], cardFormat: "v1", tenants: [], publicUrl: "https://x.example/a/" }),
+    ).toBe("");
   });
 });

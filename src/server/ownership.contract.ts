@@ -6,77 +6,77 @@ import { bearer } from "./auth/index.ts";
 import type { ServerOptions } from "./index.ts";
 
 /** Everything that a caller is told, as it stood on the wire. */
-export interface Told {
+export interface WireResponse {
   readonly status: number | string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
 /** One binding in one version, seen from outside: performs an operation with a bearer token. */
-export interface Wire {
+export interface BindingClient {
   readonly name: string;
   /** 0.3 has no tenants and, over JSON-RPC, no lists. */
   readonly version: "1.0" | "0.3";
   /** `params` as 1.0 has them in JSON. Of a stream only the beginning is told. */
-  ask(url: string, operation: OperationName, params: Params, token: string): Promise<Told>;
+  call(url: string, operation: OperationName, params: OperationParams, token: string): Promise<WireResponse>;
 }
 
-export type Params = Readonly<Record<string, unknown>> & { readonly tenant?: string };
+export type OperationParams = Readonly<Record<string, unknown>> & { readonly tenant?: string };
 
 /** Who asks, by their tokens. */
-export const TOKENS = {
+export const IDENTITIES_BY_TOKEN = {
   "token-of-ada-0123456789": { principal: "ada" },
   "token-of-bob-0123456789": { principal: "bob" },
   "token-of-ada-of-globex-0": { principal: "ada", tenant: "globex" },
 } as const;
-const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(TOKENS) as [string, string, string];
+const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(IDENTITIES_BY_TOKEN) as [string, string, string];
 
-/** Of a server that the contract is tried on, with `curious` as its agent. */
-export const OPTIONS: ServerOptions = {
+/** Of a server that the contract is tried on, with `questionAgent` as its agent. */
+export const SERVER_OPTIONS: ServerOptions = {
   store: "memory",
-  authenticate: bearer({ tokens: TOKENS }),
+  authenticate: bearer({ tokens: IDENTITIES_BY_TOKEN }),
   push: { allowPrivate: true },
 };
 
 /** Asks a question and waits; says which tasks it was referred to. */
-export const curious: Agent = agent(
+export const questionAgent: Agent = agent(
   { name: "curious", description: "Asks back" },
   async function* (run) {
-    yield `Referred to ${JSON.stringify((await run.referenced()).map(({ id }) => id))}.`;
+    yield `Referred to ${JSON.stringify((await run.loadReferencedTasks()).map(({ id }) => id))}.`;
     yield inputRequired("And then?");
   },
   { describeExtended: ({ principal }) => ({ description: `Asks ${principal} back` }) },
 );
 
 /** Nobody listens there. */
-const HOOK = "http://127.0.0.1:9/hook";
+const WEBHOOK_URL = "http://127.0.0.1:9/hook";
 
-let count = 0;
-const message = (more: object = {}): Params => ({
-  message: { messageId: `own-${++count}`, role: "ROLE_USER", parts: [{ text: "Hello" }], ...more },
+let messageCount = 0;
+const buildMessageParams = (more: object = {}): OperationParams => ({
+  message: { messageId: `own-${++messageCount}`, role: "ROLE_USER", parts: [{ text: "Hello" }], ...more },
 });
 
 /** How each operation names a task. What is not about a task names a context, or nothing. */
-const ABOUT: Record<OperationName, (taskId: string, contextId: string) => Params> = {
-  SendMessage: (taskId) => message({ taskId }),
-  SendStreamingMessage: (taskId) => message({ taskId }),
+const PARAMS_BY_OPERATION: Record<OperationName, (taskId: string, contextId: string) => OperationParams> = {
+  SendMessage: (taskId) => buildMessageParams({ taskId }),
+  SendStreamingMessage: (taskId) => buildMessageParams({ taskId }),
   GetTask: (id) => ({ id, historyLength: 1 }),
   ListTasks: (_, contextId) => ({ contextId }),
   CancelTask: (id) => ({ id }),
   SubscribeToTask: (id) => ({ id }),
   GetExtendedAgentCard: () => ({}),
-  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: HOOK }),
+  CreateTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook", url: WEBHOOK_URL }),
   GetTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
   ListTaskPushNotificationConfigs: (taskId) => ({ taskId }),
   DeleteTaskPushNotificationConfig: (taskId) => ({ taskId, id: "hook" }),
 };
-const OPERATIONS = Object.keys(ABOUT) as OperationName[];
+const OPERATIONS = Object.keys(PARAMS_BY_OPERATION) as OperationName[];
 
-/** What every binding must keep to itself. `url`: of a server of `curious` with `OPTIONS`. */
-export function ownershipContract(wire: Wire, url: () => string): void {
+/** What every binding must keep to itself. `url`: of a server of `questionAgent` with `SERVER_OPTIONS`. */
+export function defineOwnershipContract(wire: BindingClient, url: () => string): void {
   /** A task of Ada's, waiting for her. */
-  const taskOfAda = async (more: Params = {}): Promise<{ id: string; contextId: string }> => {
-    const { body } = await wire.ask(url(), "SendMessage", { ...message(), ...more }, ADA);
+  const taskOfAda = async (more: OperationParams = {}): Promise<{ id: string; contextId: string }> => {
+    const { body } = await wire.call(url(), "SendMessage", { ...buildMessageParams(), ...more }, ADA);
     const [, id = "", contextId = ""] =
       /"id":"([^"]+)","contextId":"([^"]+)"/.exec(body.replace('"kind":"task",', "")) ?? [];
     expect(id).not.toBe("");
@@ -87,10 +87,10 @@ export function ownershipContract(wire: Wire, url: () => string): void {
     operation: OperationName,
     { id, contextId }: { id: string; contextId: string },
     token: string,
-    more: Params = {},
-  ): Promise<Told> => {
-    const params = { ...ABOUT[operation](id, contextId), ...more };
-    return masked(await wire.ask(url(), operation, params, token), id, contextId);
+    more: OperationParams = {},
+  ): Promise<WireResponse> => {
+    const params = { ...PARAMS_BY_OPERATION[operation](id, contextId), ...more };
+    return maskIds(await wire.call(url(), operation, params, token), id, contextId);
   };
 
   const isNewest = wire.version === "1.0";
@@ -102,7 +102,7 @@ export function ownershipContract(wire: Wire, url: () => string): void {
       async (operation) => {
         const own = await taskOfAda();
         await told("CreateTaskPushNotificationConfig", own, ADA);
-        const unknown = { id: other(own.id), contextId: other(own.contextId) };
+        const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
         for (const stranger of [BOB, ADA_OF_GLOBEX]) {
           const expected = await told(operation, unknown, stranger);
           expect(await told(operation, own, stranger)).toEqual(expected);
@@ -127,7 +127,7 @@ export function ownershipContract(wire: Wire, url: () => string): void {
       "lets nobody into another tenant than the one of his credentials, whether there is anything or not [M-02, K-02]",
       async () => {
         const there = await taskOfAda({ tenant: "acme" });
-        const unknown = { id: other(there.id), contextId: other(there.contextId) };
+        const unknown = { id: createSimilarId(there.id), contextId: createSimilarId(there.contextId) };
         for (const operation of OPERATIONS) {
           const expected = await told(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
           expect(await told(operation, there, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
@@ -139,7 +139,7 @@ export function ownershipContract(wire: Wire, url: () => string): void {
     it.runIf(isNewest)("lists only what is one's own, also without a filter [M-03]", async () => {
       const own = await taskOfAda();
       const list = async (token: string): Promise<string> =>
-        (await wire.ask(url(), "ListTasks", {}, token)).body;
+        (await wire.call(url(), "ListTasks", {}, token)).body;
       expect(await list(ADA)).toContain(own.id);
       for (const stranger of [BOB, ADA_OF_GLOBEX]) expect(await list(stranger)).not.toContain(own.id);
     });
@@ -150,10 +150,13 @@ export function ownershipContract(wire: Wire, url: () => string): void {
         string,
         string,
       ];
-      const own = await taskOfAda({ ...message({ messageId: ofAda }) });
-      const send = async (names: { id: string; contextId: string }, messageId: string): Promise<Told> => {
+      const own = await taskOfAda({ ...buildMessageParams({ messageId: ofAda }) });
+      const send = async (
+        names: { id: string; contextId: string },
+        messageId: string,
+      ): Promise<WireResponse> => {
         const given = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
-        const answer = await wire.ask(url(), "SendMessage", message(given), BOB);
+        const answer = await wire.call(url(), "SendMessage", buildMessageParams(given), BOB);
         const text = JSON.stringify(answer.body);
         expect(text).toContain("Referred to [].");
         // What is made for every message is another each time.
@@ -163,26 +166,26 @@ export function ownershipContract(wire: Wire, url: () => string): void {
           .replaceAll(messageId, "MESSAGE")
           .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "ID")
           .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
-        return { ...answer, headers: masked(answer, "", "").headers, body };
+        return { ...answer, headers: maskIds(answer, "", "").headers, body };
       };
-      const unknown = { id: other(own.id), contextId: other(own.contextId) };
+      const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
       expect(await send(own, ofAda)).toEqual(await send(unknown, ofBob));
       if (!isNewest) return;
       // Ada's conversation is as it was.
-      const { body } = await wire.ask(url(), "ListTasks", { contextId: own.contextId }, ADA);
+      const { body } = await wire.call(url(), "ListTasks", { contextId: own.contextId }, ADA);
       expect(body).toContain(`"totalSize":1`);
     });
   });
 }
 
 /** Another id that looks the same. */
-function other(id: string): string {
+function createSimilarId(id: string): string {
   const last = id.at(-1) === "0" ? "1" : "0";
   return id.slice(0, -1) + last;
 }
 
 /** Only the date may differ, and what names the task. */
-function masked({ status, headers, body }: Told, id: string, contextId: string): Told {
+function maskIds({ status, headers, body }: WireResponse, id: string, contextId: string): WireResponse {
   const without = (text: string): string =>
     [id, contextId].reduce(
       (masking, name) => (name === "" ? masking : masking.replaceAll(name, "NAME")),

@@ -1,95 +1,100 @@
 import * as grpc from "@grpc/grpc-js";
 import { afterAll, beforeAll } from "vitest";
-import { rest as oldRoutes } from "../client/transport/v0_3.ts";
-import { v0_3, v1, type Service } from "../grpc/index.ts";
-import { isStreaming, type OperationName, type Operations } from "../protocol/index.ts";
+import { restDialect as oldRoutes } from "../client/transport/v0_3-dialect.ts";
+import { GRPC_SERVICE_V0_3, GRPC_SERVICE_V1, type GrpcService } from "../grpc/index.ts";
+import { isStreamingOperation, type OperationName, type Operations } from "../protocol/index.ts";
 import { v0_3 as wire03 } from "../wire/index.ts";
 import { createServer, type Server } from "./index.ts";
 import {
-  curious,
-  ownershipContract,
-  OPTIONS,
-  type Params,
-  type Told,
-  type Wire,
+  questionAgent,
+  defineOwnershipContract,
+  SERVER_OPTIONS,
+  type OperationParams,
+  type WireResponse,
+  type BindingClient,
 } from "./ownership.contract.ts";
 
 let server: Server;
 let url: string;
-let client: grpc.Client;
+let rawGrpcClient: grpc.Client;
 
 beforeAll(async () => {
-  server = createServer(curious, OPTIONS);
+  server = createServer(questionAgent, SERVER_OPTIONS);
   const address = await server.listen({ grpc: true });
   ({ url } = address);
-  client = new grpc.Client(`127.0.0.1:${address.grpc?.port}`, grpc.credentials.createInsecure());
+  rawGrpcClient = new grpc.Client(`127.0.0.1:${address.grpc?.port}`, grpc.credentials.createInsecure());
 });
 afterAll(async () => {
-  client.close();
+  rawGrpcClient.close();
   await server.close({ graceMs: 50 });
 });
 
-const headersOf = (token: string): Record<string, string> => ({
+const buildHeaders = (token: string): Record<string, string> => ({
   "a2a-version": "1.0",
   "content-type": "application/json",
   authorization: `Bearer ${token}`,
 });
 
-const jsonRpc: Wire = {
+const jsonRpcClient: BindingClient = {
   name: "JSON-RPC",
   version: "1.0",
-  ask: async (at, method, params, token) => {
+  call: async (at, method, params, token) => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    return read(await fetch(at, { method: "POST", headers: headersOf(token), body }));
+    return readResponse(await fetch(at, { method: "POST", headers: buildHeaders(token), body }));
   },
 };
 
 type Route = readonly [method: "GET" | "POST" | "DELETE", path: string, asBody?: true];
 
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const ROUTES: Record<OperationName, (params: Params) => Route> = {
+const REST_ROUTES: Record<OperationName, (params: OperationParams) => Route> = {
   SendMessage: () => ["POST", "/message:send", true],
   SendStreamingMessage: () => ["POST", "/message:stream", true],
-  GetTask: ({ id }) => ["GET", `/tasks/${text(id)}?historyLength=1`],
+  GetTask: ({ id }) => ["GET", `/tasks/${toText(id)}?historyLength=1`],
   ListTasks: ({ contextId }) => [
     "GET",
-    contextId === undefined ? "/tasks" : `/tasks?contextId=${text(contextId)}`,
+    contextId === undefined ? "/tasks" : `/tasks?contextId=${toText(contextId)}`,
   ],
-  CancelTask: ({ id }) => ["POST", `/tasks/${text(id)}:cancel`],
-  SubscribeToTask: ({ id }) => ["POST", `/tasks/${text(id)}:subscribe`],
+  CancelTask: ({ id }) => ["POST", `/tasks/${toText(id)}:cancel`],
+  SubscribeToTask: ({ id }) => ["POST", `/tasks/${toText(id)}:subscribe`],
   GetExtendedAgentCard: () => ["GET", "/extendedAgentCard"],
   CreateTaskPushNotificationConfig: ({ taskId }) => [
     "POST",
-    `/tasks/${text(taskId)}/pushNotificationConfigs`,
+    `/tasks/${toText(taskId)}/pushNotificationConfigs`,
     true,
   ],
   GetTaskPushNotificationConfig: ({ taskId, id }) => [
     "GET",
-    `/tasks/${text(taskId)}/pushNotificationConfigs/${text(id)}`,
+    `/tasks/${toText(taskId)}/pushNotificationConfigs/${toText(id)}`,
   ],
-  ListTaskPushNotificationConfigs: ({ taskId }) => ["GET", `/tasks/${text(taskId)}/pushNotificationConfigs`],
+  ListTaskPushNotificationConfigs: ({ taskId }) => [
+    "GET",
+    `/tasks/${toText(taskId)}/pushNotificationConfigs`,
+  ],
   DeleteTaskPushNotificationConfig: ({ taskId, id }) => [
     "DELETE",
-    `/tasks/${text(taskId)}/pushNotificationConfigs/${text(id)}`,
+    `/tasks/${toText(taskId)}/pushNotificationConfigs/${toText(id)}`,
   ],
 };
 
-const rest: Wire = {
+const restClient: BindingClient = {
   name: "HTTP+JSON",
   version: "1.0",
-  ask: async (at, operation, { tenant, ...params }, token) => {
-    const [method, path, asBody] = ROUTES[operation](params);
+  call: async (at, operation, { tenant, ...params }, token) => {
+    const [method, path, asBody] = REST_ROUTES[operation](params);
     const body = asBody ? { body: JSON.stringify(params) } : {};
     const within = tenant === undefined ? at : `${at}/${tenant}`;
-    return read(await fetch(within + path, { method, headers: headersOf(token), ...body }));
+    return readResponse(await fetch(within + path, { method, headers: buildHeaders(token), ...body }));
   },
 };
 
 /** As 0.3 writes it (A2A 0.3 §7). */
-const OLD: Partial<Record<OperationName, readonly [method: string, params: (params: Params) => object]>> = {
-  SendMessage: ["message/send", oldMessage],
-  SendStreamingMessage: ["message/stream", oldMessage],
+const V03_JSON_RPC_METHODS: Partial<
+  Record<OperationName, readonly [method: string, params: (params: OperationParams) => object]>
+> = {
+  SendMessage: ["message/send", toV03Message],
+  SendStreamingMessage: ["message/stream", toV03Message],
   GetTask: ["tasks/get", ({ id }) => ({ id })],
   CancelTask: ["tasks/cancel", ({ id }) => ({ id })],
   SubscribeToTask: ["tasks/resubscribe", ({ id }) => ({ id })],
@@ -98,58 +103,63 @@ const OLD: Partial<Record<OperationName, readonly [method: string, params: (para
     "tasks/pushNotificationConfig/set",
     ({ taskId, id, url: hook }) => ({ taskId, pushNotificationConfig: { id, url: hook } }),
   ],
-  GetTaskPushNotificationConfig: ["tasks/pushNotificationConfig/get", oldConfig],
+  GetTaskPushNotificationConfig: ["tasks/pushNotificationConfig/get", toV03Config],
   ListTaskPushNotificationConfigs: ["tasks/pushNotificationConfig/list", ({ taskId }) => ({ id: taskId })],
-  DeleteTaskPushNotificationConfig: ["tasks/pushNotificationConfig/delete", oldConfig],
+  DeleteTaskPushNotificationConfig: ["tasks/pushNotificationConfig/delete", toV03Config],
 };
 
-function oldMessage({ message }: Params): object {
+function toV03Message({ message }: OperationParams): object {
   const said = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
   return { message: { ...(message as object), ...said } };
 }
 
-function oldConfig({ taskId, id }: Params): object {
+function toV03Config({ taskId, id }: OperationParams): object {
   return { id: taskId, pushNotificationConfigId: id };
 }
 
-const oldJsonRpc: Wire = {
+const v03JsonRpcClient: BindingClient = {
   name: "JSON-RPC",
   version: "0.3",
-  ask: async (at, operation, params, token) => {
-    const [method, write] = OLD[operation] ?? ["", () => ({})];
+  call: async (at, operation, params, token) => {
+    const [method, write] = V03_JSON_RPC_METHODS[operation] ?? ["", () => ({})];
     const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: write(params) });
-    const headers = { ...headersOf(token), "a2a-version": "0.3" };
-    return read(await fetch(at, { method: "POST", headers, body }));
+    const headers = { ...buildHeaders(token), "a2a-version": "0.3" };
+    return readResponse(await fetch(at, { method: "POST", headers, body }));
   },
 };
 
-const oldRest: Wire = {
+const v03RestClient: BindingClient = {
   name: "HTTP+JSON",
   version: "0.3",
-  ask: async (at, operation, params, token) => {
-    const { method, path, query = {}, body } = oldRoutes.toRoute(operation, paramsOf(operation, params));
+  call: async (at, operation, params, token) => {
+    const {
+      method,
+      path,
+      query = {},
+      body,
+    } = oldRoutes.encodeRequest(operation, castParams(operation, params));
     const asked = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${String(value)}`],
     );
-    const headers = { ...headersOf(token), "a2a-version": "0.3" };
+    const headers = { ...buildHeaders(token), "a2a-version": "0.3" };
     const posted = body === undefined ? {} : { body: JSON.stringify(body) };
-    return read(await fetch(`${at}${path}?${asked.join("&")}`, { method, headers, ...posted }));
+    return readResponse(await fetch(`${at}${path}?${asked.join("&")}`, { method, headers, ...posted }));
   },
 };
 
 /** What the contract asks with is written as JSON has it, which the types of an operation say more closely. */
-function paramsOf<O extends OperationName>(_: O, params: Params): Operations[O]["params"] {
+function castParams<O extends OperationName>(_: O, params: OperationParams): Operations[O]["params"] {
   return params;
 }
 
-const grpcWire = (
-  version: Wire["version"],
-  { methods }: Service,
-  write: (operation: OperationName, params: Params) => object,
-): Wire => ({
+const createGrpcBindingClient = (
+  version: BindingClient["version"],
+  { methods }: GrpcService,
+  write: (operation: OperationName, params: OperationParams) => object,
+): BindingClient => ({
   name: "gRPC",
   version,
-  ask: (_, operation, params, token) =>
+  call: (_, operation, params, token) =>
     new Promise((resolve) => {
       const method = methods[operation];
       if (!method) throw new Error(`gRPC has no ${operation}`);
@@ -161,10 +171,10 @@ const grpcWire = (
         const entries = Object.entries(more.toHttp2Headers());
         headers = {
           ...headers,
-          ...Object.fromEntries(entries.map(([name, value]) => [name, latin1(value)])),
+          ...Object.fromEntries(entries.map(([name, value]) => [name, decodeLatin1(value)])),
         };
       };
-      const call = client.makeServerStreamRequest(
+      const call = rawGrpcClient.makeServerStreamRequest(
         method.path,
         (binary: Uint8Array) => Buffer.from(binary),
         (binary: Buffer) => JSON.stringify(method.response.decode(binary)),
@@ -175,7 +185,7 @@ const grpcWire = (
       // Of a stream the beginning is enough; what has but one answer ends by itself.
       call.on("data", (answer: string) => {
         body = answer;
-        if (isStreaming(operation)) call.cancel();
+        if (isStreamingOperation(operation)) call.cancel();
       });
       call.on("error", () => {});
       call.on("status", ({ code, details, metadata: trailers }: grpc.StatusObject) => {
@@ -186,19 +196,19 @@ const grpcWire = (
     }),
 });
 
-function latin1(value: unknown): string {
+function decodeLatin1(value: unknown): string {
   const text = String(value);
   // The details of an error are bytes, and have the ids in them.
   return /^[A-Za-z0-9+/]{40,}=*$/.test(text) ? Buffer.from(text, "base64").toString("latin1") : text;
 }
 
-async function read(response: Response): Promise<Told> {
+async function readResponse(response: Response): Promise<WireResponse> {
   const headers = Object.fromEntries(response.headers);
-  return { status: response.status, headers, body: await begin(response) };
+  return { status: response.status, headers, body: await readBodyStart(response) };
 }
 
 /** The whole body, or the beginning of a stream. */
-async function begin(response: Response): Promise<string> {
+async function readBodyStart(response: Response): Promise<string> {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
   const reader = response.body?.getReader();
   const chunk = await reader?.read();
@@ -206,10 +216,10 @@ async function begin(response: Response): Promise<string> {
   return new TextDecoder().decode(chunk?.value as Uint8Array | undefined);
 }
 
-const overGrpc = grpcWire("1.0", v1, (_, params) => params);
-const oldOverGrpc = grpcWire("0.3", v0_3, (operation, params) =>
-  wire03.protoJson.encodeParams(operation, paramsOf(operation, params)),
+const grpcClient = createGrpcBindingClient("1.0", GRPC_SERVICE_V1, (_, params) => params);
+const v03GrpcClient = createGrpcBindingClient("0.3", GRPC_SERVICE_V0_3, (operation, params) =>
+  wire03.protoJsonCodec.encodeParams(operation, castParams(operation, params)),
 );
 
-for (const wire of [jsonRpc, rest, overGrpc, oldJsonRpc, oldRest, oldOverGrpc])
-  ownershipContract(wire, () => url);
+for (const wire of [jsonRpcClient, restClient, grpcClient, v03JsonRpcClient, v03RestClient, v03GrpcClient])
+  defineOwnershipContract(wire, () => url);

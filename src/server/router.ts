@@ -1,67 +1,76 @@
 import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { ANYBODY, callerOf } from "./auth/caller.ts";
-import type { Authenticate } from "./auth/scheme.ts";
-import type { BindingContext } from "./bindings/binding.ts";
-import { json, type HttpReply, type HttpRequest } from "./exchange.ts";
-import { answerJsonRpc, presumedDialect, refuseJsonRpc } from "./bindings/json-rpc.ts";
-import { answerRest, notAllowed, presumedDialect as presumedRest, refuseRest } from "./bindings/rest.ts";
-import { pathOf, type ServedAgent } from "./served-agent.ts";
-import type { PublishedKeys } from "./published-keys.ts";
-import { answerEvents, taskOfEvents } from "./bindings/simple.ts";
+import { ANONYMOUS_CALLER, authenticateCaller } from "./auth/authenticate-caller.ts";
+import type { AuthenticateFunction } from "./auth/auth-scheme.ts";
+import type { BindingContext } from "./bindings/request-pipeline.ts";
+import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
+import { handleJsonRpc, resolveJsonRpcErrorDialect, createJsonRpcErrorReply } from "./bindings/json-rpc.ts";
+import {
+  handleRest,
+  createMethodNotAllowedReply,
+  resolveRestErrorDialect as presumedRest,
+  createRestErrorReply,
+} from "./bindings/rest.ts";
+import { getAgentPath, type ServedAgent } from "./served-agent.ts";
+import type { JwksProvider } from "./jwks-provider.ts";
+import { handleTaskEvents, matchTaskEventsPath } from "./bindings/task-events.ts";
 
-const CARD = "/.well-known/agent-card.json";
-const KEYS = "/.well-known/jwks.json";
+const CARD_PATH = "/.well-known/agent-card.json";
+const JWKS_PATH = "/.well-known/jwks.json";
 /** Where cards were before A2A 0.3. */
-const OLD_CARD = "/.well-known/agent.json";
-const READ = ["GET", "HEAD"];
+const LEGACY_CARD_PATH = "/.well-known/agent.json";
+const READ_METHODS = ["GET", "HEAD"];
 
 /** What the router needs beside the bindings. */
 export interface RouterContext extends BindingContext {
   /** In the order in which they were given. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
   /** Answers for the root: the first of them. */
-  readonly byDefault: ServedAgent | undefined;
-  readonly authenticate: Authenticate | undefined;
+  readonly defaultAgent: ServedAgent | undefined;
+  readonly authenticate: AuthenticateFunction | undefined;
   /** What the URLs in cards begin with; undefined takes the request's origin. */
   readonly publicUrl: string | undefined;
   /** The public keys of what the server signs. */
-  readonly keys: PublishedKeys | undefined;
+  readonly jwksProvider: JwksProvider | undefined;
   /** Refuses requests that may not be answered at all. */
-  readonly admit: (request: HttpRequest) => void;
+  readonly assertHostAllowed: (request: HttpRequest) => void;
 }
 
 /** Answers any request: agent by path, card or binding by what follows. Never rejects. */
-export async function route(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   try {
-    context.admit(request);
-    return await dispatch(request, context);
+    context.assertHostAllowed(request);
+    return await dispatchRequest(request, context);
   } catch (error) {
-    return refuseRest(request, context.revision, context.told("server", error));
+    return createRestErrorReply(request, context.specRevision, context.reportError("server", error));
   }
 }
 
-function dispatch(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
+function dispatchRequest(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
   const { path, method } = request;
-  if (path === "/a2a" || path === "/a2a/") return catalogue(request, context);
-  if (path === KEYS && context.keys) return publicKeys(request, context, context.keys);
-  const { agent, rest } = locate(path, context);
+  if (path === "/a2a" || path === "/a2a/") return handleAgentList(request, context);
+  if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context, context.jwksProvider);
+  const { agent, rest } = findAgentByPath(path, context);
   if (!agent) {
     const text = `There is no agent at ${path}; GET /a2a lists the agents of this server.`;
     throw new A2AError("NOT_FOUND", text);
   }
-  if (rest === CARD || rest === OLD_CARD) {
-    if (!READ.includes(method)) return notAllowed(request, context.revision, READ);
-    return (assistantOf(request, context) ?? agent).card.reply(request, baseOf(request, context));
+  if (rest === CARD_PATH || rest === LEGACY_CARD_PATH) {
+    if (!READ_METHODS.includes(method))
+      return createMethodNotAllowedReply(request, context.specRevision, READ_METHODS);
+    return (findAgentByAssistantId(request, context) ?? agent).cardPublisher.handle(
+      request,
+      getBaseUrl(request, context),
+    );
   }
-  if (rest !== "" && rest !== "/") return rpcOrRest(request, agent, context, rest);
+  if (rest !== "" && rest !== "/") return dispatchToBinding(request, agent, context, rest);
   return method === "POST"
-    ? rpcOrRest(request, agent, context, undefined)
-    : notAllowed(request, context.revision, ["POST"]);
+    ? dispatchToBinding(request, agent, context, undefined)
+    : createMethodNotAllowedReply(request, context.specRevision, ["POST"]);
 }
 
 /** Lets the caller in and hands the request to its binding: REST for a `path` below the agent's URL, else JSON-RPC. */
-function rpcOrRest(
+function dispatchToBinding(
   request: HttpRequest,
   agent: ServedAgent,
   context: RouterContext,
@@ -69,40 +78,40 @@ function rpcOrRest(
 ): Promise<HttpReply> {
   const answer = (caller: Caller): Promise<HttpReply> => {
     const admitted = { request, agent, caller };
-    if (path === undefined) return answerJsonRpc(admitted, context);
-    const followed = taskOfEvents(request, context, path);
+    if (path === undefined) return handleJsonRpc(admitted, context);
+    const followed = matchTaskEventsPath(request, context, path);
     return followed === undefined
-      ? answerRest(admitted, context, path)
-      : answerEvents(admitted, context, followed);
+      ? handleRest(admitted, context, path)
+      : handleTaskEvents(admitted, context, followed);
   };
-  if (!context.authenticate) return answer(ANYBODY);
-  return callerOf(request, context.authenticate).then(answer, (error: unknown) => {
-    const refusal = context.told("authenticate", error);
+  if (!context.authenticate) return answer(ANONYMOUS_CALLER);
+  return authenticateCaller(request, context.authenticate).then(answer, (error: unknown) => {
+    const refusal = context.reportError("authenticate", error);
     return path === undefined
-      ? refuseJsonRpc(null, refusal, presumedDialect(request, context))
-      : refuseRest(request, context.revision, refusal, presumedRest(request, context, path));
+      ? createJsonRpcErrorReply(null, refusal, resolveJsonRpcErrorDialect(request, context))
+      : createRestErrorReply(request, context.specRevision, refusal, presumedRest(request, context, path));
   });
 }
 
 /** The agent that a path belongs to, and what follows the agent's own path. */
-function locate(
+function findAgentByPath(
   path: string,
-  { agents, byDefault }: RouterContext,
+  { agents, defaultAgent: byDefault }: RouterContext,
 ): { agent: ServedAgent | undefined; rest: string } {
   if (path.startsWith("/a2a/")) {
     const end = path.indexOf("/", "/a2a/".length);
-    const id = decodeURIComponentOrNothing(path.slice("/a2a/".length, end < 0 ? undefined : end));
+    const id = decodeUriComponentOrEmpty(path.slice("/a2a/".length, end < 0 ? undefined : end));
     return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
   }
   return { agent: byDefault, rest: path };
 }
 
 /** The agent whose card the simple dialect asks the root for: `?assistant_id=…`. */
-function assistantOf(
+function findAgentByAssistantId(
   { path, query }: HttpRequest,
-  { simple, agents }: RouterContext,
+  { simpleDialect: simple, agents }: RouterContext,
 ): ServedAgent | undefined {
-  if (!simple || path !== CARD || query === "") return undefined;
+  if (!simple || path !== CARD_PATH || query === "") return undefined;
   const id = new URLSearchParams(query).get("assistant_id");
   if (id === null) return undefined;
   const agent = agents.get(id);
@@ -111,7 +120,7 @@ function assistantOf(
   throw new A2AError("NOT_FOUND", text);
 }
 
-function decodeURIComponentOrNothing(text: string): string {
+function decodeUriComponentOrEmpty(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -120,29 +129,33 @@ function decodeURIComponentOrNothing(text: string): string {
 }
 
 /** Who is here: name, description, endpoint and card of every agent. */
-async function catalogue(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
-  if (!READ.includes(request.method)) return notAllowed(request, context.revision, READ);
-  const base = baseOf(request, context);
+async function handleAgentList(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
+  if (!READ_METHODS.includes(request.method))
+    return createMethodNotAllowedReply(request, context.specRevision, READ_METHODS);
+  const base = getBaseUrl(request, context);
   const agents = await Promise.all(
-    [...context.agents.values()].map(async ({ id, card }) => {
-      const { name, description } = await card.description();
-      const url = base + pathOf(id);
-      return { id, name, description, url, cardUrl: url + CARD };
+    [...context.agents.values()].map(async ({ id, cardPublisher: card }) => {
+      const { name, description } = await card.getDescription();
+      const url = base + getAgentPath(id);
+      return { id, name, description, url, cardUrl: url + CARD_PATH };
     }),
   );
-  return json(200, JSON.stringify({ agents }));
+  return createJsonReply(200, JSON.stringify({ agents }));
 }
 
 /** Public, like the card: whoever is sent something that this server signed may verify it. */
-async function publicKeys(
+async function handleJwks(
   request: HttpRequest,
-  { revision }: RouterContext,
-  keys: PublishedKeys,
+  { specRevision: revision }: RouterContext,
+  keys: JwksProvider,
 ): Promise<HttpReply> {
-  if (!READ.includes(request.method)) return notAllowed(request, revision, READ);
-  return json(200, JSON.stringify(await keys.keys()), { "cache-control": "public, max-age=300" });
+  if (!READ_METHODS.includes(request.method))
+    return createMethodNotAllowedReply(request, revision, READ_METHODS);
+  return createJsonReply(200, JSON.stringify(await keys.getJwks()), {
+    "cache-control": "public, max-age=300",
+  });
 }
 
-function baseOf(request: HttpRequest, { publicUrl }: RouterContext): string {
+function getBaseUrl(request: HttpRequest, { publicUrl }: RouterContext): string {
   return publicUrl ?? request.origin;
 }

@@ -1,40 +1,46 @@
 import type { Agent, Engine } from "../engine/index.ts";
-import { CardStand, type CardOptions } from "./card/card.ts";
-import type { CheckTenant } from "./tenants.ts";
+import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
+import type { TenantAssertion } from "./tenants.ts";
 
 /** An agent on this server: its engine, and its card. */
 export interface ServedAgent {
   readonly id: string;
   readonly engine: Engine;
-  readonly card: CardStand;
+  readonly cardPublisher: AgentCardPublisher;
   /** What becomes of message parts of media types that the agent does not declare. */
-  readonly inputModes: "enforce" | "ignore";
+  readonly inputModePolicy: "enforce" | "ignore";
   /** Undefined: any tenant is served. */
-  readonly checkTenant: CheckTenant | undefined;
+  readonly assertTenantServed: TenantAssertion | undefined;
 }
 
 /** How an agent is served. */
-export interface ServeOptions extends Omit<CardOptions, "path"> {
-  readonly inputModes?: "enforce" | "ignore" | undefined;
-  readonly checkTenant?: CheckTenant | undefined;
+export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
+  readonly inputModePolicy?: "enforce" | "ignore" | undefined;
+  readonly assertTenantServed?: TenantAssertion | undefined;
 }
 
 /** The path under which an agent is served. */
-export function pathOf(agentId: string): string {
+export function getAgentPath(agentId: string): string {
   return `/a2a/${encodeURIComponent(agentId)}`;
 }
 
-export function serve(
+export function createServedAgent(
   id: string,
   agent: Agent,
   engine: Engine,
-  { inputModes = "enforce", checkTenant, ...card }: ServeOptions,
+  { inputModePolicy: inputModes = "enforce", assertTenantServed: checkTenant, ...card }: ServedAgentOptions,
 ): ServedAgent {
-  return { id, engine, card: new CardStand(agent, { ...card, path: pathOf(id) }), inputModes, checkTenant };
+  return {
+    id,
+    engine,
+    cardPublisher: new AgentCardPublisher(agent, { ...card, path: getAgentPath(id) }),
+    inputModePolicy: inputModes,
+    assertTenantServed: checkTenant,
+  };
 }
 
 /** The agents by their ids. A single agent without an id is called `agent`. What is no agent is refused at once. */
-export function byId(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
+export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});
   if (entries.length === 0) throw new Error("There is no agent to serve; give createServer at least one.");
   for (const [id, agent] of entries) {

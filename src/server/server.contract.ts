@@ -1,41 +1,41 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Task } from "../protocol/index.ts";
-import { cardContract } from "./card/card.contract.ts";
-import { cardShapeContract } from "./card/card-shape.contract.ts";
-import { extensionsContract } from "./extensions.contract.ts";
-import { inputModesContract } from "./input-modes.contract.ts";
-import { jsonRpcContract } from "./bindings/json-rpc.contract.ts";
-import { restContract } from "./bindings/rest.contract.ts";
-import { simpleContract } from "./bindings/simple.contract.ts";
-import { v0_3Contract } from "./bindings/v0_3.contract.ts";
+import { defineAgentCardContract } from "./card/agent-card.contract.ts";
+import { defineCardFormatContract } from "./card/card-format.contract.ts";
+import { defineExtensionsContract } from "./extensions.contract.ts";
+import { defineInputModesContract } from "./input-modes.contract.ts";
+import { defineJsonRpcContract } from "./bindings/json-rpc.contract.ts";
+import { defineRestContract } from "./bindings/rest.contract.ts";
+import { defineSimpleDialectContract } from "./bindings/simple-dialect.contract.ts";
+import { defineV03Contract } from "./bindings/v0_3.contract.ts";
 import {
-  JSON_BODY,
-  message,
+  V1_JSON_HEADERS,
+  buildMessage,
   parrot,
-  readEvents,
-  V1,
-  Visit,
-  type Open,
-  type RpcAnswer,
+  readServerSentEvents,
+  V1_HEADERS,
+  TestClient,
+  type TestEndpointFactory,
+  type RpcResponse,
 } from "./server.fixture.ts";
 
 /** What every door to a server must do alike. */
-export function serverContract(name: string, open: Open): void {
+export function defineServerContract(name: string, open: TestEndpointFactory): void {
   describe(`a server, through ${name}`, () => {
-    const visit = new Visit();
-    const { rpc, taskFrom } = visit;
+    const visit = new TestClient();
+    const { callJsonRpc: rpc, createTask: taskFrom } = visit;
 
-    beforeEach(() => visit.begin(open));
-    afterEach(() => visit.door.close());
+    beforeEach(() => visit.open(open));
+    afterEach(() => visit.endpoint.close());
 
-    cardContract(visit);
-    jsonRpcContract(visit);
-    restContract(visit);
-    simpleContract(visit, open);
-    v0_3Contract(visit, open);
-    cardShapeContract(visit, open);
-    extensionsContract(open);
-    inputModesContract(open);
+    defineAgentCardContract(visit);
+    defineJsonRpcContract(visit);
+    defineRestContract(visit);
+    defineSimpleDialectContract(visit, open);
+    defineV03Contract(visit, open);
+    defineCardFormatContract(visit, open);
+    defineExtensionsContract(open);
+    defineInputModesContract(open);
 
     it("keeps the agents' tasks apart [E13]", async () => {
       const { id } = await taskFrom("echo x");
@@ -45,7 +45,7 @@ export function serverContract(name: string, open: Open): void {
     });
 
     it("keeps tenants apart [E13, K-02]", async () => {
-      const sent = await rpc("SendMessage", { message: message("echo x"), tenant: "a" });
+      const sent = await rpc("SendMessage", { message: buildMessage("echo x"), tenant: "a" });
       const id = sent.result?.task?.id;
       expect((await rpc("GetTask", { id, tenant: "a" })).result).toMatchObject({ id });
       expect((await rpc("GetTask", { id, tenant: "b" })).error?.code).toBe(-32001);
@@ -53,27 +53,31 @@ export function serverContract(name: string, open: Open): void {
     });
 
     it("refuses a body that is too large, and lives on [D-05, E14]", async () => {
-      const small = await open({ parrot }, { store: "memory", limits: { bodyBytes: 1000 } });
-      const body = JSON.stringify({ message: message("x".repeat(2000)) });
-      const response = await small.door.send("/message:send", { method: "POST", headers: JSON_BODY, body });
+      const small = await open({ parrot }, { store: "memory", limits: { maxBodyBytes: 1000 } });
+      const body = JSON.stringify({ message: buildMessage("x".repeat(2000)) });
+      const response = await small.endpoint.send("/message:send", {
+        method: "POST",
+        headers: V1_JSON_HEADERS,
+        body,
+      });
       expect(response.status).toBe(413);
       expect(await response.text()).toContain("1,000 bytes");
-      const next = await small.door.send("/message:send", {
+      const next = await small.endpoint.send("/message:send", {
         method: "POST",
-        headers: JSON_BODY,
-        body: JSON.stringify({ message: message("echo") }),
+        headers: V1_JSON_HEADERS,
+        body: JSON.stringify({ message: buildMessage("echo") }),
       });
       expect(next.status).toBe(200);
-      await small.door.close();
+      await small.endpoint.close();
     });
 
     it("refuses a body that is not UTF-8 [C-06]", async () => {
-      const response = await visit.door.send("/", {
+      const response = await visit.endpoint.send("/", {
         method: "POST",
-        headers: JSON_BODY,
+        headers: V1_JSON_HEADERS,
         body: new Uint8Array([0x22, 0xff, 0x22]),
       });
-      expect(((await response.json()) as RpcAnswer).error?.code).toBe(-32700);
+      expect(((await response.json()) as RpcResponse).error?.code).toBe(-32700);
     });
 
     it("lets nobody in who is not authenticated, in either binding; the card is public [M-01, M-11]", async () => {
@@ -86,75 +90,77 @@ export function serverContract(name: string, open: Open): void {
         },
       );
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
-      const refused = await guarded.door.send("/", { method: "POST", headers: JSON_BODY, body });
+      const refused = await guarded.endpoint.send("/", { method: "POST", headers: V1_JSON_HEADERS, body });
       expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, `Bearer realm="a2a"`]);
-      expect(((await refused.json()) as RpcAnswer).error?.code).toBe(-32000);
-      const rest = await guarded.door.send("/tasks", { headers: V1 });
+      expect(((await refused.json()) as RpcResponse).error?.code).toBe(-32000);
+      const rest = await guarded.endpoint.send("/tasks", { headers: V1_HEADERS });
       expect([rest.status, rest.headers.get("www-authenticate")]).toEqual([401, `Bearer realm="a2a"`]);
       expect(
-        (await guarded.door.send("/tasks", { headers: { ...V1, authorization: "Bearer good" } })).status,
+        (await guarded.endpoint.send("/tasks", { headers: { ...V1_HEADERS, authorization: "Bearer good" } }))
+          .status,
       ).toBe(200);
-      expect((await guarded.door.send("/.well-known/agent-card.json")).status).toBe(200);
-      await guarded.door.close();
+      expect((await guarded.endpoint.send("/.well-known/agent-card.json")).status).toBe(200);
+      await guarded.endpoint.close();
     });
 
     it("follows the tables of 1.0.0 when told to [D-05]", async () => {
       const old = await open({ parrot }, { store: "memory", specRevision: "1.0.0" });
-      const sent = await old.door.send("/message:send", {
+      const sent = await old.endpoint.send("/message:send", {
         method: "POST",
-        headers: JSON_BODY,
-        body: JSON.stringify({ message: message("echo x") }),
+        headers: V1_JSON_HEADERS,
+        body: JSON.stringify({ message: buildMessage("echo x") }),
       });
       expect(sent.headers.get("content-type")).toBe("application/json");
       const { task } = (await sent.json()) as { task: Task };
       expect(
-        (await old.door.send(`/tasks/${task.id}:cancel`, { method: "POST", headers: JSON_BODY })).status,
+        (await old.endpoint.send(`/tasks/${task.id}:cancel`, { method: "POST", headers: V1_JSON_HEADERS }))
+          .status,
       ).toBe(409);
-      const typed = { method: "POST", headers: { ...V1, "content-type": "text/plain" }, body: "{}" };
-      expect((await old.door.send("/message:send", typed)).status).toBe(415);
-      await old.door.close();
+      const typed = { method: "POST", headers: { ...V1_HEADERS, "content-type": "text/plain" }, body: "{}" };
+      expect((await old.endpoint.send("/message:send", typed)).status).toBe(415);
+      await old.endpoint.close();
     });
 
     it("reads a request without a version by its shape when told to [B-07]", async () => {
-      const sloppy = await open({ parrot }, { store: "memory", missingVersion: "infer" });
-      expect((await sloppy.door.send("/tasks")).status).toBe(200);
-      await sloppy.door.close();
+      const sloppy = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
+      expect((await sloppy.endpoint.send("/tasks")).status).toBe(200);
+      await sloppy.endpoint.close();
     });
 
     it("gives a message an id of its own when told to, and refuses it otherwise", async () => {
       const lenient = await open({ parrot }, { store: "memory", autoMessageId: true });
-      const nameless = { message: { ...message("echo x"), messageId: undefined } };
+      const nameless = { message: { ...buildMessage("echo x"), messageId: undefined } };
       const rpcBody = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: nameless };
       const post = (path: string, body: object): RequestInit & { path: string } => ({
         path,
         method: "POST",
-        headers: JSON_BODY,
+        headers: V1_JSON_HEADERS,
         body: JSON.stringify(body),
       });
       for (const { path, ...init } of [post("/", rpcBody), post("/message:send", nameless)]) {
-        const answer = JSON.stringify(await (await lenient.door.send(path, init)).json());
+        const answer = JSON.stringify(await (await lenient.endpoint.send(path, init)).json());
         expect(answer).toContain("TASK_STATE_COMPLETED");
-        const strict = JSON.stringify(await (await visit.door.send(path, init)).json());
+        const strict = JSON.stringify(await (await visit.endpoint.send(path, init)).json());
         expect(strict).toContain("message.messageId");
       }
-      await lenient.door.close();
+      await lenient.endpoint.close();
     });
 
     it("ends its streams between two events when it closes, and says that they are cut [D-10]", async () => {
-      const { door: own, server } = await open({ parrot }, { store: "memory" });
+      const { endpoint: own, server } = await open({ parrot }, { store: "memory" });
       const start = (text: string): Promise<Response> =>
         own.send("/message:stream", {
           method: "POST",
-          headers: JSON_BODY,
-          body: JSON.stringify({ message: message(text) }),
+          headers: V1_JSON_HEADERS,
+          body: JSON.stringify({ message: buildMessage(text) }),
         });
-      const asked = await readEvents(await start("ask"));
+      const asked = await readServerSentEvents(await start("ask"));
       const { task } = (asked[0] as { data: { task: Task } }).data;
       const subscribed = await own.send(`/tasks/${task.id}:subscribe`, {
         method: "POST",
-        headers: JSON_BODY,
+        headers: V1_JSON_HEADERS,
       });
-      const reading = [readEvents(await start("wait")), readEvents(subscribed)];
+      const reading = [readServerSentEvents(await start("wait")), readServerSentEvents(subscribed)];
       await server.close({ graceMs: 500 });
       const [ended, cut] = await Promise.all(reading);
       expect(ended?.at(-1)?.data).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });

@@ -1,9 +1,9 @@
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
-import { textOf, type Task } from "../protocol/index.ts";
+import { getText, type Task } from "../protocol/index.ts";
 import type { Server, ServerOptions } from "./index.ts";
 
 /** A way to send requests to a server, and to stop doing so. */
-export interface Door {
+export interface TestEndpoint {
   readonly url: string;
   send(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
@@ -17,7 +17,7 @@ export const parrot: Agent = {
     skills: [{ id: "repeat", name: "Repeat", description: "Repeats.", tags: ["test"] }],
   }),
   async *execute({ message, signal }: Run): AsyncGenerator<AgentEvent> {
-    const [what = "", ...rest] = textOf(message.parts).split(" ");
+    const [what = "", ...rest] = getText(message.parts).split(" ");
     yield { status: { state: "TASK_STATE_WORKING" } };
     if (what === "ask")
       yield { status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: [{ text: "what?" }] } } };
@@ -32,18 +32,18 @@ export const parrot: Agent = {
   },
 };
 
-export const V1 = { "a2a-version": "1.0" };
-export const JSON_BODY: Record<string, string> = { ...V1, "content-type": "application/json" };
-let count = 0;
+export const V1_HEADERS = { "a2a-version": "1.0" };
+export const V1_JSON_HEADERS: Record<string, string> = { ...V1_HEADERS, "content-type": "application/json" };
+let messageCount = 0;
 /** A message of its own. */
-export const message = (text: string, more: object = {}): object => ({
-  messageId: `m${++count}`,
+export const buildMessage = (text: string, more: object = {}): object => ({
+  messageId: `m${++messageCount}`,
   role: "ROLE_USER",
   parts: [{ text }],
   ...more,
 });
 
-export interface RpcAnswer {
+export interface RpcResponse {
   id: unknown;
   result?: Record<string, unknown> & { task?: Task };
   error?: {
@@ -54,7 +54,9 @@ export interface RpcAnswer {
 }
 
 /** Server-sent events of a body that ends: id and data of each. */
-export async function readEvents(response: Response): Promise<{ id: number | undefined; data: unknown }[]> {
+export async function readServerSentEvents(
+  response: Response,
+): Promise<{ id: number | undefined; data: unknown }[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
   return frames.map((frame) => {
     const id = /^id: (\d+)$/m.exec(frame)?.[1];
@@ -66,16 +68,16 @@ export async function readEvents(response: Response): Promise<{ id: number | und
 }
 
 /** How a suite gets at a server through one kind of door. */
-export type Open = (
+export type TestEndpointFactory = (
   agents: Record<string, Agent>,
   options?: ServerOptions,
-) => Promise<{ door: Door; server: Server }>;
+) => Promise<{ endpoint: TestEndpoint; server: Server }>;
 
 /** A door to a server with two agents, `parrot` and `silent` (which neither streams nor sends push notifications), and what one does at it. */
-export class Visit {
-  door!: Door;
+export class TestClient {
+  endpoint!: TestEndpoint;
 
-  async begin(open: Open): Promise<void> {
+  async open(open: TestEndpointFactory): Promise<void> {
     const silent: Agent = {
       ...parrot,
       describe: () => ({
@@ -84,31 +86,35 @@ export class Visit {
         capabilities: { streaming: false, pushNotifications: false },
       }),
     };
-    ({ door: this.door } = await open({ parrot, silent }, { store: "memory" }));
+    ({ endpoint: this.endpoint } = await open({ parrot, silent }, { store: "memory" }));
   }
 
-  readonly rpc = async (
+  readonly callJsonRpc = async (
     method: string,
     params?: object,
     headers: Record<string, string> = {},
     path = "/",
-  ): Promise<RpcAnswer> => {
+  ): Promise<RpcResponse> => {
     const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params ? { params } : {}) });
-    const response = await this.door.send(path, {
+    const response = await this.endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_BODY, ...headers },
+      headers: { ...V1_JSON_HEADERS, ...headers },
       body,
     });
-    return (await response.json()) as RpcAnswer;
+    return (await response.json()) as RpcResponse;
   };
 
-  readonly post = (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
-    this.door.send(path, {
+  readonly postJson = (
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> =>
+    this.endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_BODY, ...headers },
+      headers: { ...V1_JSON_HEADERS, ...headers },
       body: JSON.stringify(body),
     });
 
-  readonly taskFrom = async (text: string): Promise<Task> =>
-    ((await this.rpc("SendMessage", { message: message(text) })).result?.task ?? {}) as Task;
+  readonly createTask = async (text: string): Promise<Task> =>
+    ((await this.callJsonRpc("SendMessage", { message: buildMessage(text) })).result?.task ?? {}) as Task;
 }

@@ -4,21 +4,21 @@ import { connect, type AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createServer } from "./index.ts";
-import { serverContract } from "./server.contract.ts";
-import { parrot, type Door } from "./server.fixture.ts";
+import { defineServerContract } from "./server.contract.ts";
+import { parrot, type TestEndpoint } from "./server.fixture.ts";
 
-serverContract("fetch", async (agents, options) => {
+defineServerContract("fetch", async (agents, options) => {
   const server = createServer(agents, options);
   const url = "http://agents.test";
-  const door: Door = {
+  const door: TestEndpoint = {
     url,
     send: (path, init) => server.fetch(new Request(url + path, init)),
     close: () => server.close({ graceMs: 50 }),
   };
-  return Promise.resolve({ door, server });
+  return Promise.resolve({ endpoint: door, server });
 });
 
-serverContract("a Node listener", async (agents, options) => {
+defineServerContract("a Node listener", async (agents, options) => {
   const server = createServer(agents, options);
   const http = createHttpServer(server.listener);
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
@@ -28,18 +28,18 @@ serverContract("a Node listener", async (agents, options) => {
     http.closeAllConnections();
     http.close();
   };
-  return { door: { url, send: (path, init) => fetch(url + path, init), close }, server };
+  return { endpoint: { url, send: (path, init) => fetch(url + path, init), close }, server };
 });
 
-serverContract("listen", async (agents, options) => {
+defineServerContract("listen", async (agents, options) => {
   const server = createServer(agents, options);
   const { url } = await server.listen();
   const close = (): Promise<void> => server.close({ graceMs: 50 });
-  return { door: { url, send: (path, init) => fetch(url + path, init), close }, server };
+  return { endpoint: { url, send: (path, init) => fetch(url + path, init), close }, server };
 });
 
-const V1 = { "a2a-version": "1.0", "content-type": "application/json" };
-const messageOf = (text: string): string =>
+const V1_JSON_HEADERS = { "a2a-version": "1.0", "content-type": "application/json" };
+const buildMessageBody = (text: string): string =>
   JSON.stringify({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] } });
 
 describe("a listening server", () => {
@@ -104,8 +104,8 @@ describe("a listening server", () => {
     const { url } = await server.listen();
     const response = await fetch(`${url}/message:stream`, {
       method: "POST",
-      headers: V1,
-      body: messageOf("wait"),
+      headers: V1_JSON_HEADERS,
+      body: buildMessageBody("wait"),
     });
     let text = "";
     for await (const bytes of response.body ?? []) {
@@ -117,20 +117,25 @@ describe("a listening server", () => {
   });
 
   it("holds a bounded amount for a client that does not read [E5, G-06]", async () => {
-    const server = createServer(parrot, { store: "memory", merge: false });
+    const server = createServer(parrot, { store: "memory", mergeChunks: false });
     const { port, url } = await server.listen();
     // A socket that is never read: the kernel's buffers fill, then the server must stop writing, not buffer.
     const stalled = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = httpRequest({ port, method: "POST", path: "/message:stream", headers: V1 }, resolve);
-      sent.on("error", reject).end(messageOf("chunks 40000"));
+      const sent = httpRequest(
+        { port, method: "POST", path: "/message:stream", headers: V1_JSON_HEADERS },
+        resolve,
+      );
+      sent.on("error", reject).end(buildMessageBody("chunks 40000"));
     });
     stalled.pause();
     const [first] = (
-      (await (await fetch(`${url}/tasks`, { headers: V1 })).json()) as { tasks: { id: string }[] }
+      (await (await fetch(`${url}/tasks`, { headers: V1_JSON_HEADERS })).json()) as {
+        tasks: { id: string }[];
+      }
     ).tasks;
     const state = async (): Promise<string> =>
       (
-        (await (await fetch(`${url}/tasks/${first?.id}`, { headers: V1 })).json()) as {
+        (await (await fetch(`${url}/tasks/${first?.id}`, { headers: V1_JSON_HEADERS })).json()) as {
           status: { state: string };
         }
       ).status.state;

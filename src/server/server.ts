@@ -5,26 +5,39 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { Committer, Engine, safely, systemClock, type Agent, type TaskStore } from "../engine/index.ts";
+import {
+  Committer,
+  Engine,
+  withSafeListeners,
+  systemClock,
+  type Agent,
+  type TaskStore,
+} from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { Gate } from "./auth/authentication.ts";
-import { EventStreams, type Told } from "./bindings/event-stream.ts";
-import { enter, type Beside } from "./beside.ts";
-import type { HttpReply, HttpRequest } from "./exchange.ts";
-import { createPush, type Push } from "./push/push.ts";
-import { FetchRequest, toResponse } from "./fetch.ts";
-import { listenGrpc, type GrpcDoor, type GrpcOptions } from "./bindings/grpc.ts";
-import { MountedRequest } from "./mounted.ts";
-import { NodeRequest, sendNode, wholeUrl } from "./node.ts";
-import { nodeListener } from "./node-listener.ts";
-import { checkBind, HostNames, isLoopback } from "./loopback.ts";
-import { chooseStore } from "./open-store.ts";
-import { refuseRest } from "./bindings/rest.ts";
-import { checkOptions, VERSIONS, type ServerOptions } from "./options.ts";
-import { publishedKeys } from "./published-keys.ts";
-import { route, type RouterContext } from "./router.ts";
-import { checkerOf, onlyTenant } from "./tenants.ts";
-import { byId, pathOf, serve, type ServedAgent, type ServeOptions } from "./served-agent.ts";
+import { Authenticator } from "./auth/authenticator.ts";
+import { EventStreamRegistry, type ErrorReporter } from "./bindings/event-stream.ts";
+import { createCallerContext, type MountedHandler } from "./mounted-handler.ts";
+import type { HttpReply, HttpRequest } from "./http-exchange.ts";
+import { createPushService, type PushService } from "./push/push-service.ts";
+import { FetchRequest, toResponse } from "./fetch-adapter.ts";
+import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
+import { BasePathRequest } from "./base-path-request.ts";
+import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
+import { toNodeListener } from "./node-listener.ts";
+import { assertSafeBind, HostHeaderGuard, isLoopback } from "./loopback-protection.ts";
+import { resolveStore } from "./resolve-store.ts";
+import { createRestErrorReply } from "./bindings/rest.ts";
+import { assertValidOptions, SUPPORTED_VERSIONS, type ServerOptions } from "./options.ts";
+import { createJwksProvider } from "./jwks-provider.ts";
+import { routeRequest, type RouterContext } from "./router.ts";
+import { createTenantAssertion, findSingleTenant } from "./tenants.ts";
+import {
+  toAgentEntries,
+  getAgentPath,
+  createServedAgent,
+  type ServedAgent,
+  type ServedAgentOptions,
+} from "./served-agent.ts";
 
 export interface ListenOptions {
   /** 0 (default) takes any free port. */
@@ -36,7 +49,7 @@ export interface ListenOptions {
 }
 
 /** Where a listening server is. */
-export interface Address {
+export interface ServerAddress {
   readonly url: string;
   readonly host: string;
   readonly port: number;
@@ -55,15 +68,15 @@ export interface Server {
    * Opens the store, settles what an earlier process left unfinished, and listens. Rejects for an agent whose
    * description can not be a card.
    */
-  listen(options?: ListenOptions): Promise<Address>;
+  listen(options?: ListenOptions): Promise<ServerAddress>;
   /** The store that is used, for what else is to live in it. */
   readonly store: TaskStore;
   /** Ends streams between two events, stops agents (`graceMs`, default 2,000, to end by themselves), closes the store. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
-const MAX_BODY = 10 * 1024 * 1024;
-const HEARTBEAT_MS = 15_000;
+const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
+const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
  * Puts agents on the network. `agents`: one agent, or several by the ids under which they are served (`/a2a/{id}`);
@@ -73,7 +86,7 @@ export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
   options: ServerOptions = {},
 ): Server {
-  return new AgentServer(byId(agents), options);
+  return new AgentServer(toAgentEntries(agents), options);
 }
 
 class AgentServer implements Server {
@@ -81,84 +94,95 @@ class AgentServer implements Server {
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   readonly #options: ServerOptions;
-  readonly #context: RouterContext;
-  readonly #streams: EventStreams;
-  readonly #push: Push | undefined;
-  #opening: Promise<void> | undefined;
+  readonly #routerContext: RouterContext;
+  readonly #eventStreams: EventStreamRegistry;
+  readonly #pushService: PushService | undefined;
+  #openPromise: Promise<void> | undefined;
   #isOpen = false;
-  #http: HttpServer | undefined;
+  #httpServer: HttpServer | undefined;
   /** All that are open. */
   readonly #sockets = new Set<Socket>();
-  #grpc: GrpcDoor | undefined;
-  #loopback = false;
+  #grpcServer: GrpcServer | undefined;
+  #isLoopbackOnly = false;
 
   constructor(agents: [string, Agent][], options: ServerOptions) {
-    checkOptions(options);
-    const { versions = VERSIONS } = options;
+    assertValidOptions(options);
+    const { versions = SUPPORTED_VERSIONS } = options;
     this.#options = options;
-    this.store = chooseStore(options.store);
-    this.#push = createPush(options.push ?? {}, this.store, options.observer);
-    const observer = safely(options.observer ?? {});
-    const told: Told = (where, error) => {
-      if (!(error instanceof A2AError) || isOurs(error)) observer.onError?.({ where, error });
+    this.store = resolveStore(options.store);
+    this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
+    const observer = withSafeListeners(options.observer ?? {});
+    const told: ErrorReporter = (where, error) => {
+      if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
-    this.#streams = new EventStreams(options.heartbeatMs ?? HEARTBEAT_MS, told);
-    const hostNames = new HostNames(options.publicUrl);
-    const gate = options.authenticate === undefined ? undefined : new Gate(options.authenticate);
+    this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, told);
+    const hostNames = new HostHeaderGuard(options.publicUrl);
+    const gate = options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
     // The URL that paths are appended to.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
-    const { signing, inputModes, tenants, card, basePath } = options;
-    const checkTenant = tenants && checkerOf(tenants);
-    const tenant = onlyTenant(tenants);
-    const pushNotifications = this.#push !== undefined;
+    const {
+      cardSigning: signing,
+      inputModePolicy: inputModes,
+      tenants,
+      cardFormat: card,
+      basePath,
+    } = options;
+    const checkTenant = tenants && createTenantAssertion(tenants);
+    const tenant = findSingleTenant(tenants);
+    const pushNotifications = this.#pushService !== undefined;
     const about = { gate, publicUrl, tenant, checkTenant, signing, inputModes, pushNotifications };
     const how = { versions, card, ...about };
-    const served = this.#serve(agents, how);
-    this.#context = {
+    const served = this.#createServedAgents(agents, how);
+    this.#routerContext = {
       agents: served,
-      byDefault: served.values().next().value,
-      streams: this.#streams,
-      revision: options.specRevision ?? "1.0.1",
+      defaultAgent: served.values().next().value,
+      eventStreams: this.#eventStreams,
+      specRevision: options.specRevision ?? "1.0.1",
       versions,
-      missingVersion: options.missingVersion ?? "0.3",
+      missingVersionPolicy: options.missingVersionPolicy ?? "0.3",
       autoMessageId: options.autoMessageId ?? false,
-      simple: (options.simple ?? true) && versions.includes("0.3"),
-      maxBodyBytes: options.limits?.bodyBytes ?? MAX_BODY,
-      authenticate: gate && ((credentials) => gate.admit(credentials)),
+      simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
+      maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
+      authenticate: gate && ((credentials) => gate.authenticate(credentials)),
       publicUrl,
-      keys: publishedKeys(this.#push?.signer, signing),
-      admit: (request) => {
-        if (this.#loopback && !options.authenticate) hostNames.check(request.header("host") ?? "");
+      jwksProvider: createJwksProvider(this.#pushService?.signer, signing),
+      assertHostAllowed: (request) => {
+        if (this.#isLoopbackOnly && !options.authenticate)
+          hostNames.assertAllowed(request.header("host") ?? "");
       },
-      told,
+      reportError: told,
     };
     // Both need no `this`, so that a host can be given them as they are.
     this.listener = (incoming, outgoing) => {
-      const request = new NodeRequest(incoming, basePath === undefined ? undefined : wholeUrl(incoming));
-      const neighbour = this.#neighbourAt(request);
-      if (neighbour) nodeListener((asked) => this.#askBeside(neighbour, asked, request))(incoming, outgoing);
-      else void this.#answer(request).then((reply) => sendNode(reply, request, outgoing));
+      const request = new NodeRequest(
+        incoming,
+        basePath === undefined ? undefined : getOriginalUrl(incoming),
+      );
+      const neighbour = this.#findMountedHandler(request);
+      if (neighbour)
+        toNodeListener((asked) => this.#callMountedHandler(neighbour, asked, request))(incoming, outgoing);
+      else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
     };
     this.fetch = async (request) => {
       const given = new FetchRequest(request);
-      const neighbour = this.#neighbourAt(given);
-      if (neighbour) return await this.#askBeside(neighbour, request, given);
-      return toResponse(await this.#answer(given), given);
+      const neighbour = this.#findMountedHandler(given);
+      if (neighbour) return await this.#callMountedHandler(neighbour, request, given);
+      return toResponse(await this.#handle(given), given);
     };
   }
 
-  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<Address> {
-    checkBind(host, this.#options);
+  async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<ServerAddress> {
+    assertSafeBind(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
-    if (grpcOptions) checkBind(grpcOptions.host ?? host, this.#options);
+    if (grpcOptions) assertSafeBind(grpcOptions.host ?? host, this.#options);
     // Keys that can not sign are known now, and not when the first signature is due.
-    await this.#context.keys?.keys();
-    for (const { card } of this.#context.agents.values()) void card.begin();
-    await this.#open();
-    this.#loopback = isLoopback(host);
+    await this.#routerContext.jwksProvider?.getJwks();
+    for (const { cardPublisher: card } of this.#routerContext.agents.values()) void card.loadDescription();
+    await this.#ensureOpen();
+    this.#isLoopbackOnly = isLoopback(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
-    this.#http = http;
+    this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
@@ -167,52 +191,62 @@ class AgentServer implements Server {
       http.once("error", reject);
       http.listen(port, host, resolve);
     });
-    const address = this.#address(http.address() as AddressInfo, host);
+    const address = this.#buildAddress(http.address() as AddressInfo, host);
     if (!grpcOptions) return address;
-    const { heartbeatMs = HEARTBEAT_MS } = this.#options;
+    const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      this.#grpc = await listenGrpc(this.#context, grpcOptions, { host, port: address.port, heartbeatMs });
+      this.#grpcServer = await startGrpcServer(this.#routerContext, grpcOptions, {
+        host,
+        port: address.port,
+        heartbeatMs,
+      });
     } catch (error) {
       // Half of what was asked for would be found out late.
       await new Promise((resolve) => http.close(resolve));
       throw error;
     }
-    return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpc.port } };
+    return { ...address, grpc: { host: grpcOptions.host ?? host, port: this.#grpcServer.port } };
   }
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
-    const http = this.#http;
+    const http = this.#httpServer;
     // Deadlines keep no process alive, but one that ends before them would leave its tasks as they are.
     const awake = setInterval(() => {}, 2 ** 30);
     const closed = Promise.all([
       new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
-      this.#grpc?.drain(),
+      this.#grpcServer?.drain(),
     ]);
-    await Promise.all([...this.#context.agents.values()].map(({ engine }) => engine.close(graceMs)));
-    const sent = this.#push?.close(graceMs);
-    this.#streams.close();
-    this.#grpc?.closeStreams();
+    await Promise.all([...this.#routerContext.agents.values()].map(({ engine }) => engine.close(graceMs)));
+    const sent = this.#pushService?.close(graceMs);
+    this.#eventStreams.closeAll();
+    this.#grpcServer?.closeStreams();
     http?.closeIdleConnections();
     // To Node those are idle that have asked something; others are opened in advance, and may never ask.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => {
       http?.closeAllConnections();
-      this.#grpc?.cut();
+      this.#grpcServer?.forceShutdown();
     }, graceMs);
     await closed;
     clearTimeout(cut);
     await sent;
     clearInterval(awake);
-    if (this.#opening) await this.#opening.then(() => this.store.close());
+    if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
   }
 
-  #serve(agents: [string, Agent][], how: ServeOptions): Map<string, ServedAgent> {
-    const { observer, limits, merge, deduplicate, cancelGraceMs } = this.#options;
+  #createServedAgents(agents: [string, Agent][], how: ServedAgentOptions): Map<string, ServedAgent> {
+    const {
+      observer,
+      limits,
+      mergeChunks: merge,
+      deduplicateMessages: deduplicate,
+      cancelGraceMs,
+    } = this.#options;
     const committer = new Committer(this.store, systemClock);
     const shared = {
       store: this.store,
       committer,
-      push: this.#push,
+      push: this.#pushService,
       ...(observer ? { observer } : {}),
       ...(limits ? { limits } : {}),
       ...(merge === undefined ? {} : { merge }),
@@ -220,77 +254,90 @@ class AgentServer implements Server {
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
     return new Map(
-      agents.map(([id, agent]) => [id, serve(id, agent, new Engine({ ...shared, agent, agentId: id }), how)]),
+      agents.map(([id, agent]) => [
+        id,
+        createServedAgent(id, agent, new Engine({ ...shared, agent, agentId: id }), how),
+      ]),
     );
   }
 
   /** Opens the store once; a failure is told to whoever asked, and tried again by the next. */
-  #open(): Promise<void> {
-    this.#opening ??= this.#openStore().catch((error: unknown) => {
-      this.#opening = undefined;
+  #ensureOpen(): Promise<void> {
+    this.#openPromise ??= this.#openStore().catch((error: unknown) => {
+      this.#openPromise = undefined;
       throw error;
     });
-    return this.#opening;
+    return this.#openPromise;
   }
 
   async #openStore(): Promise<void> {
     await this.store.open();
-    for (const { engine } of this.#context.agents.values()) await engine.open();
-    this.#push?.outbox.open();
+    for (const { engine } of this.#routerContext.agents.values()) await engine.open();
+    this.#pushService?.outbox.open();
     this.#isOpen = true;
   }
 
-  #neighbourAt({ path }: HttpRequest): Beside | undefined {
-    const { beside, basePath = "" } = this.#options;
+  #findMountedHandler({ path }: HttpRequest): MountedHandler | undefined {
+    const { mountedHandlers: beside, basePath = "" } = this.#options;
     if (!beside?.length || !path.startsWith(`${basePath}/`)) return undefined;
     const below = path.slice(basePath.length);
-    return beside.find((one) => one.takes(below));
+    return beside.find((one) => one.matchesPath(below));
   }
 
-  async #askBeside(neighbour: Beside, asked: Request, given: HttpRequest): Promise<Response> {
+  async #callMountedHandler(
+    neighbour: MountedHandler,
+    asked: Request,
+    given: HttpRequest,
+  ): Promise<Response> {
     try {
-      this.#context.admit(given);
-      return await neighbour.answer(asked, async () => {
-        await this.#open();
-        return await enter(given, this.#context);
+      this.#routerContext.assertHostAllowed(given);
+      return await neighbour.handle(asked, async () => {
+        await this.#ensureOpen();
+        return await createCallerContext(given, this.#routerContext);
       });
     } catch (error) {
-      const refusal = this.#context.told("beside the agents", error);
-      return toResponse(refuseRest(given, this.#context.revision, refusal), given);
+      const refusal = this.#routerContext.reportError("beside the agents", error);
+      return toResponse(createRestErrorReply(given, this.#routerContext.specRevision, refusal), given);
     }
   }
 
-  #answer(given: HttpRequest): Promise<HttpReply> {
+  #handle(given: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#answerAt(given);
+    if (basePath === undefined) return this.#routeWhenOpen(given);
     try {
-      return this.#answerAt(new MountedRequest(given, basePath));
+      return this.#routeWhenOpen(new BasePathRequest(given, basePath));
     } catch (error) {
-      return Promise.resolve(refuseRest(given, this.#context.revision, A2AError.from(error)));
+      return Promise.resolve(
+        createRestErrorReply(given, this.#routerContext.specRevision, A2AError.from(error)),
+      );
     }
   }
 
-  #answerAt(request: HttpRequest): Promise<HttpReply> {
-    return this.#isOpen ? route(request, this.#context) : this.#openAndAnswer(request);
+  #routeWhenOpen(request: HttpRequest): Promise<HttpReply> {
+    return this.#isOpen ? routeRequest(request, this.#routerContext) : this.#openAndRoute(request);
   }
 
-  async #openAndAnswer(request: HttpRequest): Promise<HttpReply> {
+  async #openAndRoute(request: HttpRequest): Promise<HttpReply> {
     try {
-      await this.#open();
+      await this.#ensureOpen();
     } catch (error) {
-      this.#context.told("store", error);
+      this.#routerContext.reportError("store", error);
       const text = "The server's store can not be opened; its log has the cause.";
-      return refuseRest(request, this.#context.revision, new A2AError("UNAVAILABLE", text));
+      return createRestErrorReply(
+        request,
+        this.#routerContext.specRevision,
+        new A2AError("UNAVAILABLE", text),
+      );
     }
-    return await route(request, this.#context);
+    return await routeRequest(request, this.#routerContext);
   }
 
-  #address({ port }: AddressInfo, host: string): Address {
+  #buildAddress({ port }: AddressInfo, host: string): ServerAddress {
     const name = host.includes(":") ? `[${host}]` : host === "0.0.0.0" ? "127.0.0.1" : host;
     const { basePath = "" } = this.#options;
-    const url = this.#context.publicUrl ?? `http://${name}:${port}${basePath}`;
-    const agents = [...this.#context.agents.keys()].map((id) => {
-      const agentUrl = url + pathOf(id);
+    const url = this.#routerContext.publicUrl ?? `http://${name}:${port}${basePath}`;
+    const agents = [...this.#routerContext.agents.keys()].map((id) => {
+      const agentUrl = url + getAgentPath(id);
       return { id, url: agentUrl, cardUrl: `${agentUrl}/.well-known/agent-card.json` };
     });
     return { url, host, port, agents };
@@ -298,6 +345,6 @@ class AgentServer implements Server {
 }
 
 /** A failure of the server's that an error tells callers less about than its cause tells us. */
-function isOurs({ reason, cause }: A2AError): boolean {
+function isServerFault({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
 }

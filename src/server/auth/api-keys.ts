@@ -1,14 +1,14 @@
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import {
-  checkScopes,
+  assertValidScopes,
   REALM,
   toCaller,
-  withScopes,
+  authorizeScopes,
   type AuthScheme,
-  type Credentials,
-  type Finding,
-  type Grant,
-} from "./scheme.ts";
+  type AuthRequest,
+  type AuthResult,
+  type CallerIdentity,
+} from "./auth-scheme.ts";
 
 /** A key as a server keeps it: enough to recognise it, not to use it. */
 export interface StoredApiKey {
@@ -30,22 +30,22 @@ export interface ApiKeyOptions {
     | readonly StoredApiKey[]
     | ((id: string) => StoredApiKey | undefined | Promise<StoredApiKey | undefined>);
   /** Scopes that every request needs; the stored key has them. */
-  readonly scopes?: readonly string[];
+  readonly requiredScopes?: readonly string[];
   /** In the card's `securitySchemes`. Default `apiKey`. */
-  readonly scheme?: string;
+  readonly schemeName?: string;
 }
 
-export interface NewApiKey {
+export interface GeneratedApiKey {
   /** For whoever is to use it. Not kept anywhere: it can not be shown again. */
   readonly key: string;
   /** For the server. */
-  readonly stored: StoredApiKey;
+  readonly storedKey: StoredApiKey;
 }
 
 /**
  * A new key. One round of SHA-256 is enough for it, as it would not be for a password: nobody guesses 256 random bits.
  */
-export function newApiKey(grant: Grant): NewApiKey {
+export function generateApiKey(grant: CallerIdentity): GeneratedApiKey {
   const { principal, tenant, scopes } = toCaller(grant);
   const id = randomBytes(6).toString("hex");
   const key = `clq_${id}_${randomBytes(32).toString("base64url")}`;
@@ -56,77 +56,80 @@ export function newApiKey(grant: Grant): NewApiKey {
     ...(tenant ? { tenant } : {}),
     ...(scopes?.length ? { scopes } : {}),
   };
-  return { key, stored };
+  return { key, storedKey: stored };
 }
 
 /**
- * API keys in a header, the query or a cookie; made by `newApiKey` or `colloquy auth new-key`. Prefer a header: URLs get
+ * API keys in a header, the query or a cookie; made by `generateApiKey` or `colloquy auth new-key`. Prefer a header: URLs get
  * into logs, and browsers send cookies along with requests that another site has made them send.
  */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
-  const { in: location, name, keys, scheme = "apiKey" } = options;
+  const { in: location, name, keys, schemeName: scheme = "apiKey" } = options;
   // A name that can stand in a header, in a cookie and in a challenge (RFC 9110 §5.6.2).
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
     throw new Error(`${JSON.stringify(name)} can not be the name of an API key.`);
-  const scopes = checkScopes(options.scopes);
-  const find = typeof keys === "function" ? keys : known(keys);
-  const read = READERS[location];
+  const scopes = assertValidScopes(options.requiredScopes);
+  const find = typeof keys === "function" ? keys : createApiKeyLookup(keys);
+  const read = API_KEY_READERS[location];
   return {
     name: scheme,
-    declared: { apiKeySecurityScheme: { location, name } },
-    scopes,
+    securityScheme: { apiKeySecurityScheme: { location, name } },
+    requiredScopes: scopes,
     // HTTP has no scheme for API keys, but wants one to be named.
-    challenge: () => `ApiKey ${REALM}, in="${location}", name="${name}"`,
-    find: async (credentials) => {
+    buildChallenge: () => `ApiKey ${REALM}, in="${location}", name="${name}"`,
+    authenticate: async (credentials) => {
       const key = read(credentials, name);
       if (key === undefined) return undefined;
-      return check(key, await find(idOf(key)), scopes);
+      return verifyApiKey(key, await find(parseApiKeyId(key)), scopes);
     },
   };
 }
 
-function known(keys: readonly StoredApiKey[]): (id: string) => StoredApiKey | undefined {
-  for (const key of keys) toStored(key);
+function createApiKeyLookup(keys: readonly StoredApiKey[]): (id: string) => StoredApiKey | undefined {
+  for (const key of keys) parseKeyHash(key);
   const byId = new Map(keys.map((key) => [key.id, key]));
   return (id) => byId.get(id);
 }
 
 /** The digests are compared also when there is no such key, and in the same time wherever they differ. */
-function check(key: string, stored: StoredApiKey | undefined, scopes: readonly string[]): Finding {
+function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: readonly string[]): AuthResult {
   const given = hash("sha256", key, "buffer");
-  const kept = stored ? toStored(stored) : given;
+  const kept = stored ? parseKeyHash(stored) : given;
   if (!timingSafeEqual(given, kept) || !stored) return "invalid";
-  return withScopes(toCaller(grantOf(stored)), scopes);
+  return authorizeScopes(toCaller(toCallerIdentity(stored)), scopes);
 }
 
-function grantOf({ principal, tenant, scopes }: StoredApiKey): Grant {
+function toCallerIdentity({ principal, tenant, scopes }: StoredApiKey): CallerIdentity {
   return { principal, ...(tenant === undefined ? {} : { tenant }), ...(scopes ? { scopes } : {}) };
 }
 
 /** The digest of a key that is kept. */
-function toStored({ id, hash: text }: StoredApiKey): Buffer {
+function parseKeyHash({ id, hash: text }: StoredApiKey): Buffer {
   const digest = Buffer.from(/^sha256:([\w-]{43})$/.exec(text)?.[1] ?? "", "base64url");
   if (digest.length === 32 && /^[0-9a-f]+$/.test(id)) return digest;
   throw new Error(`The API key ${JSON.stringify(id)} is not kept as newApiKey made it; make a new one.`);
 }
 
 /** "" for what is no key of ours. */
-function idOf(key: string): string {
+function parseApiKeyId(key: string): string {
   return /^clq_([0-9a-f]{12})_[\w-]{43}$/.exec(key)?.[1] ?? "";
 }
 
-const READERS: Record<ApiKeyOptions["in"], (credentials: Credentials, name: string) => string | undefined> = {
+const API_KEY_READERS: Record<
+  ApiKeyOptions["in"],
+  (credentials: AuthRequest, name: string) => string | undefined
+> = {
   header: ({ header }, name) => header(name.toLowerCase()),
-  query: ({ query }, name) => only(new URLSearchParams(query).getAll(name)),
+  query: ({ query }, name) => getSingleValue(new URLSearchParams(query).getAll(name)),
   cookie: ({ header }, name) => {
     const pairs = (header("cookie") ?? "").split(";").map((pair) => pair.trim());
-    return only(
+    return getSingleValue(
       pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1)),
     );
   },
 };
 
 /** Two keys are none that is good: which of them another server on the way has looked at, nobody knows. */
-function only(values: readonly string[]): string | undefined {
+function getSingleValue(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];
 }

@@ -1,10 +1,17 @@
 import type { Caller } from "../../engine/index.ts";
-import { privateDigest } from "./digest.ts";
-import { PasswordHash } from "./password.ts";
-import { authorization, checkScopes, REALM, toCaller, withScopes, type AuthScheme } from "./scheme.ts";
+import { computeSaltedDigest } from "./salted-digest.ts";
+import { PasswordHash } from "./password-hash.ts";
+import {
+  parseAuthorizationHeader,
+  assertValidScopes,
+  REALM,
+  toCaller,
+  authorizeScopes,
+  type AuthScheme,
+} from "./auth-scheme.ts";
 
 /** A user's password as `hashPassword` made it, alone or with more. */
-export type BasicUser =
+export type BasicAuthUser =
   | string
   | {
       readonly hash: string;
@@ -14,58 +21,62 @@ export type BasicUser =
       readonly scopes?: readonly string[];
     };
 
-export interface BasicOptions {
+export interface BasicAuthOptions {
   /** By name. */
-  readonly users: Readonly<Record<string, BasicUser>>;
+  readonly users: Readonly<Record<string, BasicAuthUser>>;
   /** Scopes that every request needs. */
-  readonly scopes?: readonly string[];
+  readonly requiredScopes?: readonly string[];
   /** In the card's `securitySchemes`. Default `basic`. */
-  readonly name?: string;
+  readonly schemeName?: string;
 }
 
-interface Known {
+interface RegisteredUser {
   readonly caller: Caller;
-  readonly password: PasswordHash;
+  readonly passwordHash: PasswordHash;
   /** Digest of the password once it was right: the slow check is for guesses, not for every request. */
-  digest?: string;
+  verifiedDigest?: string;
 }
 
 /** `Authorization: Basic …` with names and passwords (RFC 7617). */
-export function basic({ users, name = "basic", scopes: required }: BasicOptions): AuthScheme {
-  const scopes = checkScopes(required);
-  const known = new Map(Object.entries(users).map(([user, kept]) => [user, toKnown(user, kept)]));
+export function basic({
+  users,
+  schemeName: name = "basic",
+  requiredScopes: required,
+}: BasicAuthOptions): AuthScheme {
+  const scopes = assertValidScopes(required);
+  const known = new Map(Object.entries(users).map(([user, kept]) => [user, toRegisteredUser(user, kept)]));
   const somebody = known.values().next().value;
   if (!somebody) throw new Error(`basic needs at least one of "users".`);
   return {
     name,
-    declared: { httpAuthSecurityScheme: { scheme: "Basic" } },
-    scopes,
-    challenge: () => `Basic ${REALM}, charset="UTF-8"`,
-    find: async (credentials) => {
-      const given = authorization(credentials, "basic");
+    securityScheme: { httpAuthSecurityScheme: { scheme: "Basic" } },
+    requiredScopes: scopes,
+    buildChallenge: () => `Basic ${REALM}, charset="UTF-8"`,
+    authenticate: async (credentials) => {
+      const given = parseAuthorizationHeader(credentials, "basic");
       if (given === undefined) return undefined;
-      const pair = decodePair(given);
+      const pair = decodeUserAndPassword(given);
       if (!pair) return "invalid";
-      const digest = privateDigest(pair.password);
+      const digest = computeSaltedDigest(pair.password);
       const user = known.get(pair.user);
-      if (user?.digest === digest) return withScopes(user.caller, scopes);
+      if (user?.verifiedDigest === digest) return authorizeScopes(user.caller, scopes);
       // Also for a name that nobody has, so that the time does not tell.
-      const holds = await (user ?? somebody).password.holds(pair.password);
+      const holds = await (user ?? somebody).passwordHash.matches(pair.password);
       if (!user || !holds) return "invalid";
-      user.digest = digest;
-      return withScopes(user.caller, scopes);
+      user.verifiedDigest = digest;
+      return authorizeScopes(user.caller, scopes);
     },
   };
 }
 
-function toKnown(user: string, kept: BasicUser): Known {
+function toRegisteredUser(user: string, kept: BasicAuthUser): RegisteredUser {
   if (user.includes(":"))
     throw new Error(`The user ${JSON.stringify(user)} can not have a colon in the name.`);
   const { hash, ...grant } = typeof kept === "string" ? { hash: kept } : kept;
-  return { caller: toCaller({ principal: user, ...grant }), password: new PasswordHash(hash) };
+  return { caller: toCaller({ principal: user, ...grant }), passwordHash: new PasswordHash(hash) };
 }
 
-function decodePair(text: string): { user: string; password: string } | undefined {
+function decodeUserAndPassword(text: string): { user: string; password: string } | undefined {
   if (!/^[A-Za-z0-9+/]+=*$/.test(text)) return undefined;
   const pair = Buffer.from(text, "base64").toString("utf8");
   const colon = pair.indexOf(":");

@@ -1,27 +1,28 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSigner, generateSigningKey, publicKeys, signJwt, type JwtClaims } from "../../keys/index.ts";
-import { Issuer } from "../../keys/issuer.fixture.ts";
-import { Guarded, withBearer } from "./auth.fixture.ts";
+import { createSigner, generateSigningKey, buildJwks, signJwt, type JwtClaims } from "../../keys/index.ts";
+import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
+import { AuthTestServer, buildBearerHeaders } from "./auth-test-server.fixture.ts";
 import { bearer, jwt, oauth2, openIdConnect } from "./index.ts";
 
-const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encodeBase64UrlJson = (value: object): string =>
+  Buffer.from(JSON.stringify(value)).toString("base64url");
 
 describe("tokens of an OpenID provider", () => {
-  let issuer: Issuer;
+  let issuer: FakeOidcProvider;
   let time: number;
   const now = (): number => time;
   const seconds = (): number => Math.floor(Date.now() / 1000);
 
   beforeEach(async () => {
-    issuer = await Issuer.open();
+    issuer = await FakeOidcProvider.start();
     time = Date.now();
   });
   afterEach(() => issuer[Symbol.asyncDispose]());
 
   it("let in whom they are about, found by discovery, by URL, or with keys at hand [M-01]", async () => {
     const common = { issuer: issuer.url, audience: "agents" };
-    const keys = publicKeys([issuer.signer]);
+    const keys = buildJwks([issuer.signer]);
     const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
     for (const scheme of [
       jwt(common),
@@ -30,9 +31,9 @@ describe("tokens of an OpenID provider", () => {
       oauth2({ ...common, flows }),
       openIdConnect(common),
     ]) {
-      await using server = await Guarded.open(scheme);
-      const headers = withBearer(await issuer.token({ scope: "a b", email: "ada@example.com" }));
-      expect(await server.whoami(headers)).toMatchObject({
+      await using server = await AuthTestServer.start(scheme);
+      const headers = buildBearerHeaders(await issuer.signToken({ scope: "a b", email: "ada@example.com" }));
+      expect(await server.fetchCaller(headers)).toMatchObject({
         tenant: "",
         principal: `${issuer.url}|ada`,
         scopes: ["a", "b"],
@@ -42,16 +43,16 @@ describe("tokens of an OpenID provider", () => {
   });
 
   it("that do not hold are refused, all in the same words [M-01]", async () => {
-    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents" }));
+    await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
     const said = async (token: string): Promise<unknown[]> => {
-      const response = await server.list(withBearer(token));
+      const response = await server.listTasks(buildBearerHeaders(token));
       return [response.status, response.headers.get("www-authenticate"), await response.text()];
     };
-    const words = await (await server.list()).text();
+    const words = await (await server.listTasks()).text();
     const refused = [401, `Bearer realm="a2a", error="invalid_token"`, words];
     const eve = await createSigner({ privateKey: await generateSigningKey(), kid: issuer.signer.kid });
     const claims = { iss: issuer.url, aud: "agents", sub: "eve", exp: seconds() + 60 };
-    const head = `${encode({ alg: "HS256", kid: issuer.signer.kid })}.${encode(claims)}`;
+    const head = `${encodeBase64UrlJson({ alg: "HS256", kid: issuer.signer.kid })}.${encodeBase64UrlJson(claims)}`;
     const hmac = createHmac("sha256", JSON.stringify(issuer.signer.publicKey))
       .update(head)
       .digest("base64url");
@@ -65,7 +66,7 @@ describe("tokens of an OpenID provider", () => {
       { iss: undefined },
       { sub: undefined },
       { sub: "" },
-      `${encode({ alg: "none" })}.${encode(claims)}.`,
+      `${encodeBase64UrlJson({ alg: "none" })}.${encodeBase64UrlJson(claims)}.`,
       `${head}.${hmac}`,
       await signJwt(claims, eve),
       "no.jwt",
@@ -73,31 +74,33 @@ describe("tokens of an OpenID provider", () => {
       "e30.e30.e30",
     ];
     for (const each of wrong) {
-      expect(await said(typeof each === "string" ? each : await issuer.token(each as JwtClaims))).toEqual(
+      expect(await said(typeof each === "string" ? each : await issuer.signToken(each as JwtClaims))).toEqual(
         refused,
       );
     }
-    expect((await said(await issuer.token()))[0]).toBe(200);
+    expect((await said(await issuer.signToken()))[0]).toBe(200);
   });
 
   it("go on when the provider exchanges its keys, and made-up names of keys cost it nothing", async () => {
-    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents", now }));
-    expect(await server.status(withBearer(await issuer.token()))).toBe(200);
-    await issuer.rotate({ retire: true });
+    await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents", now }));
+    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    await issuer.rotateKey({ retire: true });
     time += 31_000;
-    const asked = issuer.asked.length;
-    expect(await server.status(withBearer(await issuer.token()))).toBe(200);
-    await using stranger = await Issuer.open();
+    const asked = issuer.requestedPaths.length;
+    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    await using stranger = await FakeOidcProvider.start();
     for (let at = 0; at < 10; at++) {
-      expect(await server.status(withBearer(await stranger.token({ iss: issuer.url })))).toBe(401);
+      expect(
+        await server.getListStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
+      ).toBe(401);
     }
-    expect(issuer.asked.length - asked).toBe(2);
+    expect(issuer.requestedPaths.length - asked).toBe(2);
   });
 
   it("can not be checked while the provider is gone: 503, and only the log knows where it is", async () => {
-    issuer.says.set("/keys", { status: 500, body: "" });
-    await using server = await Guarded.open(jwt({ jwksUrl: issuer.jwksUrl, audience: "agents" }));
-    const response = await server.list(withBearer(await issuer.token()));
+    issuer.responseOverrides.set("/keys", { status: 500, body: "" });
+    await using server = await AuthTestServer.start(jwt({ jwksUrl: issuer.jwksUrl, audience: "agents" }));
+    const response = await server.listTasks(buildBearerHeaders(await issuer.signToken()));
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.text()).not.toContain(issuer.url);
     expect(server.errors).toMatchObject([
@@ -106,11 +109,11 @@ describe("tokens of an OpenID provider", () => {
   });
 
   it("need the scopes that are asked for, as text or as a list [M-02]", async () => {
-    await using server = await Guarded.open(
-      jwt({ issuer: issuer.url, audience: "agents", scopes: ["use", "more"] }),
+    await using server = await AuthTestServer.start(
+      jwt({ issuer: issuer.url, audience: "agents", requiredScopes: ["use", "more"] }),
     );
     const status = async (claims: JwtClaims): Promise<number> =>
-      server.status(withBearer(await issuer.token(claims)));
+      server.getListStatus(buildBearerHeaders(await issuer.signToken(claims)));
     expect(await status({ scope: "more x use" })).toBe(200);
     expect(await status({ scp: ["use", "more", 7] })).toBe(200);
     for (const claims of [
@@ -122,7 +125,7 @@ describe("tokens of an OpenID provider", () => {
     ]) {
       expect(await status(claims)).toBe(403);
     }
-    const { headers } = await server.list(withBearer(await issuer.token()));
+    const { headers } = await server.listTasks(buildBearerHeaders(await issuer.signToken()));
     expect(headers.get("www-authenticate")).toBe(
       `Bearer realm="a2a", error="insufficient_scope", scope="use more"`,
     );
@@ -130,38 +133,43 @@ describe("tokens of an OpenID provider", () => {
 
   it("may say the tenant; then one that says none gets nowhere [K-02]", async () => {
     const tenant = ({ org }: JwtClaims): string | undefined => (typeof org === "string" ? org : undefined);
-    await using server = await Guarded.open(jwt({ issuer: issuer.url, audience: "agents", tenant }));
-    const headers = withBearer(await issuer.token({ org: "acme" }));
-    expect(await server.whoami(headers)).toMatchObject({ tenant: "acme" });
-    expect(await server.whoami(headers, "acme")).toMatchObject({ tenant: "acme" });
-    expect((await server.rpc("ListTasks", { tenant: "globex" }, headers)).status).toBe(403);
-    expect(await server.status(withBearer(await issuer.token()))).toBe(401);
+    await using server = await AuthTestServer.start(
+      jwt({ issuer: issuer.url, audience: "agents", mapTenant: tenant }),
+    );
+    const headers = buildBearerHeaders(await issuer.signToken({ org: "acme" }));
+    expect(await server.fetchCaller(headers)).toMatchObject({ tenant: "acme" });
+    expect(await server.fetchCaller(headers, "acme")).toMatchObject({ tenant: "acme" });
+    expect((await server.sendJsonRpc("ListTasks", { tenant: "globex" }, headers)).status).toBe(403);
+    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(401);
   });
 
   it("of two issuers do not own each other's tasks, whatever they call their users [M-04]", async () => {
-    await using other = await Issuer.open();
-    const scheme = (from: Issuer, name: string): ReturnType<typeof jwt> =>
-      jwt({ issuer: from.url, audience: "agents", name });
-    await using server = await Guarded.open([scheme(issuer, "one"), scheme(other, "other")]);
-    const [one, two] = [withBearer(await issuer.token()), withBearer(await other.token())];
-    await server.whoami(one);
+    await using other = await FakeOidcProvider.start();
+    const scheme = (from: FakeOidcProvider, name: string): ReturnType<typeof jwt> =>
+      jwt({ issuer: from.url, audience: "agents", schemeName: name });
+    await using server = await AuthTestServer.start([scheme(issuer, "one"), scheme(other, "other")]);
+    const [one, two] = [
+      buildBearerHeaders(await issuer.signToken()),
+      buildBearerHeaders(await other.signToken()),
+    ];
+    await server.fetchCaller(one);
     const count = async (headers: Record<string, string>): Promise<number> =>
-      ((await (await server.list(headers)).json()) as { totalSize: number }).totalSize;
+      ((await (await server.listTasks(headers)).json()) as { totalSize: number }).totalSize;
     expect([await count(one), await count(two)]).toEqual([1, 0]);
   });
 
   it("stand beside tokens of other kinds", async () => {
     const token = "static-token-of-a-machine";
     const ways = [
-      jwt({ issuer: issuer.url, audience: "agents", name: "jwt" }),
+      jwt({ issuer: issuer.url, audience: "agents", schemeName: "jwt" }),
       bearer({ tokens: { [token]: "machine" } }),
     ];
-    await using server = await Guarded.open(ways);
-    expect(await server.whoami(withBearer(token))).toMatchObject({ principal: "machine" });
-    expect(await server.whoami(withBearer(await issuer.token()))).toMatchObject({
+    await using server = await AuthTestServer.start(ways);
+    expect(await server.fetchCaller(buildBearerHeaders(token))).toMatchObject({ principal: "machine" });
+    expect(await server.fetchCaller(buildBearerHeaders(await issuer.signToken()))).toMatchObject({
       principal: `${issuer.url}|ada`,
     });
-    expect(await server.status(withBearer(await issuer.token({ aud: "x" })))).toBe(401);
+    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken({ aud: "x" })))).toBe(401);
   });
 
   it("need an audience and somebody whose they are, in a safe place", () => {

@@ -3,28 +3,36 @@ import { createServer as createHttps, request } from "node:https";
 import type { AddressInfo } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
-import { v1 } from "../../grpc/index.ts";
+import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
 import { createServer } from "../index.ts";
-import { mirror } from "./auth.fixture.ts";
-import { ADA, ADA_KEY, CA, EVE, EVE_KEY, SERVER, SERVER_KEY } from "./certificates.fixture.ts";
+import { whoamiAgent } from "./auth-test-server.fixture.ts";
+import {
+  ADA_CERT,
+  ADA_KEY,
+  CA_CERT,
+  UNTRUSTED_EVE_CERT,
+  UNTRUSTED_EVE_KEY,
+  SERVER_CERT,
+  SERVER_KEY,
+} from "./certificates.fixture.ts";
 import { mtls, type MtlsOptions } from "./index.ts";
 
-interface Tls extends AsyncDisposable {
-  whoami(client?: { cert: string; key: string }): Promise<{ status: number; body: string }>;
+interface TlsTestServer extends AsyncDisposable {
+  fetchCaller(client?: { cert: string; key: string }): Promise<{ status: number; body: string }>;
 }
 
 /** A server that ends TLS itself, and asks for certificates without insisting on them. */
-async function open(options?: MtlsOptions): Promise<Tls> {
-  const server = createServer(mirror, { store: "memory", authenticate: mtls(options) });
+async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
+  const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls(options) });
   const https = createHttps(
-    { cert: SERVER, key: SERVER_KEY, ca: CA, requestCert: true, rejectUnauthorized: false },
+    { cert: SERVER_CERT, key: SERVER_KEY, ca: CA_CERT, requestCert: true, rejectUnauthorized: false },
     server.listener,
   );
   await once(https.listen(0, "127.0.0.1"), "listening");
   const { port } = https.address() as AddressInfo;
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
   return {
-    whoami: async (client) => {
+    fetchCaller: async (client) => {
       const headers = { "a2a-version": "1.0", "content-type": "application/json" };
       const sent = request({
         port,
@@ -32,7 +40,7 @@ async function open(options?: MtlsOptions): Promise<Tls> {
         path: "/message:send",
         method: "POST",
         headers,
-        ca: CA,
+        ca: CA_CERT,
         agent: false,
         ...client,
       });
@@ -51,8 +59,8 @@ async function open(options?: MtlsOptions): Promise<Tls> {
 
 describe("client certificates", () => {
   it("let in whom their subject names, when TLS has verified them [M-01]", async () => {
-    await using server = await open();
-    const { status, body } = await server.whoami({ cert: ADA, key: ADA_KEY });
+    await using server = await startTlsServer();
+    const { status, body } = await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY });
     expect([status, body.includes(String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`)]).toEqual([
       200,
       true,
@@ -60,26 +68,28 @@ describe("client certificates", () => {
   });
 
   it("of nobody's, or of an authority that is not trusted, are none [M-01]", async () => {
-    await using server = await open();
-    expect(await server.whoami()).toMatchObject({ status: 401 });
-    expect(await server.whoami({ cert: EVE, key: EVE_KEY })).toMatchObject({ status: 401 });
+    await using server = await startTlsServer();
+    expect(await server.fetchCaller()).toMatchObject({ status: 401 });
+    expect(await server.fetchCaller({ cert: UNTRUSTED_EVE_CERT, key: UNTRUSTED_EVE_KEY })).toMatchObject({
+      status: 401,
+    });
   });
 
   it("may be read by a function of one's own", async () => {
     const email = (name = ""): string | undefined => /email:([^,]+)/.exec(name)?.[1];
-    await using server = await open({ principal: ({ subjectAltName }) => email(subjectAltName) });
-    expect((await server.whoami({ cert: ADA, key: ADA_KEY })).body).toContain("ada@example.com");
-    await using closed = await open({ principal: () => undefined });
-    expect(await closed.whoami({ cert: ADA, key: ADA_KEY })).toMatchObject({ status: 401 });
+    await using server = await startTlsServer({ mapIdentity: ({ subjectAltName }) => email(subjectAltName) });
+    expect((await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY })).body).toContain("ada@example.com");
+    await using closed = await startTlsServer({ mapIdentity: () => undefined });
+    expect(await closed.fetchCaller({ cert: ADA_CERT, key: ADA_KEY })).toMatchObject({ status: 401 });
   });
 });
 
 describe("client certificates over gRPC", () => {
   const ask = async (port: number, cert: string, key: string): Promise<string> => {
     const bytes = (pem: string): Buffer => Buffer.from(pem);
-    const credentials = grpc.credentials.createSsl(bytes(CA), bytes(key), bytes(cert));
+    const credentials = grpc.credentials.createSsl(bytes(CA_CERT), bytes(key), bytes(cert));
     const client = new grpc.Client(`localhost:${port}`, credentials);
-    const { path, request, response } = v1.methods.SendMessage!;
+    const { path, request, response } = GRPC_SERVICE_V1.methods.SendMessage!;
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
     return new Promise<string>((resolve) => {
       const said = (error: grpc.ServiceError | null, answer?: unknown): void =>
@@ -95,13 +105,13 @@ describe("client certificates over gRPC", () => {
   };
 
   it("let in whom their subject names, and nobody whom another authority vouches for [M-01]", async () => {
-    const server = createServer(mirror, { store: "memory", authenticate: mtls() });
-    const tls = { key: SERVER_KEY, cert: SERVER, clientCa: CA };
+    const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls() });
+    const tls = { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT };
     const { grpc: at } = await server.listen({ grpc: { tls } });
-    expect(await ask(at?.port ?? 0, ADA, ADA_KEY)).toContain(
+    expect(await ask(at?.port ?? 0, ADA_CERT, ADA_KEY)).toContain(
       String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`,
     );
-    expect(await ask(at?.port ?? 0, EVE, EVE_KEY)).toBe("UNAVAILABLE");
+    expect(await ask(at?.port ?? 0, UNTRUSTED_EVE_CERT, UNTRUSTED_EVE_KEY)).toBe("UNAVAILABLE");
     await server.close();
   });
 });

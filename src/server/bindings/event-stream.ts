@@ -1,27 +1,32 @@
-import { Bag, type Bagged } from "../../base/index.ts";
+import { Bag, type BagItem } from "../../data-structures/index.ts";
 import type { Subscription } from "../../engine/index.ts";
-import { A2AError, isStreaming, type LogEvent, type OperationName } from "../../protocol/index.ts";
-import { HEARTBEAT, type Codec } from "../../wire/index.ts";
-import type { HttpReply, Sink } from "../exchange.ts";
+import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
+import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
+import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 
 /** How a binding writes a stream's events. */
-export interface Framing {
-  frame(event: LogEvent): string;
-  failure(error: A2AError): string;
+export interface EventStreamEncoder {
+  encodeEvent(event: LogEvent): string;
+  encodeFailure(error: A2AError): string;
   /** True for an event behind which the stream ends, however the task goes on. */
-  isLast?(event: LogEvent): boolean;
+  isLastEvent?(event: LogEvent): boolean;
 }
 
 /** Where the streams of an operation end, as a version has it. */
-export function endOf({ isLast }: Codec, operation: OperationName): Pick<Framing, "isLast"> {
-  return isLast && isStreaming(operation) ? { isLast: (event) => isLast(event, operation) } : {};
+export function createEndCondition(
+  { isLastEvent: isLast }: OperationCodec,
+  operation: OperationName,
+): Pick<EventStreamEncoder, "isLastEvent"> {
+  return isLast && isStreamingOperation(operation)
+    ? { isLastEvent: (event) => isLast(event, operation) }
+    : {};
 }
 
 /** What a caller is told of an error; the observer is told of one that is none of the caller's. */
-export type Told = (where: string, error: unknown) => A2AError;
+export type ErrorReporter = (where: string, error: unknown) => A2AError;
 
 /** A2A §9.4.2; the last two keep proxies from holding events back. */
-export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
   connection: "keep-alive",
@@ -29,73 +34,83 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** Open event streams of a server, and the clock that keeps silent ones alive. */
-export class EventStreams {
+export class EventStreamRegistry {
   readonly #heartbeatMs: number;
-  readonly #told: Told;
-  readonly #open = new Bag<EventStream>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #reportError: ErrorReporter;
+  readonly #openStreams = new Bag<EventStream>();
+  #heartbeatTimer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, told: Told) {
+  constructor(heartbeatMs: number, told: ErrorReporter) {
     this.#heartbeatMs = heartbeatMs;
-    this.#told = told;
+    this.#reportError = told;
   }
 
   /** The answer that streams a subscription; `headers` beside those that every stream has. */
-  reply(subscription: Subscription, framing: Framing, headers: Readonly<Record<string, string>>): HttpReply {
+  createReply(
+    subscription: Subscription,
+    framing: EventStreamEncoder,
+    headers: Readonly<Record<string, string>>,
+  ): HttpReply {
     return {
       status: 200,
-      headers: { ...STREAM_HEADERS, ...headers },
+      headers: { ...EVENT_STREAM_HEADERS, ...headers },
       body: (sink) => {
-        const stream = new EventStream(subscription, framing, sink, this.#told);
-        this.#open.add(stream);
-        this.#beat();
+        const stream = new EventStream(subscription, framing, sink, this.#reportError);
+        this.#openStreams.add(stream);
+        this.#startHeartbeat();
         sink.onClose(() => {
           subscription.close();
-          this.#open.delete(stream);
+          this.#openStreams.delete(stream);
         });
-        void stream.pump();
+        void stream.writeEvents();
       },
     };
   }
 
   /** Ends every stream between two events; their clients reconnect. */
-  close(): void {
-    clearInterval(this.#timer);
-    for (const stream of this.#open.all()) stream.close();
+  closeAll(): void {
+    clearInterval(this.#heartbeatTimer);
+    for (const stream of this.#openStreams.toArray()) stream.close();
   }
 
   /** One timer for all streams; it looks a few times per heartbeat, so that none is silent much longer than that. */
-  #beat(): void {
-    if (this.#timer || this.#heartbeatMs <= 0) return;
-    this.#timer = setInterval(() => {
-      if (this.#open.size === 0) {
-        clearInterval(this.#timer);
-        this.#timer = undefined;
+  #startHeartbeat(): void {
+    if (this.#heartbeatTimer || this.#heartbeatMs <= 0) return;
+    this.#heartbeatTimer = setInterval(() => {
+      if (this.#openStreams.size === 0) {
+        clearInterval(this.#heartbeatTimer);
+        this.#heartbeatTimer = undefined;
       }
-      for (const stream of this.#open.all()) stream.beat(Date.now() - this.#heartbeatMs);
+      for (const stream of this.#openStreams.toArray())
+        stream.sendHeartbeatIfIdle(Date.now() - this.#heartbeatMs);
     }, this.#heartbeatMs / 4);
-    this.#timer.unref();
+    this.#heartbeatTimer.unref();
   }
 }
 
 /** The read line's end: writes a subscription's events as server-sent events, as fast as the client takes them. */
-class EventStream implements Bagged {
+class EventStream implements BagItem {
   slot = -1;
   readonly #subscription: Subscription;
-  readonly #framing: Framing;
-  readonly #sink: Sink;
-  readonly #told: Told;
-  #lastWrite = Date.now();
-  #waiting = false;
+  readonly #encoder: EventStreamEncoder;
+  readonly #sink: ResponseSink;
+  readonly #reportError: ErrorReporter;
+  #lastWriteAt = Date.now();
+  #isWaitingForDrain = false;
 
-  constructor(subscription: Subscription, framing: Framing, sink: Sink, told: Told) {
+  constructor(
+    subscription: Subscription,
+    framing: EventStreamEncoder,
+    sink: ResponseSink,
+    told: ErrorReporter,
+  ) {
     this.#subscription = subscription;
-    this.#framing = framing;
+    this.#encoder = framing;
     this.#sink = sink;
-    this.#told = told;
+    this.#reportError = told;
   }
 
-  async pump(): Promise<void> {
+  async writeEvents(): Promise<void> {
     try {
       for (;;) {
         const events = await this.#subscription.next();
@@ -104,31 +119,31 @@ class EventStream implements Bagged {
         let text = "";
         let isOver = false;
         for (const event of events) {
-          text += this.#framing.frame(event);
-          isOver = this.#framing.isLast?.(event) ?? false;
+          text += this.#encoder.encodeEvent(event);
+          isOver = this.#encoder.isLastEvent?.(event) ?? false;
           if (isOver) break;
         }
         const room = this.#write(text);
         if (room) {
-          this.#waiting = true;
+          this.#isWaitingForDrain = true;
           await room;
-          this.#waiting = false;
+          this.#isWaitingForDrain = false;
         }
         if (isOver) {
           this.#sink.end();
           return;
         }
       }
-      if (!this.#subscription.complete) throw cut();
+      if (!this.#subscription.isComplete) throw createStreamInterruptedError();
     } catch (error) {
-      void this.#write(this.#framing.failure(this.#told("stream", error)));
+      void this.#write(this.#encoder.encodeFailure(this.#reportError("stream", error)));
     }
     this.#sink.end();
   }
 
   /** Writes a comment when nothing was written since `before` (milliseconds since 1970) and the client is not slow. */
-  beat(before: number): void {
-    if (this.#lastWrite <= before && !this.#waiting) void this.#write(HEARTBEAT);
+  sendHeartbeatIfIdle(before: number): void {
+    if (this.#lastWriteAt <= before && !this.#isWaitingForDrain) void this.#write(SSE_HEARTBEAT);
   }
 
   /** Ends the stream between two events and says that it is cut, so that nobody takes this for the task's end. */
@@ -137,13 +152,13 @@ class EventStream implements Bagged {
   }
 
   #write(text: string): Promise<void> | undefined {
-    this.#lastWrite = Date.now();
+    this.#lastWriteAt = Date.now();
     return this.#sink.write(text);
   }
 }
 
 /** What a client is told whose stream was ended between two events. */
-export function cut(): A2AError {
+export function createStreamInterruptedError(): A2AError {
   return new A2AError(
     "UNAVAILABLE",
     "The server ended the stream before its end; subscribe again with Last-Event-ID.",

@@ -2,77 +2,79 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Agent } from "../../engine/index.ts";
 import { A2AError, type AgentInterface, type JsonObject, type Task } from "../../protocol/index.ts";
-import { Caller, readStream } from "./grpc.fixture.ts";
+import { RawGrpcClient, readStream } from "./raw-grpc-client.fixture.ts";
 import { createServer, type GrpcOptions, type Server, type ServerOptions } from "../index.ts";
-import { message, parrot } from "../server.fixture.ts";
+import { buildMessage, parrot } from "../server.fixture.ts";
 
 let server: Server;
-let caller: Caller;
+let client: RawGrpcClient;
 /** Where gRPC is. */
-let address: string;
+let grpcAddress: string;
 
-async function serve(
+async function startServer(
   options: ServerOptions = {},
   agents: Agent | Record<string, Agent> = parrot,
   grpc: boolean | GrpcOptions = true,
-): Promise<Caller> {
+): Promise<RawGrpcClient> {
   server = createServer(agents, { store: "memory", ...options });
   const { port = 0 } = (await server.listen({ grpc })).grpc ?? {};
-  address = `127.0.0.1:${port}`;
-  caller = new Caller(port);
-  return caller;
+  grpcAddress = `127.0.0.1:${port}`;
+  client = new RawGrpcClient(port);
+  return client;
 }
 
-beforeEach(async () => void (await serve()));
+beforeEach(async () => void (await startServer()));
 afterEach(async () => {
-  caller.close();
+  client.close();
   await server.close({ graceMs: 50 });
 });
 
 /** Instead of the server that every test finds. */
-async function again(...given: Parameters<typeof serve>): Promise<Caller> {
-  caller.close();
+async function restartServer(...given: Parameters<typeof startServer>): Promise<RawGrpcClient> {
+  client.close();
   await server.close({ graceMs: 50 });
-  return serve(...given);
+  return startServer(...given);
 }
 
-async function taskFrom(text: string, to: Caller = caller): Promise<Task> {
-  const { answer } = await to.call("SendMessage", { message: message(text) });
+async function createTask(text: string, to: RawGrpcClient = client): Promise<Task> {
+  const { answer } = await to.callUnary("SendMessage", { message: buildMessage(text) });
   return (answer as unknown as { task: Task }).task;
 }
 
 describe("a server, over gRPC", () => {
   it("answers each operation [E-01, F-01, F-30, F-32, F-40]", async () => {
-    const { id, contextId } = await taskFrom("echo hello");
-    expect((await caller.call("GetTask", { id })).answer).toMatchObject({
+    const { id, contextId } = await createTask("echo hello");
+    expect((await client.callUnary("GetTask", { id })).answer).toMatchObject({
       id,
       status: { state: "TASK_STATE_COMPLETED" },
       artifacts: [{ parts: [{ text: "hello" }] }],
     });
-    expect((await caller.call("ListTasks", { contextId })).answer).toMatchObject({
+    expect((await client.callUnary("ListTasks", { contextId })).answer).toMatchObject({
       tasks: [{ id }],
       totalSize: 1,
       pageSize: 50,
     });
-    const asking = await taskFrom("ask");
-    expect((await caller.call("CancelTask", { id: asking.id })).answer).toMatchObject({
+    const asking = await createTask("ask");
+    expect((await client.callUnary("CancelTask", { id: asking.id })).answer).toMatchObject({
       status: { state: "TASK_STATE_CANCELED" },
     });
   });
 
   it("keeps push configurations [E-01, I-01, I-03]", async () => {
-    await again({ push: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) } });
-    const { id: taskId } = await taskFrom("ask");
+    await restartServer({ push: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) } });
+    const { id: taskId } = await createTask("ask");
     const config = { taskId, id: "c", url: "https://hooks.example.com/a", token: "t" };
-    const created = await caller.call("CreateTaskPushNotificationConfig", config);
+    const created = await client.callUnary("CreateTaskPushNotificationConfig", config);
     expect(created.answer).toEqual(config);
-    expect((await caller.call("GetTaskPushNotificationConfig", { taskId, id: "c" })).answer).toEqual(config);
-    const listed = await caller.call("ListTaskPushNotificationConfigs", { taskId });
+    expect((await client.callUnary("GetTaskPushNotificationConfig", { taskId, id: "c" })).answer).toEqual(
+      config,
+    );
+    const listed = await client.callUnary("ListTaskPushNotificationConfigs", { taskId });
     expect(listed.answer).toEqual({ configs: [config] });
-    const deleted = await caller.call("DeleteTaskPushNotificationConfig", { taskId, id: "c" });
+    const deleted = await client.callUnary("DeleteTaskPushNotificationConfig", { taskId, id: "c" });
     expect(deleted).toMatchObject({ answer: {} });
-    await again({ push: false });
-    expect((await caller.call("ListTaskPushNotificationConfigs", { taskId })).ended).toMatchObject({
+    await restartServer({ push: false });
+    expect((await client.callUnary("ListTaskPushNotificationConfigs", { taskId })).ended).toMatchObject({
       code: "FAILED_PRECONDITION",
       reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
     });
@@ -80,23 +82,23 @@ describe("a server, over gRPC", () => {
 
   it("gives the extended card to whom it knows, with the URLs under which it was reached [E-01]", async () => {
     const secretive: Agent = { ...parrot, describeExtended: () => ({ description: "Repeats, and more." }) };
-    await again(
+    await restartServer(
       { authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "" }) },
       secretive,
     );
-    const known = await caller.call("GetExtendedAgentCard", {}, { "x-user": "alice" });
+    const known = await client.callUnary("GetExtendedAgentCard", {}, { "x-user": "alice" });
     expect(known.answer).toMatchObject({ description: "Repeats, and more." });
     const interfaces = known.answer?.["supportedInterfaces"] as unknown as AgentInterface[];
     const urlOf = (binding: string): string =>
       interfaces.find(({ protocolBinding }) => protocolBinding === binding)?.url ?? "";
-    expect(urlOf("GRPC")).toBe(address);
+    expect(urlOf("GRPC")).toBe(grpcAddress);
     expect((await fetch(`${urlOf("JSONRPC")}/.well-known/agent-card.json`)).status).toBe(200);
-    expect((await caller.call("GetExtendedAgentCard", {})).ended?.code).toBe("UNAUTHENTICATED");
+    expect((await client.callUnary("GetExtendedAgentCard", {})).ended?.code).toBe("UNAUTHENTICATED");
   });
 
   it("streams a message's events, and ends with them [E-04, G-01, G-02, G-07]", async () => {
-    await again({ merge: false });
-    const stream = caller.open("SendStreamingMessage", { message: message("chunks 3") });
+    await restartServer({ mergeChunks: false });
+    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("chunks 3") });
     const { events, ended } = await readStream(stream);
     expect(ended).toBeUndefined();
     expect(events.map((event) => Object.keys(event)[0])).toEqual([
@@ -111,10 +113,10 @@ describe("a server, over gRPC", () => {
   });
 
   it("takes the version for granted, and refuses any other [E-02, B-03]", async () => {
-    expect((await caller.call("ListTasks", {})).ended).toBeUndefined();
-    expect((await caller.call("ListTasks", {}, { "a2a-version": "1.0.7" })).ended).toBeUndefined();
+    expect((await client.callUnary("ListTasks", {})).ended).toBeUndefined();
+    expect((await client.callUnary("ListTasks", {}, { "a2a-version": "1.0.7" })).ended).toBeUndefined();
     for (const version of ["0.3", "2.0", "x"]) {
-      expect((await caller.call("ListTasks", {}, { "a2a-version": version })).ended).toMatchObject({
+      expect((await client.callUnary("ListTasks", {}, { "a2a-version": version })).ended).toMatchObject({
         code: "FAILED_PRECONDITION",
         reason: "VERSION_NOT_SUPPORTED",
       });
@@ -123,79 +125,81 @@ describe("a server, over gRPC", () => {
 
   it("echoes active extensions in the metadata that comes first [E-02, J-02]", async () => {
     const extensions = [{ uri: "urn:known" }];
-    await again(
+    await restartServer(
       {},
       { ...parrot, describe: () => ({ name: "p", description: "p", capabilities: { extensions } }) },
     );
     const asked = { "a2a-extensions": "urn:known, urn:unknown" };
-    const { headers } = await caller.call("ListTasks", {}, asked);
+    const { headers } = await client.callUnary("ListTasks", {}, asked);
     expect(headers?.get("a2a-extensions")).toEqual(["urn:known"]);
-    const stream = caller.open("SendStreamingMessage", { message: message("echo") }, asked);
+    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("echo") }, asked);
     const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
     expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
     await readStream(stream);
   });
 
   it("tells errors with their status and an ErrorInfo [E-03, 1.L]", async () => {
-    const { ended } = await caller.call("GetTask", { id: "nope" });
+    const { ended } = await client.callUnary("GetTask", { id: "nope" });
     expect(ended).toEqual({
       code: "NOT_FOUND",
       message: "Task nope was not found; check its id, and that you ask as who began it.",
       reason: "TASK_NOT_FOUND",
       domain: "a2a-protocol.org",
       metadata: { taskId: "nope" },
-      types: ["type.googleapis.com/google.rpc.ErrorInfo"],
+      detailTypes: ["type.googleapis.com/google.rpc.ErrorInfo"],
     });
-    const { id } = await taskFrom("echo");
-    expect((await caller.call("CancelTask", { id })).ended).toMatchObject({
+    const { id } = await createTask("echo");
+    expect((await client.callUnary("CancelTask", { id })).ended).toMatchObject({
       code: "FAILED_PRECONDITION",
       reason: "TASK_NOT_CANCELABLE",
     });
-    const refused = await readStream(caller.open("SubscribeToTask", { id }));
+    const refused = await readStream(client.openStream("SubscribeToTask", { id }));
     expect(refused).toMatchObject({
       events: [],
       ended: { code: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION" },
     });
-    expect((await caller.call("GetExtendedAgentCard", {})).ended).toMatchObject({
+    expect((await client.callUnary("GetExtendedAgentCard", {})).ended).toMatchObject({
       code: "FAILED_PRECONDITION",
       reason: "UNSUPPORTED_OPERATION",
     });
   });
 
   it("follows the tables of 1.0.0 when told to [E-03]", async () => {
-    await again({ specRevision: "1.0.0" });
-    expect((await caller.call("ListTasks", {}, { "a2a-version": "9.9" })).ended?.code).toBe("UNIMPLEMENTED");
+    await restartServer({ specRevision: "1.0.0" });
+    expect((await client.callUnary("ListTasks", {}, { "a2a-version": "9.9" })).ended?.code).toBe(
+      "UNIMPLEMENTED",
+    );
   });
 
   it("says which fields are wrong, in a BadRequest [E-03, F-10]", async () => {
-    const { ended } = await caller.call("SendMessage", { message: { role: "ROLE_AGENT", parts: [] } });
+    const { ended } = await client.callUnary("SendMessage", { message: { role: "ROLE_AGENT", parts: [] } });
     expect(ended).toMatchObject({
       code: "INVALID_ARGUMENT",
-      types: ["type.googleapis.com/google.rpc.BadRequest"],
+      detailTypes: ["type.googleapis.com/google.rpc.BadRequest"],
     });
     expect(ended?.message).toMatch(/^message\.role: must be ROLE_USER .* \(and 2 more\)$/);
   });
 
   it("keeps a long list of violations within what a trailer may hold [E-03]", async () => {
     const parts = Array.from({ length: 5_000 }, () => ({}));
-    const { ended } = await caller.call("SendMessage", {
+    const { ended } = await client.callUnary("SendMessage", {
       message: { messageId: "m", role: "ROLE_USER", parts },
     });
     expect(ended).toMatchObject({
       code: "INVALID_ARGUMENT",
-      types: ["type.googleapis.com/google.rpc.BadRequest"],
+      detailTypes: ["type.googleapis.com/google.rpc.BadRequest"],
     });
   });
 
   it("has a failure of its own in its log, not in its answer [E-03]", async () => {
     const errors: unknown[] = [];
-    await again({
+    await restartServer({
       observer: { onError: ({ error }) => void errors.push(error) },
       authenticate: () => {
         throw new Error("secret");
       },
     });
-    const { ended } = await caller.call("ListTasks", {});
+    const { ended } = await client.callUnary("ListTasks", {});
     expect(ended).toMatchObject({ code: "INTERNAL" });
     expect(JSON.stringify(ended)).not.toContain("secret");
     expect(errors).toMatchObject([{ message: "secret" }]);
@@ -205,7 +209,7 @@ describe("a server, over gRPC", () => {
 describe("who calls over gRPC", () => {
   it("shows credentials as metadata, or is not let in [E-02, E-05, M-01]", async () => {
     const seen: unknown[] = [];
-    await again({
+    await restartServer({
       authenticate({ method, path, header }) {
         seen.push([method, path]);
         if (header("Authorization") === "Bearer bad") throw new A2AError("PERMISSION_DENIED", "Not you.");
@@ -213,118 +217,132 @@ describe("who calls over gRPC", () => {
       },
     });
     const as = async (token?: string): Promise<string | undefined> =>
-      (await caller.call("ListTasks", {}, token ? { authorization: `Bearer ${token}` } : {})).ended?.code;
+      (await client.callUnary("ListTasks", {}, token ? { authorization: `Bearer ${token}` } : {})).ended
+        ?.code;
     expect([await as(), await as("bad"), await as("good")]).toEqual([
       "UNAUTHENTICATED",
       "PERMISSION_DENIED",
       undefined,
     ]);
     expect(seen[0]).toEqual(["POST", "/lf.a2a.v1.A2AService/ListTasks"]);
-    const stream = await readStream(caller.open("SendStreamingMessage", { message: message("echo") }));
+    const stream = await readStream(
+      client.openStream("SendStreamingMessage", { message: buildMessage("echo") }),
+    );
     expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
   });
 
   it("has its own tasks, and nobody else's [M-02, M-04]", async () => {
-    await again({
+    await restartServer({
       authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "nobody" }),
     });
     const alice = { "x-user": "alice" };
-    const sent = await caller.call("SendMessage", { message: message("echo") }, alice);
+    const sent = await client.callUnary("SendMessage", { message: buildMessage("echo") }, alice);
     const { id } = (sent.answer as unknown as { task: Task }).task;
-    expect((await caller.call("GetTask", { id }, alice)).answer).toMatchObject({ id });
-    const bob = await caller.call("GetTask", { id }, { "x-user": "bob" });
-    const none = await caller.call("GetTask", { id: "none" }, { "x-user": "bob" });
+    expect((await client.callUnary("GetTask", { id }, alice)).answer).toMatchObject({ id });
+    const bob = await client.callUnary("GetTask", { id }, { "x-user": "bob" });
+    const none = await client.callUnary("GetTask", { id: "none" }, { "x-user": "bob" });
     expect(JSON.stringify(bob.ended).replaceAll(id, "none")).toBe(JSON.stringify(none.ended));
-    expect((await caller.call("ListTasks", {}, { "x-user": "bob" })).answer).toMatchObject({ pageSize: 50 });
-    expect((await caller.call("ListTasks", {}, { "x-user": "bob" })).answer).not.toHaveProperty("tasks");
+    expect((await client.callUnary("ListTasks", {}, { "x-user": "bob" })).answer).toMatchObject({
+      pageSize: 50,
+    });
+    expect((await client.callUnary("ListTasks", {}, { "x-user": "bob" })).answer).not.toHaveProperty("tasks");
   });
 
   it("may leave: the task goes on, and who comes back finds it [E-04, E2, F-19]", async () => {
-    const stream = caller.open("SendStreamingMessage", { message: message("wait") });
+    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
     const [first] = (await once(stream, "data")) as [{ task: Task }];
     const { id } = first.task;
     stream.cancel();
     expect((await readStream(stream)).ended?.code).toBe("CANCELLED");
-    expect((await caller.call("GetTask", { id })).answer).toMatchObject({
+    expect((await client.callUnary("GetTask", { id })).answer).toMatchObject({
       status: { state: "TASK_STATE_WORKING" },
     });
-    const back = caller.open("SubscribeToTask", { id });
+    const back = client.openStream("SubscribeToTask", { id });
     const reading = readStream(back);
     await once(back, "metadata");
-    await caller.call("CancelTask", { id });
+    await client.callUnary("CancelTask", { id });
     const { events } = await reading;
     expect(events[0]).toMatchObject({ task: { id } });
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELED" } } });
   });
 
   it("may have a deadline: the call ends, the task does not [E-05]", async () => {
-    const sent = message("wait", { contextId: "late" });
-    const { ended } = await caller.call("SendMessage", { message: sent }, {}, { deadline: Date.now() + 100 });
+    const sent = buildMessage("wait", { contextId: "late" });
+    const { ended } = await client.callUnary(
+      "SendMessage",
+      { message: sent },
+      {},
+      { deadline: Date.now() + 100 },
+    );
     expect(ended?.code).toBe("DEADLINE_EXCEEDED");
-    const { answer } = await caller.call("ListTasks", { contextId: "late" });
+    const { answer } = await client.callUnary("ListTasks", { contextId: "late" });
     expect(answer).toMatchObject({ tasks: [{ status: { state: "TASK_STATE_WORKING" } }] });
   });
 
   it("goes on behind an event that it names, and names what exists [E4]", async () => {
-    const opened = caller.open("SendStreamingMessage", { message: message("wait") });
+    const opened = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
     const [first] = (await once(opened, "data")) as [{ task: Task }];
     const { id } = first.task;
-    const resumed = caller.open("SubscribeToTask", { id }, { "last-event-id": "1" });
+    const resumed = client.openStream("SubscribeToTask", { id }, { "last-event-id": "1" });
     const [next] = (await once(resumed, "data")) as [JsonObject];
     expect(next).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
-    await caller.call("CancelTask", { id });
+    await client.callUnary("CancelTask", { id });
     await Promise.all([readStream(opened), readStream(resumed)]);
-    const wrong = await readStream(caller.open("SubscribeToTask", { id }, { "last-event-id": "x" }));
+    const wrong = await readStream(client.openStream("SubscribeToTask", { id }, { "last-event-id": "x" }));
     expect(wrong.ended?.code).toBe("INVALID_ARGUMENT");
   });
 
   it("sends what is no message, or too much: it is refused, and the server lives on [E-05, E14]", async () => {
-    await again({ limits: { bodyBytes: 2_000 } });
-    const cut = await caller.call("GetTask", new Uint8Array([0x12, 0x7f, 0x41]));
+    await restartServer({ limits: { maxBodyBytes: 2_000 } });
+    const cut = await client.callUnary("GetTask", new Uint8Array([0x12, 0x7f, 0x41]));
     expect(cut.ended).toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(cut.ended?.message).toMatch(/^The request is no GetTaskRequest \(.+\); encode it with/);
-    const noUtf8 = await caller.call("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
+    const noUtf8 = await client.callUnary("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
     expect(noUtf8.ended?.code).toBe("INVALID_ARGUMENT");
-    const large = await caller.call("SendMessage", { message: message("x".repeat(3_000)) });
+    const large = await client.callUnary("SendMessage", { message: buildMessage("x".repeat(3_000)) });
     expect(large.ended?.code).toBe("RESOURCE_EXHAUSTED");
-    expect((await taskFrom("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await createTask("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("is told why in whole characters, wherever the reason is cut [E-03, E-05]", async () => {
     for (const before of ["", "x"]) {
       const id = before + "😀".repeat(450);
       const expected = { code: "NOT_FOUND", reason: "TASK_NOT_FOUND" };
-      const { ended } = await caller.call("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
+      const { ended } = await client.callUnary("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
       expect(ended).toMatchObject(expected);
       expect(ended?.message).toMatch(/^Task x?(?:😀){150,250}…$/u);
-      expect((await readStream(caller.open("SubscribeToTask", { id }))).ended).toMatchObject(expected);
+      expect((await readStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(expected);
     }
   });
 
   it("names any agent but the first by the tenant that its card has [E13, K-01]", async () => {
     const other: Agent = { ...parrot, describe: () => ({ name: "other", description: "other" }) };
-    await again({}, { parrot, other });
-    const sent = await caller.call("SendMessage", { message: message("echo"), tenant: "other" });
+    await restartServer({}, { parrot, other });
+    const sent = await client.callUnary("SendMessage", { message: buildMessage("echo"), tenant: "other" });
     const { id } = (sent.answer as unknown as { task: Task }).task;
-    expect((await caller.call("GetTask", { id, tenant: "other" })).answer).toMatchObject({ id });
-    expect((await caller.call("GetTask", { id })).ended?.reason).toBe("TASK_NOT_FOUND");
-    expect((await caller.call("GetTask", { id, tenant: "other/acme" })).ended?.reason).toBe("TASK_NOT_FOUND");
-    const own = await caller.call("SendMessage", { message: message("echo"), tenant: "acme" });
+    expect((await client.callUnary("GetTask", { id, tenant: "other" })).answer).toMatchObject({ id });
+    expect((await client.callUnary("GetTask", { id })).ended?.reason).toBe("TASK_NOT_FOUND");
+    expect((await client.callUnary("GetTask", { id, tenant: "other/acme" })).ended?.reason).toBe(
+      "TASK_NOT_FOUND",
+    );
+    const own = await client.callUnary("SendMessage", { message: buildMessage("echo"), tenant: "acme" });
     const { id: ours } = (own.answer as unknown as { task: Task }).task;
-    expect((await caller.call("GetTask", { id: ours, tenant: "acme" })).answer).toMatchObject({ id: ours });
-    expect((await caller.call("GetTask", { id: ours })).ended?.reason).toBe("TASK_NOT_FOUND");
+    expect((await client.callUnary("GetTask", { id: ours, tenant: "acme" })).answer).toMatchObject({
+      id: ours,
+    });
+    expect((await client.callUnary("GetTask", { id: ours })).ended?.reason).toBe("TASK_NOT_FOUND");
   });
 });
 
 describe("a server that listens for gRPC", () => {
   it("says so in its cards, with host and port [A-06]", async () => {
-    caller.close();
+    client.close();
     await server.close();
     server = createServer({ parrot, other: parrot }, { store: "memory" });
     const early = await server.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await early.text()).not.toContain("GRPC");
     const { agents, grpc } = await server.listen({ grpc: true });
-    caller = new Caller(grpc?.port ?? 0);
+    client = new RawGrpcClient(grpc?.port ?? 0);
     const interfaces = await Promise.all(
       agents.map(async ({ cardUrl }) => {
         const card = (await (await fetch(cardUrl)).json()) as { supportedInterfaces: JsonObject[] };
@@ -342,7 +360,7 @@ describe("a server that listens for gRPC", () => {
   });
 
   it("names the address that others see, where it is published", async () => {
-    await again({ publicUrl: "https://agents.example.com" }, parrot, {
+    await restartServer({ publicUrl: "https://agents.example.com" }, parrot, {
       publicAddress: "agents.example.com:443",
     });
     const card = await server.fetch(
@@ -360,7 +378,7 @@ describe("a server that listens for gRPC", () => {
   });
 
   it("says which port is taken", async () => {
-    caller.close();
+    client.close();
     await server.close();
     server = createServer(parrot, { store: "memory" });
     const port = (await server.listen({ grpc: true })).grpc?.port;
@@ -374,10 +392,10 @@ describe("a server that listens for gRPC", () => {
   });
 
   it("ends its streams between two events when it closes, and says that they are cut [E-04]", async () => {
-    const { id } = await taskFrom("ask");
-    const subscribed = caller.open("SubscribeToTask", { id });
+    const { id } = await createTask("ask");
+    const subscribed = client.openStream("SubscribeToTask", { id });
     await once(subscribed, "data");
-    const waiting = caller.open("SendStreamingMessage", { message: message("wait") });
+    const waiting = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
     await once(waiting, "data");
     const reading = [readStream(subscribed), readStream(waiting)];
     await server.close({ graceMs: 500 });

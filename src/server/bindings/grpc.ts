@@ -1,5 +1,11 @@
 import type { Subscription } from "../../engine/index.ts";
-import type { Answer, Failure, IncomingCall, MessageSink, ServerTls } from "../../grpc/index.ts";
+import type {
+  GrpcResponse,
+  GrpcFailure,
+  IncomingCall,
+  GrpcMessageSink,
+  ServerTls,
+} from "../../grpc/index.ts";
 import {
   A2AError,
   type AgentInterface,
@@ -15,10 +21,10 @@ import {
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
-import { ANYBODY, callerOf } from "../auth/caller.ts";
-import { carryOut, refusalHeaders } from "./binding.ts";
-import { cut } from "./event-stream.ts";
-import { extensionHeaders } from "../extensions.ts";
+import { ANONYMOUS_CALLER, authenticateCaller } from "../auth/authenticate-caller.ts";
+import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
+import { createStreamInterruptedError } from "./event-stream.ts";
+import { buildExtensionHeaders } from "../extensions.ts";
 import type { RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
@@ -35,54 +41,56 @@ export interface GrpcOptions {
 }
 
 /** The gRPC side of a server. */
-export interface GrpcDoor {
+export interface GrpcServer {
   readonly port: number;
   /** Takes no new calls; resolves when all have ended. */
   drain(): Promise<void>;
   /** Ends streams between two events; their clients subscribe again. */
   closeStreams(): void;
   /** Cuts what is left. */
-  cut(): void;
+  forceShutdown(): void;
 }
 
 /** The HTTP side of the same server. */
-interface Beside {
+interface HttpServerInfo {
   readonly host: string;
   readonly port: number;
   readonly heartbeatMs: number;
 }
 
 /** Listens for gRPC calls (A2A §10). The packages that gRPC takes are loaded only now. */
-export async function listenGrpc(
+export async function startGrpcServer(
   context: RouterContext,
   { port = 0, host: given, tls, publicAddress }: GrpcOptions,
-  beside: Beside,
-): Promise<GrpcDoor> {
+  beside: HttpServerInfo,
+): Promise<GrpcServer> {
   const host = given ?? beside.host;
-  const carrier = await loadCarrier();
-  const services = [carrier.v1, carrier.v0_3].filter(({ version }) => context.versions.includes(version));
-  const calls = new GrpcCalls(context, beside.port);
+  const carrier = await importGrpcModule();
+  const services = [carrier.GRPC_SERVICE_V1, carrier.GRPC_SERVICE_V0_3].filter(({ version }) =>
+    context.versions.includes(version),
+  );
+  const calls = new GrpcCallDispatcher(context, beside.port);
   const listener = await carrier
-    .listen({
+    .startGrpcListener({
       services,
       host,
       port,
       tls,
       keepaliveMs: beside.heartbeatMs,
       maxRequestBytes: context.maxBodyBytes,
-      answer: (call) => calls.answer(call),
+      handleCall: (call) => calls.handleCall(call),
     })
     .catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : "unknown";
-      const where = carrier.addressOf(host, port);
+      const where = carrier.formatHostPort(host, port);
       throw new Error(`gRPC can not listen on ${where} (${why}); choose another port.`, { cause });
     });
   for (const agent of context.agents.values()) {
-    const isFirst = agent === context.byDefault;
-    agent.card.offer((origin, tenant) => {
-      const url = publicAddress ?? carrier.addressOf(hostOf(origin), listener.port);
+    const isFirst = agent === context.defaultAgent;
+    agent.cardPublisher.setInterfaceProvider((origin, tenant) => {
+      const url = publicAddress ?? carrier.formatHostPort(getHostname(origin), listener.port);
       return services.flatMap(({ version }) =>
-        interfaceOf(version, url, isFirst ? tenant : pathTo(agent, tenant)),
+        buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentTenant(agent, tenant)),
       );
     });
   }
@@ -90,12 +98,12 @@ export async function listenGrpc(
     port: listener.port,
     drain: () => listener.drain(),
     closeStreams: () => calls.closeStreams(),
-    cut: () => listener.cut(),
+    forceShutdown: () => listener.forceShutdown(),
   };
 }
 
 /** How a card names a service; 0.3 has no tenants, so that nobody can be told there to name one. */
-function interfaceOf(
+function buildGrpcInterfaces(
   protocolVersion: ProtocolVersion,
   url: string,
   tenant: string | undefined,
@@ -106,15 +114,15 @@ function interfaceOf(
 }
 
 /** What a request has as its tenant that means an agent, and a tenant of its own. */
-function pathTo({ id }: ServedAgent, tenant: string | undefined): string {
+function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
 }
 
-function hostOf(origin: string): string {
+function getHostname(origin: string): string {
   return new URL(origin).hostname.replace(/^\[|\]$/g, "");
 }
 
-async function loadCarrier(): Promise<typeof import("../../grpc/index.ts")> {
+async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")> {
   try {
     return await import("../../grpc/index.ts");
   } catch (cause) {
@@ -123,18 +131,21 @@ async function loadCarrier(): Promise<typeof import("../../grpc/index.ts")> {
   }
 }
 
-const DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = { "1.0": v1.proto, "0.3": v0_3.proto };
+const PROTO_DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
+  "1.0": v1.protoDialect,
+  "0.3": v0_3.protoDialect,
+};
 
 /**
  * The gRPC binding: one call, one operation. Under what name a caller reached it is not asked: no page in a browser can
  * make a call of gRPC.
  */
-class GrpcCalls {
+class GrpcCallDispatcher {
   readonly #context: RouterContext;
   readonly #httpPort: number;
-  readonly #open = new Set<Subscription>();
+  readonly #openSubscriptions = new Set<Subscription>();
   /** The bytes of events: written once for all readers of a version. */
-  readonly #written: Readonly<Record<ProtocolVersion, WeakMap<LogEvent, Uint8Array>>> = {
+  readonly #encodedEvents: Readonly<Record<ProtocolVersion, WeakMap<LogEvent, Uint8Array>>> = {
     "1.0": new WeakMap(),
     "0.3": new WeakMap(),
   };
@@ -145,56 +156,59 @@ class GrpcCalls {
   }
 
   closeStreams(): void {
-    for (const subscription of this.#open) subscription.close();
+    for (const subscription of this.#openSubscriptions) subscription.close();
   }
 
   /** Never rejects. */
-  async answer(call: IncomingCall): Promise<Answer> {
+  async handleCall(call: IncomingCall): Promise<GrpcResponse> {
     try {
-      return await this.#carryOut(call);
+      return await this.#executeCall(call);
     } catch (error) {
-      return { failure: this.#failure("gRPC", error, call.service.version) };
+      return { failure: this.#toFailure("gRPC", error, call.service.version) };
     }
   }
 
-  async #carryOut(call: IncomingCall): Promise<Answer> {
+  async #executeCall(call: IncomingCall): Promise<GrpcResponse> {
     const { method, service } = call;
     const request = {
       method: "POST",
       path: method.path,
       query: "",
-      origin: this.#originOf(call),
+      origin: this.#resolveHttpOrigin(call),
       header: (name: string) => call.header(name),
       certificate: () => call.certificate(),
     };
     const { authenticate } = this.#context;
-    const caller = authenticate ? await callerOf(request, authenticate) : ANYBODY;
-    const version = versionOf(call);
-    const dialect = DIALECTS[service.version];
-    const { agent, params } = this.#addressed(decode(call));
-    const outcome = await carryOut({ request, agent, caller }, method.operation, {
+    const caller = authenticate ? await authenticateCaller(request, authenticate) : ANONYMOUS_CALLER;
+    const version = negotiateCallVersion(call);
+    const dialect = PROTO_DIALECTS[service.version];
+    const { agent, params } = this.#resolveAgent(decodeRequest(call));
+    const outcome = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
       params,
     });
-    const headers = extensionHeaders(outcome.activated, version);
+    const headers = buildExtensionHeaders(outcome.activatedExtensions, version);
     if ("stream" in outcome) {
       const { stream } = outcome;
-      return { headers, body: (sink) => void this.#pump(stream, call, sink) };
+      return { headers, body: (sink) => void this.#writeEvents(stream, call, sink) };
     }
-    return { headers, body: method.response.encode(dialect.toResult(method.operation, outcome.result)) };
+    return {
+      headers,
+      body: method.response.encode(dialect.toResultMessage(method.operation, outcome.result)),
+    };
   }
 
   /** Where HTTP is for who reached this server over gRPC. */
-  #originOf(call: IncomingCall): string {
+  #resolveHttpOrigin(call: IncomingCall): string {
     const host = `http://${call.header("host") ?? ""}`;
     const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
     return this.#context.publicUrl ?? `http://${hostname}:${this.#httpPort}`;
   }
 
   /** The agent that is meant. A gRPC address has no path, so the tenant names any agent but the first, as its card says. */
-  #addressed(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
-    const { agents, byDefault } = this.#context;
+  #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
+    const { agents, defaultAgent: byDefault } = this.#context;
     const [id = "", ...tenant] = typeof params["tenant"] === "string" ? params["tenant"].split("/") : [];
     const agent = agents.get(id);
     if (agent && agent !== byDefault) return { agent, params: { ...params, tenant: tenant.join("/") } };
@@ -203,16 +217,16 @@ class GrpcCalls {
   }
 
   /** Writes a subscription's events as fast as the client takes them. */
-  async #pump(
+  async #writeEvents(
     subscription: Subscription,
     { service, method }: IncomingCall,
-    sink: MessageSink,
+    sink: GrpcMessageSink,
   ): Promise<void> {
-    this.#open.add(subscription);
+    this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());
-    const dialect = DIALECTS[service.version];
+    const dialect = PROTO_DIALECTS[service.version];
     const operation = method.operation as StreamingOperation;
-    const written = this.#written[service.version];
+    const written = this.#encodedEvents[service.version];
     try {
       for (;;) {
         const events = await subscription.next();
@@ -221,44 +235,47 @@ class GrpcCalls {
         for (const event of events) {
           let binary = written.get(event);
           if (!binary)
-            written.set(event, (binary = method.response.encode(dialect.toResult(operation, event.event))));
+            written.set(
+              event,
+              (binary = method.response.encode(dialect.toResultMessage(operation, event.event))),
+            );
           room = sink.write(binary);
-          if (dialect.isLast?.(event, operation)) return sink.end();
+          if (dialect.isLastEvent?.(event, operation)) return sink.end();
         }
         if (room) await room;
       }
-      if (!subscription.complete) throw cut();
+      if (!subscription.isComplete) throw createStreamInterruptedError();
       sink.end();
     } catch (error) {
-      sink.end(this.#failure("stream", error, service.version));
+      sink.end(this.#toFailure("stream", error, service.version));
     } finally {
       subscription.close();
-      this.#open.delete(subscription);
+      this.#openSubscriptions.delete(subscription);
     }
   }
 
-  #failure(where: string, error: unknown, version: ProtocolVersion): Failure {
-    const { told, revision } = this.#context;
+  #toFailure(where: string, error: unknown, version: ProtocolVersion): GrpcFailure {
+    const { reportError: told, specRevision: revision } = this.#context;
     const refused = told(where, error);
     const failure = version === "0.3" ? v0_3.toGrpcError(refused) : toGrpcError(refused, revision);
-    return { ...failure, headers: refusalHeaders(refused) };
+    return { ...failure, headers: buildErrorHeaders(refused) };
   }
 }
 
 /** The name of the service says the version; metadata may say it again, but nothing else (A2A §3.6.2). */
-function versionOf(call: IncomingCall): ProtocolVersion {
+function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   const { version } = call.service;
   return negotiateVersion({
     header: call.header("a2a-version"),
     query: null,
     supported: [version],
-    missing: "infer",
-    shape: version,
+    whenMissing: "infer",
+    inferredVersion: version,
   });
 }
 
 /** The request as ProtoJSON. */
-function decode({ method: { request }, binary }: IncomingCall): JsonObject {
+function decodeRequest({ method: { request }, requestBytes: binary }: IncomingCall): JsonObject {
   try {
     return request.decode(binary);
   } catch (cause) {

@@ -1,13 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { V1, JSON_BODY, message, readEvents, type RpcAnswer, type Visit } from "../server.fixture.ts";
+import {
+  V1_HEADERS,
+  V1_JSON_HEADERS,
+  buildMessage,
+  readServerSentEvents,
+  type RpcResponse,
+  type TestClient,
+} from "../server.fixture.ts";
 
 /** What the JSON-RPC binding must do, through whatever door. */
-export function jsonRpcContract(visit: Visit): void {
-  const { rpc, post, taskFrom } = visit;
+export function defineJsonRpcContract(visit: TestClient): void {
+  const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
   describe("JSON-RPC", () => {
     it("answers with the request's id and the operation's result [C-01, C-02, C-03, C-04]", async () => {
-      const sent = await rpc("SendMessage", { message: message("echo hello") });
+      const sent = await rpc("SendMessage", { message: buildMessage("echo hello") });
       expect(sent).toMatchObject({
         jsonrpc: "2.0",
         id: 7,
@@ -35,14 +42,14 @@ export function jsonRpcContract(visit: Visit): void {
         jsonrpc: "2.0",
         id: "s",
         method: "SendStreamingMessage",
-        params: { message: message("chunks 3") },
+        params: { message: buildMessage("chunks 3") },
       };
       const response = await post("/", body);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
       expect(response.headers.get("cache-control")).toBe("no-cache");
-      const events = await readEvents(response);
+      const events = await readServerSentEvents(response);
       expect(events.map(({ id }) => id)).toEqual(events.map((_, at) => at + 1));
-      expect(events.every(({ data }) => (data as RpcAnswer).id === "s")).toBe(true);
+      expect(events.every(({ data }) => (data as RpcResponse).id === "s")).toBe(true);
       expect(events[0]?.data).toMatchObject({
         result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
       });
@@ -59,7 +66,7 @@ export function jsonRpcContract(visit: Visit): void {
         params: { id: "nope" },
       });
       expect(response.headers.get("content-type")).toBe("application/json");
-      expect(((await response.json()) as RpcAnswer).error?.code).toBe(-32001);
+      expect(((await response.json()) as RpcResponse).error?.code).toBe(-32001);
     });
 
     it("says 200 to whatever it answers, and which fields are wrong [C-05, C-06, C-07]", async () => {
@@ -70,7 +77,7 @@ export function jsonRpcContract(visit: Visit): void {
         params: { message: { parts: [] } },
       });
       expect(response.status).toBe(200);
-      const { error } = (await response.json()) as RpcAnswer;
+      const { error } = (await response.json()) as RpcResponse;
       expect(error?.code).toBe(-32602);
       const fields =
         error?.data?.find((detail) => detail["@type"].endsWith("BadRequest"))?.fieldViolations ?? [];
@@ -82,7 +89,7 @@ export function jsonRpcContract(visit: Visit): void {
     });
 
     it("takes only POST, at the agent's URL with and without a slash [C-07, C-13]", async () => {
-      const wrong = await visit.door.send("/a2a/parrot");
+      const wrong = await visit.endpoint.send("/a2a/parrot");
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
       for (const path of ["/", "/a2a/parrot", "/a2a/parrot/"]) {
         expect((await rpc("ListTasks", {}, {}, path)).result).toBeDefined();
@@ -92,30 +99,30 @@ export function jsonRpcContract(visit: Visit): void {
     it("takes JSON only, declared as such [C-11]", async () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
       const code = async (type: string): Promise<number | undefined> => {
-        const response = await visit.door.send("/", {
+        const response = await visit.endpoint.send("/", {
           method: "POST",
-          headers: { ...V1, "content-type": type },
+          headers: { ...V1_HEADERS, "content-type": type },
           body,
         });
-        return ((await response.json()) as RpcAnswer).error?.code;
+        return ((await response.json()) as RpcResponse).error?.code;
       };
       expect(await code("application/json; charset=utf-8")).toBeUndefined();
       expect(await code("application/a2a+json")).toBeUndefined();
       expect(await code("text/plain")).toBe(-32005);
-      const headers = { ...JSON_BODY, "content-encoding": "gzip" };
-      const packed = await visit.door.send("/", { method: "POST", headers, body });
-      expect(((await packed.json()) as RpcAnswer).error?.code).toBe(-32005);
+      const headers = { ...V1_JSON_HEADERS, "content-encoding": "gzip" };
+      const packed = await visit.endpoint.send("/", { method: "POST", headers, body });
+      expect(((await packed.json()) as RpcResponse).error?.code).toBe(-32005);
     });
 
     it("needs the version, in the header or the query, whatever the case of its name [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
       const code = async (path: string, headers: Record<string, string>): Promise<number | undefined> => {
-        const response = await visit.door.send(path, {
+        const response = await visit.endpoint.send(path, {
           method: "POST",
           headers: { "content-type": "application/json", ...headers },
           body,
         });
-        return ((await response.json()) as RpcAnswer).error?.code;
+        return ((await response.json()) as RpcResponse).error?.code;
       };
       expect(await code("/", { "A2A-VERSION": "1.0" })).toBeUndefined();
       expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();
@@ -139,8 +146,10 @@ export function jsonRpcContract(visit: Visit): void {
       expect(await code("ListTaskPushNotificationConfigs", {}, silent)).toBe(-32003);
       expect(await code("DeleteTaskPushNotificationConfig", {}, silent)).toBe(-32003);
       const configuration = { taskPushNotificationConfig: { url: "http://example.com" } };
-      expect(await code("SendMessage", { message: message("echo x"), configuration }, silent)).toBe(-32003);
-      expect(await code("SendStreamingMessage", { message: message("echo x") }, silent)).toBe(-32004);
+      expect(await code("SendMessage", { message: buildMessage("echo x"), configuration }, silent)).toBe(
+        -32003,
+      );
+      expect(await code("SendStreamingMessage", { message: buildMessage("echo x") }, silent)).toBe(-32004);
       expect(await code("SubscribeToTask", { id: "nope" }, silent)).toBe(-32004);
     });
   });

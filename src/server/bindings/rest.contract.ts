@@ -1,38 +1,48 @@
 import { describe, expect, it } from "vitest";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { V1, JSON_BODY, message, readEvents, type Visit } from "../server.fixture.ts";
+import {
+  V1_HEADERS,
+  V1_JSON_HEADERS,
+  buildMessage,
+  readServerSentEvents,
+  type TestClient,
+} from "../server.fixture.ts";
 
 /** What the HTTP+JSON binding must do, through whatever door. */
-export function restContract(visit: Visit): void {
-  const { rpc, post, taskFrom } = visit;
+export function defineRestContract(visit: TestClient): void {
+  const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
   describe("HTTP+JSON", () => {
     it("answers every route of the specification [D-01, D-02, D-07, D-08]", async () => {
-      const sent = await post("/message:send", { message: message("echo hello") });
+      const sent = await post("/message:send", { message: buildMessage("echo hello") });
       expect([sent.status, sent.headers.get("content-type")]).toEqual([200, "application/a2a+json"]);
       const { task } = (await sent.json()) as { task: Task };
       const get = async (path: string): Promise<unknown> =>
-        (await visit.door.send(path, { headers: V1 })).json();
+        (await visit.endpoint.send(path, { headers: V1_HEADERS })).json();
       expect(await get(`/tasks/${task.id}?historyLength=0`)).not.toHaveProperty("history");
       expect(await get(`/tasks?includeArtifacts=true&pageSize=1`)).toMatchObject({
         tasks: [{ artifacts: [{}] }],
         pageSize: 1,
       });
       const waiting = await taskFrom("ask");
-      const canceled = await visit.door.send(`/tasks/${waiting.id}:cancel`, {
+      const canceled = await visit.endpoint.send(`/tasks/${waiting.id}:cancel`, {
         method: "POST",
-        headers: JSON_BODY,
+        headers: V1_JSON_HEADERS,
       });
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
     });
 
     it("speaks plain JSON to those who ask for it [D-01]", async () => {
-      const response = await visit.door.send("/tasks", { headers: { ...V1, accept: "application/json" } });
+      const response = await visit.endpoint.send("/tasks", {
+        headers: { ...V1_HEADERS, accept: "application/json" },
+      });
       expect(response.headers.get("content-type")).toBe("application/json");
     });
 
     it("streams bare events, and subscribes by POST and GET [D-06, F-50, F-52]", async () => {
-      const events = await readEvents(await post("/message:stream", { message: message("chunks 2") }));
+      const events = await readServerSentEvents(
+        await post("/message:stream", { message: buildMessage("chunks 2") }),
+      );
       expect(events.map(({ data }) => Object.keys(data as StreamResponse)[0])).toEqual([
         "task",
         "statusUpdate",
@@ -41,10 +51,10 @@ export function restContract(visit: Visit): void {
       ]);
       for (const method of ["POST", "GET"]) {
         const waiting = await taskFrom("ask");
-        const headers = method === "POST" ? JSON_BODY : V1;
-        const stream = await visit.door.send(`/tasks/${waiting.id}:subscribe`, { method, headers });
-        await rpc("SendMessage", { message: message("echo done", { taskId: waiting.id }) });
-        const seen = await readEvents(stream);
+        const headers = method === "POST" ? V1_JSON_HEADERS : V1_HEADERS;
+        const stream = await visit.endpoint.send(`/tasks/${waiting.id}:subscribe`, { method, headers });
+        await rpc("SendMessage", { message: buildMessage("echo done", { taskId: waiting.id }) });
+        const seen = await readServerSentEvents(stream);
         expect(seen[0]?.data).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
         expect(seen.at(-1)?.data).toMatchObject({
           statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } },
@@ -53,14 +63,16 @@ export function restContract(visit: Visit): void {
     });
 
     it("resumes behind Last-Event-ID, and refuses one that is none [E4]", async () => {
-      const events = await readEvents(await post("/message:stream", { message: message("chunks 2") }));
+      const events = await readServerSentEvents(
+        await post("/message:stream", { message: buildMessage("chunks 2") }),
+      );
       const { id } = (events[0] as { data: { task: Task } }).data.task;
       const resume = (last: string): Promise<Response> =>
-        visit.door.send(`/tasks/${id}:subscribe`, {
+        visit.endpoint.send(`/tasks/${id}:subscribe`, {
           method: "POST",
-          headers: { ...JSON_BODY, "last-event-id": last },
+          headers: { ...V1_JSON_HEADERS, "last-event-id": last },
         });
-      expect(await readEvents(await resume("2"))).toEqual(events.slice(2));
+      expect(await readServerSentEvents(await resume("2"))).toEqual(events.slice(2));
       const refused = await resume("soon");
       expect(refused.status).toBe(400);
       expect(JSON.stringify(await refused.json())).toContain(`"field":"Last-Event-ID"`);
@@ -68,7 +80,7 @@ export function restContract(visit: Visit): void {
 
     it("refuses as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
       const told = async (path: string, init: RequestInit = {}): Promise<unknown> => {
-        const response = await visit.door.send(path, { headers: JSON_BODY, ...init });
+        const response = await visit.endpoint.send(path, { headers: V1_JSON_HEADERS, ...init });
         const { error } = (await response.json()) as {
           error: { code: number; status: string; details: { reason?: string }[] };
         };
@@ -90,7 +102,7 @@ export function restContract(visit: Visit): void {
       expect((await told("/tasks?pageSize=1000")) as unknown[]).toEqual([400, "INVALID_ARGUMENT", undefined]);
       expect(((await told("/no/such/route")) as unknown[])[0]).toBe(404);
       expect(((await told(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
-      const wrong = await visit.door.send("/message:send", { headers: V1 });
+      const wrong = await visit.endpoint.send("/message:send", { headers: V1_HEADERS });
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
       expect(((await told("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
@@ -98,10 +110,10 @@ export function restContract(visit: Visit): void {
     });
 
     it("needs the version [B-04, B-05]", async () => {
-      const unversioned = await visit.door.send("/tasks");
+      const unversioned = await visit.endpoint.send("/tasks");
       expect(unversioned.status).toBe(404);
       expect(await unversioned.text()).toContain(`send \\"A2A-Version: 1.0\\"`);
-      const unknown = await visit.door.send("/tasks", { headers: { "a2a-version": "2.0" } });
+      const unknown = await visit.endpoint.send("/tasks", { headers: { "a2a-version": "2.0" } });
       expect(unknown.status).toBe(400);
       expect(await unknown.text()).toContain("VERSION_NOT_SUPPORTED");
     });

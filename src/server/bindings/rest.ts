@@ -1,7 +1,7 @@
 import { A2AError, type OperationName } from "../../protocol/index.ts";
 import {
-  encodeFrame,
-  encodeNamedFrame,
+  encodeSseFrame,
+  encodeNamedSseFrame,
   v0_3,
   v1,
   type ProtocolVersion,
@@ -9,78 +9,99 @@ import {
   type SpecRevision,
 } from "../../wire/index.ts";
 import {
-  cacheHeaders,
-  carryOut,
-  checkContentType,
-  completed,
-  presumedVersion,
-  refusalHeaders,
-  versionOf,
-  type Admitted,
+  buildCacheHeaders,
+  handleOperation,
+  assertJsonContentType,
+  ensureMessageId,
+  resolveErrorReplyVersion,
+  buildErrorHeaders,
+  resolveProtocolVersion,
+  type AuthenticatedRequest,
   type BindingContext,
-} from "./binding.ts";
-import { endOf, type Framing } from "./event-stream.ts";
-import type { HttpReply, HttpRequest } from "../exchange.ts";
-import { extensionHeaders } from "../extensions.ts";
+} from "./request-pipeline.ts";
+import { createEndCondition, type EventStreamEncoder } from "./event-stream.ts";
+import type { HttpReply, HttpRequest } from "../http-exchange.ts";
+import { buildExtensionHeaders } from "../extensions.ts";
 
 /** The versions by their numbers. */
-const DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = { "1.0": v1.rest, "0.3": v0_3.rest };
+const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
+  "1.0": v1.restDialect,
+  "0.3": v0_3.restDialect,
+};
 
-/** The HTTP+JSON binding (A2A §11): routes below the agent's URL; `path` is what follows it. */
-export async function answerRest(
-  admitted: Admitted,
+/** The HTTP+JSON binding (A2A §11): routes below the agent's URL; `pathParams` is what follows it. */
+export async function handleRest(
+  admitted: AuthenticatedRequest,
   context: BindingContext,
   path: string,
 ): Promise<HttpReply> {
   const { request } = admitted;
-  const { revision } = context;
+  const { specRevision: revision } = context;
   let dialect: RestDialect | undefined;
   try {
-    const shape = shapeOf(request.method, path, context.versions);
-    if (!shape) throw nothingAt(request);
-    const version = versionOf(request, context, shape);
-    dialect = DIALECTS[version];
+    const shape = inferVersionFromPath(request.method, path, context.versions);
+    if (!shape) throw createRouteNotFoundError(request);
+    const version = resolveProtocolVersion(request, context, shape);
+    dialect = REST_DIALECTS[version];
     const match = dialect.matchRoute(request.method, path);
-    if (!match) throw nothingAt(request, version, shape);
-    if ("allow" in match) return notAllowed(request, revision, match.allow, dialect);
+    if (!match) throw createRouteNotFoundError(request, version, shape);
+    if ("allowedMethods" in match)
+      return createMethodNotAllowedReply(request, revision, match.allowedMethods, dialect);
     const { operation } = match;
-    const body = request.method === "POST" ? await readBody(request, context.maxBodyBytes) : undefined;
-    const params = dialect.paramsOf(operation, match.path, new URLSearchParams(request.query), body);
-    const outcome = await carryOut(admitted, operation, {
+    const body = request.method === "POST" ? await readJsonBody(request, context.maxBodyBytes) : undefined;
+    const params = dialect.collectParams(
+      operation,
+      match.pathParams,
+      new URLSearchParams(request.query),
+      body,
+    );
+    const outcome = await handleOperation(admitted, operation, {
       codec: dialect,
       version,
-      params: completed(params, context),
+      params: ensureMessageId(params, context),
     });
-    const active = extensionHeaders(outcome.activated, version);
+    const active = buildExtensionHeaders(outcome.activatedExtensions, version);
     if ("stream" in outcome)
-      return context.streams.reply(outcome.stream, framing(dialect, operation, revision), active);
-    const type = mediaType(request, dialect, revision);
-    const headers = { "content-type": type, ...active, ...cacheHeaders(operation) };
+      return context.eventStreams.createReply(
+        outcome.stream,
+        createRestStreamEncoder(dialect, operation, revision),
+        active,
+      );
+    const type = negotiateMediaType(request, dialect, revision);
+    const headers = { "content-type": type, ...active, ...buildCacheHeaders(operation) };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (error) {
-    const known = dialect ?? presumedDialect(request, context, path);
-    return refuseRest(request, revision, context.told("HTTP+JSON", error), known);
+    const known = dialect ?? resolveRestErrorDialect(request, context, path);
+    return createRestErrorReply(request, revision, context.reportError("HTTP+JSON", error), known);
   }
 }
 
 /** The dialect in which a request is refused that has not been read: 0.3's for whatever is at `/v1/`, where it is served. */
-export function presumedDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
+export function resolveRestErrorDialect(
+  request: HttpRequest,
+  context: BindingContext,
+  path: string,
+): RestDialect {
   const isOlder = path.startsWith("/v1/") && context.versions.includes("0.3");
-  return DIALECTS[presumedVersion(request, context, isOlder ? "0.3" : "1.0")];
+  return REST_DIALECTS[resolveErrorReplyVersion(request, context, isOlder ? "0.3" : "1.0")];
 }
 
 /** The version that a path looks like. `/v1/…` is 0.3's; to 1.0 it is a tenant. */
-function shapeOf(
+function inferVersionFromPath(
   method: string,
   path: string,
   versions: readonly ProtocolVersion[],
 ): ProtocolVersion | undefined {
   const isOlder = path.startsWith("/v1/") && versions.includes("0.3");
-  if (isOlder && v0_3.rest.matchRoute(method, path)) return "0.3";
-  return v1.rest.matchRoute(method, path) && "1.0";
+  if (isOlder && v0_3.restDialect.matchRoute(method, path)) return "0.3";
+  return v1.restDialect.matchRoute(method, path) && "1.0";
 }
 
-function nothingAt({ path }: HttpRequest, version?: ProtocolVersion, shape?: ProtocolVersion): A2AError {
+function createRouteNotFoundError(
+  { path }: HttpRequest,
+  version?: ProtocolVersion,
+  shape?: ProtocolVersion,
+): A2AError {
   const text =
     version && shape && version !== shape
       ? `There is nothing at ${path} in A2A ${version}; it is a route of ${shape}, so send "A2A-Version: ${shape}".`
@@ -89,34 +110,37 @@ function nothingAt({ path }: HttpRequest, version?: ProtocolVersion, shape?: Pro
 }
 
 /** An error as the body that the version has for it (A2A §11.6). */
-export function refuseRest(
+export function createRestErrorReply(
   request: HttpRequest,
   revision: SpecRevision,
   error: A2AError,
-  dialect: RestDialect = v1.rest,
+  dialect: RestDialect = v1.restDialect,
 ): HttpReply {
-  const { status, body } = dialect.toError(error, revision);
-  const headers = { "content-type": mediaType(request, dialect, revision), ...refusalHeaders(error) };
+  const { status, body } = dialect.toErrorResponse(error, revision);
+  const headers = {
+    "content-type": negotiateMediaType(request, dialect, revision),
+    ...buildErrorHeaders(error),
+  };
   return { status, headers, body: JSON.stringify(body) };
 }
 
 /** The refusal of a method that a path does not have. */
-export function notAllowed(
+export function createMethodNotAllowedReply(
   request: HttpRequest,
   revision: SpecRevision,
   allow: readonly string[],
   dialect?: RestDialect,
 ): HttpReply {
   const text = `${request.path} does not take ${request.method}; use ${allow.join(" or ")}.`;
-  const reply = refuseRest(request, revision, new A2AError("METHOD_NOT_ALLOWED", text), dialect);
+  const reply = createRestErrorReply(request, revision, new A2AError("METHOD_NOT_ALLOWED", text), dialect);
   return { ...reply, headers: { ...reply.headers, allow: allow.join(", ") } };
 }
 
 /** The JSON of a body; undefined for an empty one, which a cancellation may have. */
-async function readBody(request: HttpRequest, maxBytes: number): Promise<unknown> {
+async function readJsonBody(request: HttpRequest, maxBytes: number): Promise<unknown> {
   const text = await request.text(maxBytes);
   if (text === "") return undefined;
-  checkContentType(request);
+  assertJsonContentType(request);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -128,7 +152,7 @@ async function readBody(request: HttpRequest, maxBytes: number): Promise<unknown
 }
 
 /** 1.0.1 has a media type of its own; clients that ask for plain JSON get that. */
-function mediaType(request: HttpRequest, dialect: RestDialect, revision: SpecRevision): string {
+function negotiateMediaType(request: HttpRequest, dialect: RestDialect, revision: SpecRevision): string {
   if (revision === "1.0.0") return "application/json";
   const accept = request.header("accept") ?? "";
   return accept.includes("application/json") && !accept.includes("application/a2a+json")
@@ -137,13 +161,19 @@ function mediaType(request: HttpRequest, dialect: RestDialect, revision: SpecRev
 }
 
 /** Events as they are (A2A §11.7); a failure as the error body that a request would have got. */
-function framing(dialect: RestDialect, operation: OperationName, revision: SpecRevision): Framing {
+function createRestStreamEncoder(
+  dialect: RestDialect,
+  operation: OperationName,
+  revision: SpecRevision,
+): EventStreamEncoder {
   return {
-    frame: (event) => encodeFrame(dialect.encodeEvent(event), event.seq > 0 ? event.seq : undefined),
-    failure: (error) => {
-      const body = JSON.stringify(dialect.toError(error, revision).body);
-      return dialect.failureEvent ? encodeNamedFrame(dialect.failureEvent, body) : encodeFrame(body);
+    encodeEvent: (event) => encodeSseFrame(dialect.encodeEvent(event), event.seq > 0 ? event.seq : undefined),
+    encodeFailure: (error) => {
+      const body = JSON.stringify(dialect.toErrorResponse(error, revision).body);
+      return dialect.failureEventName
+        ? encodeNamedSseFrame(dialect.failureEventName, body)
+        : encodeSseFrame(body);
     },
-    ...endOf(dialect, operation),
+    ...createEndCondition(dialect, operation),
   };
 }

@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { parrot, readEvents, type Door, type Open, type RpcAnswer, type Visit } from "../server.fixture.ts";
+import {
+  parrot,
+  readServerSentEvents,
+  type TestEndpoint,
+  type TestEndpointFactory,
+  type RpcResponse,
+  type TestClient,
+} from "../server.fixture.ts";
 
-const JSON_03 = { "content-type": "application/json" };
+const JSON_HEADERS = { "content-type": "application/json" };
 
 /** What A2A 0.3 must do, through whatever door: the same agents, in the words of older clients. */
-export function v0_3Contract(visit: Visit, open: Open): void {
+export function defineV03Contract(visit: TestClient, open: TestEndpointFactory): void {
   let count = 0;
   const say = (text: string, more: object = {}): object => ({
     kind: "message",
@@ -17,17 +24,17 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     path: string,
     body: unknown,
     headers: Record<string, string> = {},
-    door: Door = visit.door,
+    door: TestEndpoint = visit.endpoint,
   ): Promise<Response> =>
     door.send(path, {
       method: "POST",
-      headers: { ...JSON_03, ...headers },
+      headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify(body),
     });
   const call = (method: string, params?: object, path = "/"): Promise<Response> =>
     send(path, { jsonrpc: "2.0", id: 3, method, ...(params ? { params } : {}) });
-  const rpc = async (method: string, params?: object, path?: string): Promise<RpcAnswer> =>
-    (await (await call(method, params, path)).json()) as RpcAnswer;
+  const rpc = async (method: string, params?: object, path?: string): Promise<RpcResponse> =>
+    (await (await call(method, params, path)).json()) as RpcResponse;
   const taskFrom = async (text: string): Promise<{ id: string; contextId: string }> =>
     (await rpc("message/send", { message: say(text) })).result as unknown as {
       id: string;
@@ -53,8 +60,8 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     });
 
     it("streams bare events, the last one final [V-03, V-04, V-18]", async () => {
-      const events = await readEvents(await call("message/stream", { message: say("chunks 2") }));
-      const results = events.map(({ data }) => (data as RpcAnswer).result);
+      const events = await readServerSentEvents(await call("message/stream", { message: say("chunks 2") }));
+      const results = events.map(({ data }) => (data as RpcResponse).result);
       expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
         ["task", undefined],
         ["status-update", false],
@@ -64,13 +71,13 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     });
 
     it("ends a stream where the agent asks, and goes on with the answer to it [V-04]", async () => {
-      const asked = await readEvents(await call("message/stream", { message: say("ask") }));
-      const [last] = asked.map(({ data }) => (data as RpcAnswer).result).slice(-1);
+      const asked = await readServerSentEvents(await call("message/stream", { message: say("ask") }));
+      const [last] = asked.map(({ data }) => (data as RpcResponse).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
-      const followed = await readEvents(
+      const followed = await readServerSentEvents(
         await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
       );
-      const results = followed.map(({ data }) => (data as RpcAnswer).result);
+      const results = followed.map(({ data }) => (data as RpcResponse).result);
       expect(results[0]).toMatchObject({ kind: "task", status: { state: "input-required" } });
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
@@ -86,8 +93,8 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     it("answers a resubscription to a task at rest with the task alone [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
-        const events = await readEvents(await call("tasks/resubscribe", { id }));
-        expect(events.map(({ data }) => (data as RpcAnswer).result)).toMatchObject([{ kind: "task", id }]);
+        const events = await readServerSentEvents(await call("tasks/resubscribe", { id }));
+        expect(events.map(({ data }) => (data as RpcResponse).result)).toMatchObject([{ kind: "task", id }]);
       }
     });
 
@@ -98,7 +105,7 @@ export function v0_3Contract(visit: Visit, open: Open): void {
       ] as const) {
         const response = await call(method, params);
         expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
-        expect(await readEvents(response)).toMatchObject([{ data: { id: 3, error: { code } } }]);
+        expect(await readServerSentEvents(response)).toMatchObject([{ data: { id: 3, error: { code } } }]);
       }
     });
 
@@ -115,7 +122,7 @@ export function v0_3Contract(visit: Visit, open: Open): void {
   });
 
   it("keeps push configurations in the shapes of 0.3, over both bindings [V-10, V-13, V-23]", async () => {
-    const { door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
+    const { endpoint: door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
     const ask = async (method: string, params: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, door)).json();
     const { result: task } = (await ask("message/send", { message: say("ask") })) as {
@@ -153,7 +160,7 @@ export function v0_3Contract(visit: Visit, open: Open): void {
   });
 
   it("is told from 1.0 by the shape of a request, where that is allowed [B-07]", async () => {
-    const { door } = await open({ parrot }, { store: "memory", missingVersion: "infer" });
+    const { endpoint: door } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
     const call = async (method: string, message: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, door)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };
@@ -166,13 +173,13 @@ export function v0_3Contract(visit: Visit, open: Open): void {
 
   it("is answered in its own words also where a request is refused unread [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { door } = await open({ parrot }, nobody);
-    const over = (path: string, headers: Record<string, string>, body: string, to = visit.door) =>
+    const { endpoint: door } = await open({ parrot }, nobody);
+    const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
-    const refusals: [headers: Record<string, string>, body: string, door?: Door][] = [
-      [JSON_03, "{"],
+    const refusals: [headers: Record<string, string>, body: string, door?: TestEndpoint][] = [
+      [JSON_HEADERS, "{"],
       [{ "content-type": "text/plain" }, "{}"],
-      [JSON_03, "{}", door],
+      [JSON_HEADERS, "{}", door],
     ];
     for (const [headers, body, to] of refusals) {
       const older = await over("/v1/message:send", headers, body, to);
@@ -180,21 +187,23 @@ export function v0_3Contract(visit: Visit, open: Open): void {
       const newer = await over("/message:send", { ...headers, "a2a-version": "1.0" }, body, to);
       expect(Object.keys((await newer.json()) as object)).toEqual(["error"]);
     }
-    const older = (await (await over("/", JSON_03, "[]")).json()) as RpcAnswer;
+    const older = (await (await over("/", JSON_HEADERS, "[]")).json()) as RpcResponse;
     expect(Object.keys(older.error ?? {})).toEqual(["code", "message"]);
-    const newer = (await (await over("/", { ...JSON_03, "a2a-version": "1.0" }, "[]")).json()) as RpcAnswer;
+    const newer = (await (
+      await over("/", { ...JSON_HEADERS, "a2a-version": "1.0" }, "[]")
+    ).json()) as RpcResponse;
     expect(newer.error?.data).toBeDefined();
-    const nowhere = await visit.door.send("/v1/nowhere");
+    const nowhere = await visit.endpoint.send("/v1/nowhere");
     expect(await nowhere.json()).toMatchObject({ type: "NotFoundError", code: -32000 });
     await door.close();
   });
 
   it("has a message without an id completed, also where the simple dialect has such messages", async () => {
-    const { door } = await open({ parrot }, { store: "memory", autoMessageId: true });
-    const ask = async (params: object): Promise<RpcAnswer> =>
+    const { endpoint: door } = await open({ parrot }, { store: "memory", autoMessageId: true });
+    const ask = async (params: object): Promise<RpcResponse> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, door).then((response) =>
         response.json(),
-      )) as RpcAnswer;
+      )) as RpcResponse;
     const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
     expect((await ask({ message })).result).toMatchObject({ kind: "task" });
     expect((await ask({ message, messageId: "beside" })).result).toMatchObject({ status: "completed" });
@@ -223,31 +232,31 @@ export function v0_3Contract(visit: Visit, open: Open): void {
     });
 
     it("streams, follows and cancels [V-04, V-12, V-13]", async () => {
-      const events = await readEvents(await send("/v1/message:stream", { message: say("ask") }));
+      const events = await readServerSentEvents(await send("/v1/message:stream", { message: say("ask") }));
       const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
       expect(last).toMatchObject({
         statusUpdate: { status: { state: "TASK_STATE_INPUT_REQUIRED" }, final: true },
       });
       const { taskId } = last.statusUpdate;
-      const followed = await readEvents(await visit.door.send(`/v1/tasks/${taskId}:subscribe`));
+      const followed = await readServerSentEvents(await visit.endpoint.send(`/v1/tasks/${taskId}:subscribe`));
       expect(followed.map(({ data }) => data)).toMatchObject([{ task: { id: taskId } }]);
       const canceled = await send(`/v1/tasks/${taskId}:cancel`, {});
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
     });
 
     it("refuses as code and message [V-16, V-25]", async () => {
-      const response = await visit.door.send("/v1/tasks/nope");
+      const response = await visit.endpoint.send("/v1/tasks/nope");
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ code: -32001, message: expect.any(String) as unknown });
-      expect((await visit.door.send("/v1/tasks")).status).toBe(404);
+      expect((await visit.endpoint.send("/v1/tasks")).status).toBe(404);
     });
 
     it("leaves the path to the tenant v1 of 1.0 where that is asked for [B-06]", async () => {
-      const headers = { ...JSON_03, "a2a-version": "1.0" };
+      const headers = { ...JSON_HEADERS, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };
-      expect((await visit.door.send(`/v1/tasks/${sent.task.id}`, { headers })).status).toBe(200);
-      expect((await visit.door.send(`/v1/tasks/${sent.task.id}`)).status).toBe(404);
+      expect((await visit.endpoint.send(`/v1/tasks/${sent.task.id}`, { headers })).status).toBe(200);
+      expect((await visit.endpoint.send(`/v1/tasks/${sent.task.id}`)).status).toBe(404);
     });
   });
 }

@@ -8,11 +8,11 @@ import { parrot } from "../server.fixture.ts";
 let server: Server;
 afterEach(() => server.close());
 
-const V1 = { "a2a-version": "1.0" };
+const V1_HEADERS = { "a2a-version": "1.0" };
 
-const cardAt = async (
+const fetchCard = async (
   origin: string,
-  headers: Record<string, string> = V1,
+  headers: Record<string, string> = V1_HEADERS,
 ): Promise<{ card: AgentCard; etag: string | null }> => {
   const response = await server.fetch(new Request(`${origin}/.well-known/agent-card.json`, { headers }));
   return { card: (await response.json()) as AgentCard, etag: response.headers.get("etag") };
@@ -20,11 +20,14 @@ const cardAt = async (
 
 describe("a server that signs its cards", () => {
   it("is believed by clients that speak 0.3, too: the card that leads them there is one of 1.0 [A-40, B-09]", async () => {
-    server = createServer(parrot, { store: "memory", signing: { privateKey: await generateSigningKey() } });
+    server = createServer(parrot, {
+      store: "memory",
+      cardSigning: { privateKey: await generateSigningKey() },
+    });
     const { url } = await server.listen();
-    const verify = createCardVerifier({ jwks: `${url}/.well-known/jwks.json` });
-    const remote = await connect(url, { verify, version: "0.3" });
-    expect(remote.via.protocolVersion).toBe("0.3");
+    const verify = createCardVerifier({ jwksUrls: `${url}/.well-known/jwks.json` });
+    const remote = await connect(url, { verifyCard: verify, version: "0.3" });
+    expect(remote.agentInterface.protocolVersion).toBe("0.3");
     expect(await remote.send("echo hi")).toMatchObject({
       task: { status: { state: "TASK_STATE_COMPLETED" } },
     });
@@ -35,8 +38,8 @@ describe("a server that signs its cards", () => {
     const { d: _secret, ...key } = privateKey;
     server = createServer(parrot, {
       store: "memory",
-      signing: { privateKey },
-      push: { sign: { privateKey } },
+      cardSigning: { privateKey },
+      push: { signing: { privateKey } },
     });
     const response = await server.fetch(new Request("http://one.test/.well-known/jwks.json"));
     expect(await response.json()).toEqual({ keys: [key] });
@@ -44,28 +47,31 @@ describe("a server that signs its cards", () => {
 
   it("serves each with a signature over what it serves there [A-40, A-44]", async () => {
     const privateKey = await generateSigningKey();
-    server = createServer(parrot, { store: "memory", signing: { privateKey, kid: "k1" } });
+    server = createServer(parrot, { store: "memory", cardSigning: { privateKey, kid: "k1" } });
     const { publicKey } = await createSigner({ privateKey, kid: "k1" });
-    const one = await cardAt("http://127.0.0.1:1");
-    const other = await cardAt("https://localhost:2");
+    const one = await fetchCard("http://127.0.0.1:1");
+    const other = await fetchCard("https://localhost:2");
     expect(one.card.supportedInterfaces[0]?.url).toBe("http://127.0.0.1:1/a2a/agent");
     for (const { card } of [one, other]) {
       expect(card.signatures).toHaveLength(1);
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({
         kid: "k1",
-        form: "specification",
+        canonicalForm: "specification",
       });
     }
     const moved = { ...other.card, signatures: one.card.signatures };
     await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("nobody who is trusted");
     // Signed once: an ES256 signature is another one each time.
-    expect(await cardAt("http://127.0.0.1:1")).toEqual(one);
+    expect(await fetchCard("http://127.0.0.1:1")).toEqual(one);
   });
 
   it("serves a signature by each of its keys [A-45]", async () => {
     const keys = [await generateSigningKey("EdDSA"), await generateSigningKey("ES256")];
-    server = createServer(parrot, { store: "memory", signing: keys.map((privateKey) => ({ privateKey })) });
-    const { card } = await cardAt("http://127.0.0.1:1");
+    server = createServer(parrot, {
+      store: "memory",
+      cardSigning: keys.map((privateKey) => ({ privateKey })),
+    });
+    const { card } = await fetchCard("http://127.0.0.1:1");
     for (const privateKey of keys) {
       const { publicKey, kid } = await createSigner({ privateKey });
       expect(await verifyCard(card, { keys: [publicKey] })).toMatchObject({ kid });
@@ -74,11 +80,11 @@ describe("a server that signs its cards", () => {
 
   it("signs what is a card of 1.0 and nothing else, which has no canonical form [A-40, A-41]", async () => {
     const signing = { privateKey: await generateSigningKey() };
-    server = createServer(parrot, { store: "memory", signing });
+    server = createServer(parrot, { store: "memory", cardSigning: signing });
     for (const headers of [{ "a2a-version": "0.3" }, {}]) {
-      expect((await cardAt("http://127.0.0.1:1", headers)).card).not.toHaveProperty("signatures");
+      expect((await fetchCard("http://127.0.0.1:1", headers)).card).not.toHaveProperty("signatures");
     }
-    const pure = createServer(parrot, { store: "memory", signing, card: "v1" });
+    const pure = createServer(parrot, { store: "memory", cardSigning: signing, cardFormat: "v1" });
     const response = await pure.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await response.json()).toHaveProperty("signatures");
     await pure.close();
@@ -88,13 +94,15 @@ describe("a server that signs its cards", () => {
     const privateKey = await generateSigningKey();
     server = createServer(parrot, {
       store: "memory",
-      signing: { privateKey },
-      push: { sign: { privateKey: await generateSigningKey() } },
+      cardSigning: { privateKey },
+      push: { signing: { privateKey: await generateSigningKey() } },
     });
     const { url } = await server.listen();
-    const card: unknown = await (await fetch(`${url}/.well-known/agent-card.json`, { headers: V1 })).json();
+    const card: unknown = await (
+      await fetch(`${url}/.well-known/agent-card.json`, { headers: V1_HEADERS })
+    ).json();
     const jwks = `${url}/.well-known/jwks.json`;
-    expect(await verifyCard(card, { jwks })).toMatchObject({ kid: privateKey.kid });
+    expect(await verifyCard(card, { jwksUrls: jwks })).toMatchObject({ kid: privateKey.kid });
     const { keys } = (await (await fetch(jwks)).json()) as { keys: object[] };
     expect(keys).toHaveLength(2);
     for (const key of keys) expect(key).not.toHaveProperty("d");
@@ -102,19 +110,19 @@ describe("a server that signs its cards", () => {
 
   it("signs none with an address that is only the request's, and says so when it listens [A-40, A-44]", async () => {
     const signing = { privateKey: await generateSigningKey() };
-    server = createServer(parrot, { store: "memory", signing, allowUnauthenticated: true });
+    server = createServer(parrot, { store: "memory", cardSigning: signing, allowUnauthenticated: true });
     for (const origin of ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost.evil"]) {
       const response = await server.fetch(
-        new Request(`${origin}/.well-known/agent-card.json`, { headers: V1 }),
+        new Request(`${origin}/.well-known/agent-card.json`, { headers: V1_HEADERS }),
       );
       expect(response.status).toBe(403);
       expect(await response.text()).toContain("set publicUrl to where it is published");
     }
-    expect((await cardAt("http://[::1]:3")).card).toHaveProperty("signatures");
+    expect((await fetchCard("http://[::1]:3")).card).toHaveProperty("signatures");
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
     const publicUrl = "https://agents.example/here/";
-    const published = createServer(parrot, { store: "memory", signing, publicUrl });
-    const asked = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1 });
+    const published = createServer(parrot, { store: "memory", cardSigning: signing, publicUrl });
+    const asked = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
     const card = (await (await published.fetch(asked)).json()) as AgentCard;
     expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
     expect(card.signatures).toHaveLength(1);
@@ -123,7 +131,7 @@ describe("a server that signs its cards", () => {
 
   it("does not listen with a key that can not sign", async () => {
     const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
-    server = createServer(parrot, { store: "memory", signing: { privateKey: publicKey } });
+    server = createServer(parrot, { store: "memory", cardSigning: { privateKey: publicKey } });
     await expect(server.listen()).rejects.toThrow("needs a private key");
   });
 });

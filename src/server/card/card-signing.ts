@@ -1,6 +1,6 @@
 import {
   createSigner,
-  publicKeys,
+  buildJwks,
   signJws,
   type JSONWebKeySet,
   type SignerOptions,
@@ -9,7 +9,7 @@ import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
 /** A key that signs cards. */
-export interface CardSigning extends SignerOptions {
+export interface CardSigningOptions extends SignerOptions {
   /** Where the public key can be found, for verifiers that trust that place: the URL of a JSON Web Key Set. */
   readonly jku?: string;
 }
@@ -20,12 +20,12 @@ export interface CardSigning extends SignerOptions {
  */
 export async function signCard(
   card: AgentCard,
-  signing: CardSigning | readonly CardSigning[],
+  signing: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<AgentCard> {
-  const { specification, sdk } = v1.canonicalCard(JSON.parse(JSON.stringify(card)));
+  const { specification, sdk } = v1.canonicalizeCard(JSON.parse(JSON.stringify(card)));
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
   const made: AgentCardSignature[] = [];
-  for (const options of asList(signing)) {
+  for (const options of toArray(signing)) {
     const signer = await createSigner(options);
     const header = { typ: "JOSE", ...(options.jku === undefined ? {} : { jku: options.jku }) };
     for (const payload of payloads) made.push({ ...(await signJws(payload, signer, header)) });
@@ -34,10 +34,12 @@ export async function signCard(
 }
 
 /** What a JWKS endpoint answers for the keys that sign cards; fails for a key that can not sign. */
-export async function signingKeys(signing: CardSigning | readonly CardSigning[]): Promise<JSONWebKeySet> {
-  return publicKeys(await Promise.all(asList(signing).map(createSigner)));
+export async function buildCardSigningJwks(
+  signing: CardSigningOptions | readonly CardSigningOptions[],
+): Promise<JSONWebKeySet> {
+  return buildJwks(await Promise.all(toArray(signing).map(createSigner)));
 }
 
-function asList(signing: CardSigning | readonly CardSigning[]): readonly CardSigning[] {
+function toArray(signing: CardSigningOptions | readonly CardSigningOptions[]): readonly CardSigningOptions[] {
   return "privateKey" in signing ? [signing] : signing;
 }

@@ -2,21 +2,21 @@ import { describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
 import type { Agent, Caller } from "../../engine/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
-import { Guarded, mirror, withBearer } from "../auth/auth.fixture.ts";
+import { AuthTestServer, whoamiAgent, buildBearerHeaders } from "../auth/auth-test-server.fixture.ts";
 import { bearer } from "../auth/index.ts";
 
-const TOKENS = {
+const IDENTITIES_BY_TOKEN = {
   "token-of-ada-0123456789": { principal: "ada", scopes: ["secret"] },
   "token-of-bob-0123456789": "bob",
   "token-of-eve-0123456789": "eve",
   "token-of-dan-0123456789": { principal: "dan", tenant: "acme" },
 };
-const ADA = withBearer("token-of-ada-0123456789");
-const BOB = withBearer("token-of-bob-0123456789");
-const EVE = withBearer("token-of-eve-0123456789");
-const DAN = withBearer("token-of-dan-0123456789");
+const ADA_HEADERS = buildBearerHeaders("token-of-ada-0123456789");
+const BOB_HEADERS = buildBearerHeaders("token-of-bob-0123456789");
+const EVE_HEADERS = buildBearerHeaders("token-of-eve-0123456789");
+const DAN_HEADERS = buildBearerHeaders("token-of-dan-0123456789");
 
-const skill = (id: string): { id: string; name: string; description: string; tags: string[] } => ({
+const buildSkill = (id: string): { id: string; name: string; description: string; tags: string[] } => ({
   id,
   name: id,
   description: id,
@@ -24,40 +24,46 @@ const skill = (id: string): { id: string; name: string; description: string; tag
 });
 
 /** Tells more to those who may know it. */
-const discreet: Agent = agent(
-  { name: "discreet", description: "Knows more", skills: [skill("chat")] },
+const agentWithExtendedCard: Agent = agent(
+  { name: "discreet", description: "Knows more", skills: [buildSkill("chat")] },
   async function* () {},
   {
     describeExtended: async ({ principal, scopes }: Caller) => {
       if (principal === "eve") throw new A2AError("PERMISSION_DENIED", "Not for Eve.");
       if (principal === "bob") return undefined;
       return Promise.resolve({
-        skills: [skill("chat"), ...(scopes?.includes("secret") ? [skill("secret")] : [])],
+        skills: [buildSkill("chat"), ...(scopes?.includes("secret") ? [buildSkill("secret")] : [])],
       });
     },
   },
 );
 
-const guard = bearer({ tokens: TOKENS });
+const bearerScheme = bearer({ tokens: IDENTITIES_BY_TOKEN });
 
 /** What is answered, in both bindings: HTTP status, the reason of a refusal, the card. */
-async function ask(server: Guarded, headers: Record<string, string> | undefined): Promise<unknown[]> {
+async function fetchRefusal(
+  server: AuthTestServer,
+  headers: Record<string, string> | undefined,
+): Promise<unknown[]> {
   const rest = await fetch(`${server.url}/extendedAgentCard`, {
     headers: { "a2a-version": "1.0", ...headers },
   });
-  const rpc = await server.rpc("GetExtendedAgentCard", {}, headers);
+  const rpc = await server.sendJsonRpc("GetExtendedAgentCard", {}, headers);
   const { error } = (await rest.json()) as { error?: { details: { reason: string }[] } };
   const answer = (await rpc.json()) as { error?: { code: number; data: { reason: string }[] } };
   expect(answer.error?.data[0]?.reason).toBe(error?.details[0]?.reason);
   return [rest.status, rpc.status, error?.details[0]?.reason, answer.error?.code];
 }
 
-async function cardFor(server: Guarded, headers: Record<string, string> | undefined): Promise<AgentCard> {
+async function fetchExtendedCard(
+  server: AuthTestServer,
+  headers: Record<string, string> | undefined,
+): Promise<AgentCard> {
   const response = await fetch(`${server.url}/extendedAgentCard`, {
     headers: { "a2a-version": "1.0", ...headers },
   });
   expect([response.status, response.headers.get("cache-control")]).toEqual([200, "private"]);
-  const rpc = await server.rpc("GetExtendedAgentCard", {}, headers);
+  const rpc = await server.sendJsonRpc("GetExtendedAgentCard", {}, headers);
   expect(rpc.headers.get("cache-control")).toBe("private");
   const card = (await response.json()) as AgentCard;
   expect(await rpc.json()).toEqual({ jsonrpc: "2.0", id: 1, result: card });
@@ -66,48 +72,58 @@ async function cardFor(server: Guarded, headers: Record<string, string> | undefi
 
 describe("the extended card", () => {
   it("is declared where there is one and callers are known, and given to them [A-08, A-30]", async () => {
-    await using server = await Guarded.open(guard, {}, discreet);
-    const open = await server.card();
+    await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
+    const open = await server.fetchCard();
     expect(open.capabilities.extendedAgentCard).toBe(true);
     expect(open.skills.map(({ id }) => id)).toEqual(["chat"]);
-    const { skills, ...rest } = await cardFor(server, ADA);
+    const { skills, ...rest } = await fetchExtendedCard(server, ADA_HEADERS);
     expect(skills.map(({ id }) => id)).toEqual(["chat", "secret"]);
     expect({ ...rest, skills: open.skills }).toEqual(open);
   });
 
   it("is another for each caller, and none for some [A-32]", async () => {
-    await using server = await Guarded.open(guard, {}, discreet);
-    const { skills, supportedInterfaces } = await cardFor(server, DAN);
+    await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
+    const { skills, supportedInterfaces } = await fetchExtendedCard(server, DAN_HEADERS);
     expect(skills.map(({ id }) => id)).toEqual(["chat"]);
     // 0.3 has no tenants.
     expect(supportedInterfaces.map(({ tenant }) => tenant)).toEqual(["acme", "acme", undefined, undefined]);
-    expect(await ask(server, BOB)).toEqual([400, 200, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007]);
-    expect(await ask(server, EVE)).toEqual([403, 403, "PERMISSION_DENIED", -32000]);
+    expect(await fetchRefusal(server, BOB_HEADERS)).toEqual([
+      400,
+      200,
+      "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+      -32007,
+    ]);
+    expect(await fetchRefusal(server, EVE_HEADERS)).toEqual([403, 403, "PERMISSION_DENIED", -32000]);
   });
 
   it("is for nobody who is not authenticated [A-30, A-34]", async () => {
-    await using server = await Guarded.open(guard, {}, discreet);
-    expect(await ask(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
-    expect(await ask(server, withBearer("wrong"))).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
+    await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
+    expect(await fetchRefusal(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
+    expect(await fetchRefusal(server, buildBearerHeaders("wrong"))).toEqual([
+      401,
+      401,
+      "UNAUTHENTICATED",
+      -32000,
+    ]);
   });
 
   it("is for nobody in particular also where the rest is for everybody [A-30, A-34]", async () => {
     const anybody = (): Caller => ({ tenant: "", principal: "" });
-    await using server = await Guarded.open([guard, anybody], {}, discreet);
-    expect(await server.status()).toBe(200);
-    expect(await ask(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
+    await using server = await AuthTestServer.start([bearerScheme, anybody], {}, agentWithExtendedCard);
+    expect(await server.getListStatus()).toBe(200);
+    expect(await fetchRefusal(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
     const refused = await fetch(`${server.url}/extendedAgentCard`, { headers: { "a2a-version": "1.0" } });
     expect(refused.headers.get("www-authenticate")).toBe(`Bearer realm="a2a"`);
-    expect((await cardFor(server, ADA)).skills).toHaveLength(2);
+    expect((await fetchExtendedCard(server, ADA_HEADERS)).skills).toHaveLength(2);
   });
 
   it("is an operation that is not offered where nobody is known: no word of authentication then [A-31, A-34]", async () => {
     const unoffered = [400, 200, "UNSUPPORTED_OPERATION", -32004];
-    await using open = await Guarded.open(undefined, {}, discreet);
-    expect((await open.card()).capabilities).not.toHaveProperty("extendedAgentCard");
-    expect(await ask(open, undefined)).toEqual(unoffered);
-    await using plain = await Guarded.open(guard, {}, mirror);
-    expect(await ask(plain, ADA)).toEqual(unoffered);
+    await using open = await AuthTestServer.start(undefined, {}, agentWithExtendedCard);
+    expect((await open.fetchCard()).capabilities).not.toHaveProperty("extendedAgentCard");
+    expect(await fetchRefusal(open, undefined)).toEqual(unoffered);
+    await using plain = await AuthTestServer.start(bearerScheme, {}, whoamiAgent);
+    expect(await fetchRefusal(plain, ADA_HEADERS)).toEqual(unoffered);
   });
 
   it("that is declared but not there is not configured [A-31]", async () => {
@@ -116,14 +132,19 @@ describe("the extended card", () => {
       description: "m",
       capabilities: { extendedAgentCard: true },
     });
-    await using server = await Guarded.open(undefined, {}, { ...mirror, describe });
-    expect(await ask(server, undefined)).toEqual([400, 200, "EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007]);
+    await using server = await AuthTestServer.start(undefined, {}, { ...whoamiAgent, describe });
+    expect(await fetchRefusal(server, undefined)).toEqual([
+      400,
+      200,
+      "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+      -32007,
+    ]);
   });
 
   it("is for those who speak 0.3, too, as that has it [A-30]", async () => {
-    await using server = await Guarded.open(guard, {}, discreet);
-    const old = { "a2a-version": "0.3", ...ADA };
-    const rpc = await server.rpc("agent/getAuthenticatedExtendedCard", {}, old);
+    await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
+    const old = { "a2a-version": "0.3", ...ADA_HEADERS };
+    const rpc = await server.sendJsonRpc("agent/getAuthenticatedExtendedCard", {}, old);
     const { result } = (await rpc.json()) as { result: object };
     expect(result).toMatchObject({
       protocolVersion: "0.3.0",
@@ -140,8 +161,12 @@ describe("the extended card", () => {
   });
 
   it("says where the server is published", async () => {
-    await using server = await Guarded.open(guard, { publicUrl: "https://agents.example.com/all" }, discreet);
-    const { supportedInterfaces } = await cardFor(server, ADA);
+    await using server = await AuthTestServer.start(
+      bearerScheme,
+      { publicUrl: "https://agents.example.com/all" },
+      agentWithExtendedCard,
+    );
+    const { supportedInterfaces } = await fetchExtendedCard(server, ADA_HEADERS);
     expect(supportedInterfaces[0]?.url).toBe("https://agents.example.com/all/a2a/agent");
   });
 });

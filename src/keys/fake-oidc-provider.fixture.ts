@@ -1,0 +1,81 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  createSigner,
+  generateSigningKey,
+  buildJwks,
+  signJwt,
+  type JWK,
+  type JwtClaims,
+  type Signer,
+} from "./index.ts";
+
+interface CannedResponse {
+  readonly status?: number;
+  readonly body: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** A small OpenID provider on a real socket: metadata, keys that can be exchanged, and a count of what was asked. */
+export class FakeOidcProvider implements AsyncDisposable {
+  readonly requestedPaths: string[] = [];
+  signer!: Signer;
+  /** What it says instead of its metadata or keys, by path. */
+  readonly responseOverrides: Map<string, CannedResponse> = new Map<string, CannedResponse>();
+  readonly #publishedSigners: Signer[] = [];
+  readonly #httpServer: Server = createServer(({ url = "" }, response) => {
+    this.requestedPaths.push(url);
+    const said = this.responseOverrides.get(url) ?? this.#buildResponse(url);
+    response
+      .writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers })
+      .end(said.body);
+  });
+
+  static async start(): Promise<FakeOidcProvider> {
+    const issuer = new FakeOidcProvider();
+    await issuer.rotateKey();
+    await new Promise<void>((resolve) => issuer.#httpServer.listen(0, "127.0.0.1", resolve));
+    return issuer;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#httpServer.address() as AddressInfo).port}`;
+  }
+
+  get jwksUrl(): string {
+    return `${this.url}/keys`;
+  }
+
+  /** Signs with a new key from now on; the old ones stay published unless they are to go. */
+  async rotateKey({ retire = false, key }: { retire?: boolean; key?: JWK } = {}): Promise<void> {
+    if (retire) this.#publishedSigners.length = 0;
+    this.signer = await createSigner({ privateKey: key ?? (await generateSigningKey()) });
+    this.#publishedSigners.push(this.signer);
+  }
+
+  /** A token of this issuer that holds for a minute, unless `claims` say otherwise. */
+  signToken(claims: JwtClaims = {}, typ?: string): Promise<string> {
+    const seconds = Math.floor(Date.now() / 1000);
+    const said = { iss: this.url, aud: "agents", sub: "ada", iat: seconds, exp: seconds + 60, ...claims };
+    return signJwt(said, this.signer, typ);
+  }
+
+  #buildResponse(path: string): CannedResponse {
+    if (path === "/.well-known/openid-configuration") {
+      return {
+        body: JSON.stringify({
+          issuer: this.url,
+          jwks_uri: this.jwksUrl,
+          token_endpoint: `${this.url}/token`,
+        }),
+      };
+    }
+    if (path === "/keys") return { body: JSON.stringify(buildJwks(this.#publishedSigners)) };
+    return { status: 404, body: "{}" };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#httpServer.closeAllConnections();
+    await new Promise((resolve) => this.#httpServer.close(resolve));
+  }
+}

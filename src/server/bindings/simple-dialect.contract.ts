@@ -1,0 +1,263 @@
+import { describe, expect, it } from "vitest";
+import type { Agent } from "../../engine/index.ts";
+import { buildMessage, parrot, type TestEndpointFactory, type TestClient } from "../server.fixture.ts";
+
+const JSON_HEADERS = { "content-type": "application/json" };
+
+interface NamedEvent {
+  name: string | undefined;
+  id: number | undefined;
+  data: Record<string, unknown>;
+}
+
+/** Named server-sent events of a body that ends. */
+async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
+  const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
+  return frames.map((frame) => {
+    const id = /^id: (\d+)$/m.exec(frame)?.[1];
+    return {
+      name: /^event: (.*)$/m.exec(frame)?.[1],
+      id: id === undefined ? undefined : Number(id),
+      data: JSON.parse(/^data: (.*)$/m.exec(frame)?.[1] ?? "null") as Record<string, unknown>,
+    };
+  });
+}
+
+/** What the simple dialect must do, through whatever door. */
+export function defineSimpleDialectContract(visit: TestClient, open: TestEndpointFactory): void {
+  interface SimpleRpcResponse {
+    id: unknown;
+    result: Record<string, unknown> & { taskId: string; status: string; artifacts: unknown[] };
+    error?: { code: number; message: string };
+  }
+
+  const post = (
+    method: string,
+    params: object,
+    headers: object = {},
+    path = "/a2a/parrot",
+  ): Promise<Response> =>
+    visit.endpoint.send(path, {
+      method: "POST",
+      headers: { ...JSON_HEADERS, ...headers },
+      body: JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params }),
+    });
+  const rpc = async (...given: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
+    (await (await post(...given)).json()) as SimpleRpcResponse;
+  const create = async (query: string): Promise<string> =>
+    (await rpc("tasks/create", { skill: "repeat", input: { query } })).result.taskId;
+  const events = (taskId: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
+    visit.endpoint.send(`/a2a/parrot/tasks/${taskId}/events`, { method, headers });
+  const say = (text: string): object => ({ role: "user", parts: [{ kind: "text", text }] });
+
+  describe("the simple dialect", () => {
+    it("creates a task, at once, and shows it with its skill, its input and what came of it", async () => {
+      const input = { query: "echo hello", depth: "deep" };
+      const { id, result } = await rpc("tasks/create", { skill: "web_research", input });
+      expect(id).toBe("req_1");
+      expect(result).toMatchObject({ agentId: "parrot", skill: "web_research", input, status: "pending" });
+      await readNamedEvents(await events(result.taskId));
+      const seen = await rpc("tasks/get", { taskId: result.taskId });
+      expect(seen.result).toMatchObject({
+        taskId: result.taskId,
+        agentId: "parrot",
+        skill: "web_research",
+        input,
+        status: "completed",
+        artifacts: [{ artifactId: "a", parts: [{ kind: "text", text: "hello" }] }],
+      });
+      expect(seen.result["createdAt"]).toBe(result["createdAt"]);
+      expect(Number.isNaN(Date.parse(String(seen.result["updatedAt"])))).toBe(false);
+    });
+
+    it("answers the creation of a task while its agent is at work", async () => {
+      const taskId = await create("wait");
+      const { result } = await rpc("tasks/get", { taskId });
+      expect(["pending", "running"]).toContain(result.status);
+      // 0.3 knows the same task, and can cancel it.
+      const canceled = await rpc("tasks/cancel", { id: taskId });
+      expect(canceled.result).toMatchObject({ id: taskId });
+      expect((await rpc("tasks/get", { taskId })).result.status).toBe("cancelled");
+      expect((await readNamedEvents(await events(taskId))).at(-1)).toMatchObject({
+        name: "done",
+        data: { type: "done", status: "cancelled" },
+      });
+    });
+
+    it("tells a task's events from the first to the last, to whoever comes late too", async () => {
+      const taskId = await create("chunks 3");
+      const response = await events(taskId);
+      expect(response.headers.get("content-type")).toBe("text/event-stream");
+      const first = await readNamedEvents(response);
+      expect(first.map(({ name }) => name)).toEqual(
+        ["artifact", "artifact", "artifact", "done"].slice(-first.length),
+      );
+      expect(first.at(-1)).toMatchObject({
+        name: "done",
+        data: { type: "done", status: "completed", taskId },
+      });
+      const again = await readNamedEvents(await events(taskId));
+      expect(again).toEqual(first);
+      const last = again.at(-1)?.id ?? 0;
+      expect(
+        (await readNamedEvents(await events(taskId, { "last-event-id": String(last - 1) }))).map(
+          ({ name }) => name,
+        ),
+      ).toEqual(["done"]);
+      expect(await readNamedEvents(await events(taskId, { "last-event-id": String(last) }))).toEqual([]);
+    });
+
+    it("tells a failure as an error", async () => {
+      const told = await readNamedEvents(await events(await create("throw")));
+      expect(told.at(-1)).toMatchObject({ name: "error", data: { type: "error", status: "failed" } });
+      expect(JSON.stringify(told)).not.toContain("secret");
+    });
+
+    it("sends a message that has no id, and answers the task", async () => {
+      const sent = await rpc("message/send", {
+        message: say("echo hi"),
+        messageId: "msg_123",
+        thread: { threadId: "thread_abc" },
+      });
+      expect(sent.result).toMatchObject({
+        status: "completed",
+        thread: { threadId: "thread_abc" },
+        artifacts: [{ parts: [{ kind: "text", text: "hi" }] }],
+      });
+      expect(sent.result).not.toHaveProperty("kind");
+      expect(sent.result).not.toHaveProperty("skill");
+    });
+
+    it("goes on with a task that waits for input", async () => {
+      const asked = await rpc("message/send", { message: say("ask") });
+      expect(asked.result).toMatchObject({
+        status: "running",
+        waitingFor: "input",
+        message: { role: "agent", parts: [{ kind: "text", text: "what?" }] },
+      });
+      const { taskId } = asked.result;
+      const answered = await rpc("message/send", { message: say("echo that"), taskId });
+      expect(answered.result).toMatchObject({ taskId, status: "completed" });
+    });
+
+    it("streams named events without an envelope", async () => {
+      const response = await post(
+        "message/stream",
+        { message: say("chunks 2") },
+        { accept: "text/event-stream" },
+      );
+      expect(response.headers.get("content-type")).toBe("text/event-stream");
+      const told = await readNamedEvents(response);
+      expect(told.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
+      expect(told[0]).toMatchObject({
+        name: "artifact",
+        data: { artifactId: "a", parts: [{ kind: "text" }] },
+      });
+      expect(told.at(-1)?.data).toMatchObject({ status: "completed" });
+      const asked = await readNamedEvents(await post("message/stream", { message: say("ask") }));
+      expect(asked.map(({ name }) => name)).toEqual(["message", "done"]);
+      expect(asked[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
+    });
+
+    it("refuses with the guide's code for a task that is not there, and by path what is wrong", async () => {
+      const code = async (method: string, params: object): Promise<unknown> => {
+        const response = await post(method, params);
+        expect(response.headers.get("content-type")).toBe("application/json");
+        return ((await response.json()) as SimpleRpcResponse).error?.code;
+      };
+      expect(await code("tasks/get", { taskId: "nope" })).toBe(-32004);
+      expect(await code("tasks/create", { skill: "s" })).toBe(-32602);
+      const streamed = await post("message/stream", { message: { role: "user", parts: [{ kind: "text" }] } });
+      expect(await readNamedEvents(streamed)).toMatchObject([
+        { name: "error", data: { type: "error", code: -32602 } },
+      ]);
+      const missing = await events("nope");
+      expect([missing.status, await missing.json()]).toMatchObject([404, { error: { code: -32004 } }]);
+      const wrong = await events("nope", {}, "POST");
+      expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET"]);
+    });
+
+    it("keeps a task from everybody else [E13]", async () => {
+      const taskId = await create("echo x");
+      const path = "/a2a/silent";
+      expect((await rpc("tasks/get", { taskId }, {}, path)).error?.code).toBe(-32004);
+    });
+
+    it("is for requests that 0.3 does not take, and never for those of 1.0", async () => {
+      const { task } =
+        (await visit.callJsonRpc("SendMessage", { message: buildMessage("echo x") })).result ?? {};
+      const taskId = task?.id ?? "";
+      expect((await rpc("tasks/get", { taskId })).result).toMatchObject({ taskId });
+      expect((await rpc("tasks/get", { id: taskId })).result).toMatchObject({ id: taskId, kind: "task" });
+      expect((await rpc("tasks/get", { id: "nope" })).error?.code).toBe(-32001);
+      const v1 = { "a2a-version": "1.0" };
+      expect((await rpc("tasks/create", { skill: "s", input: {} }, v1)).error?.code).toBe(-32601);
+      expect((await rpc("tasks/get", { taskId }, v1)).error?.code).toBe(-32601);
+      const response = await events(taskId, v1);
+      expect([response.status, await response.json()]).toMatchObject([
+        404,
+        { error: { status: "NOT_FOUND" } },
+      ]);
+    });
+
+    it("gives a task also of an agent that answers without one", async () => {
+      const greeter: Agent = {
+        ...parrot,
+        respondsWith: "either",
+        async *execute() {
+          yield { message: { parts: [{ text: "hello" }] } };
+        },
+      };
+      const { endpoint: door } = await open({ greeter }, { store: "memory" });
+      const ask = async (method: string, params: object): Promise<Response> =>
+        door.send("/a2a/greeter", {
+          method: "POST",
+          headers: JSON_HEADERS,
+          body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+        });
+      const created = (await (
+        await ask("tasks/create", { skill: "s", input: {} })
+      ).json()) as SimpleRpcResponse;
+      const told = await readNamedEvents(
+        await door.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
+      );
+      expect(told).toMatchObject([
+        { name: "message", data: { role: "agent", parts: [{ kind: "text", text: "hello" }] } },
+        { name: "done", data: { status: "completed" } },
+      ]);
+      const sent = (await (await ask("message/send", { message: say("hi") })).json()) as SimpleRpcResponse;
+      expect(sent.result).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "hello" }] });
+      const streamed = await readNamedEvents(await ask("message/stream", { message: say("hi") }));
+      expect(streamed.map(({ name }) => name)).toEqual(["message", "done"]);
+      await door.close();
+    });
+
+    it("asks the root for the card of any agent", async () => {
+      const name = async (query: string): Promise<unknown> => {
+        const response = await visit.endpoint.send(`/.well-known/agent-card.json${query}`);
+        return response.ok ? ((await response.json()) as { name: string }).name : response.status;
+      };
+      expect(await name("?assistant_id=silent")).toBe("silent");
+      expect(await name("?assistant_id=parrot")).toBe("parrot");
+      expect(await name("?assistant_id=nobody")).toBe(404);
+      expect(await name("?other=silent")).toBe("parrot");
+    });
+
+    it("is not served where it is turned off", async () => {
+      const { endpoint: door } = await open(
+        { parrot, silent: parrot },
+        { store: "memory", simpleDialect: false },
+      );
+      const body = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tasks/create",
+        params: { skill: "s", input: {} },
+      });
+      const refused = await door.send("/", { method: "POST", headers: JSON_HEADERS, body });
+      expect(((await refused.json()) as SimpleRpcResponse).error?.code).toBe(-32601);
+      expect((await door.send("/tasks/nope/events")).status).toBe(404);
+      await door.close();
+    });
+  });
+}

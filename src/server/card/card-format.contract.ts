@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import type { ServerOptions } from "../index.ts";
+import { parrot, type TestEndpointFactory, type TestClient } from "../server.fixture.ts";
+
+const CARD_PATH = "/.well-known/agent-card.json";
+
+/** Which card readers of each version get, through whatever door. */
+export function defineCardFormatContract(visit: TestClient, open: TestEndpointFactory): void {
+  /** What the card is, by what only one version's has. */
+  async function shapeOf(response: Response): Promise<string> {
+    const card = (await response.json()) as object;
+    return ["supportedInterfaces" in card ? "v1" : "", "url" in card ? "v0.3" : ""].filter(Boolean).join("+");
+  }
+
+  async function shapes(
+    options: ServerOptions,
+  ): Promise<readonly [unversioned: string, v1: string, v03: string]> {
+    const { endpoint: door } = await open({ parrot }, { store: "memory", ...options });
+    const shape = async (headers: Record<string, string>): Promise<string> =>
+      shapeOf(await door.send(CARD_PATH, { headers }));
+    const told = [
+      await shape({}),
+      await shape({ "a2a-version": "1.0" }),
+      await shape({ "a2a-version": "0.3.0" }),
+    ] as const;
+    await door.close();
+    return told;
+  }
+
+  describe("the card of a server of two versions", () => {
+    it("is that of the version that is asked for, and both to those who ask for none [A-23, B-10]", async () => {
+      expect(await shapes({})).toEqual(["v1+v0.3", "v1", "v0.3"]);
+      expect(await shapes({ cardFormat: "v1" })).toEqual(["v1", "v1", "v0.3"]);
+      expect(await shapes({ cardFormat: "v0.3" })).toEqual(["v0.3", "v1", "v0.3"]);
+      expect(await shapes({ versions: ["1.0"] })).toEqual(["v1", "v1", "v1"]);
+      expect(await shapes({ versions: ["0.3"] })).toEqual(["v0.3", "v0.3", "v0.3"]);
+      expect(await shapeOf(await visit.endpoint.send(`${CARD_PATH}?A2A-Version=0.3`))).toBe("v0.3");
+    });
+
+    it("says that it varies, with a tag for each shape [A-21, A-23]", async () => {
+      const tags = await Promise.all(
+        [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }].map(async (headers) => {
+          const response = await visit.endpoint.send(CARD_PATH, { headers });
+          expect(response.headers.get("vary")).toBe("A2A-Version");
+          return response.headers.get("etag") ?? "";
+        }),
+      );
+      expect(new Set(tags).size).toBe(3);
+      const headers = { "a2a-version": "0.3", "if-none-match": tags[1] ?? "" };
+      expect((await visit.endpoint.send(CARD_PATH, { headers })).status).toBe(200);
+    });
+
+    it("names the interfaces of 0.3 where 0.3 looks for them, and is at the path from before it [V-19, V-21, V-22]", async () => {
+      for (const path of [CARD_PATH, "/.well-known/agent.json"]) {
+        const url = `${visit.endpoint.url}/a2a/parrot`;
+        const response = await visit.endpoint.send(path, { headers: { "a2a-version": "0.3" } });
+        expect(await response.json()).toMatchObject({
+          protocolVersion: "0.3.0",
+          name: "parrot",
+          description: "Repeats.",
+          version: "1.0.0",
+          url,
+          preferredTransport: "JSONRPC",
+          additionalInterfaces: [
+            { url, transport: "JSONRPC" },
+            { url, transport: "HTTP+JSON" },
+          ],
+          capabilities: { streaming: true },
+          defaultInputModes: ["text/plain"],
+          defaultOutputModes: ["text/plain"],
+          skills: [{ id: "repeat" }],
+        });
+      }
+    });
+  });
+}

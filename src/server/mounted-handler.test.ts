@@ -1,0 +1,112 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bearer } from "./auth/index.ts";
+import {
+  createServer,
+  type MountedHandler,
+  type CallerContext,
+  type Server,
+  type ServerOptions,
+} from "./index.ts";
+import { buildMessage, parrot } from "./server.fixture.ts";
+
+const reportedErrors: unknown[] = [];
+
+function createTestServer(beside: MountedHandler, options: ServerOptions = {}): Server {
+  const observer = { onError: ({ error }: { error: unknown }) => void reportedErrors.push(error) };
+  const server = createServer(
+    { parrot },
+    { store: "memory", mountedHandlers: [beside], observer, ...options },
+  );
+  onTestFinished(() => server.close());
+  return server;
+}
+
+const adaScheme = bearer({ tokens: { "the-token-of-ada": "ada" } });
+const ADA_HEADERS = { authorization: "Bearer the-token-of-ada" };
+
+const createRequest = (path: string, headers: Record<string, string> = {}): Request =>
+  new Request(`http://agents.test${path}`, { headers });
+
+/** Answers with what it is told to do once it is inside. */
+const createMountedHandler = (
+  work: (inside: CallerContext) => Promise<Response> | Response,
+): MountedHandler => ({
+  matchesPath: (path) => path === "/beside",
+  handle: async (_request, enter) => work(await enter()),
+});
+
+describe("what stands beside the agents", () => {
+  it("gets its paths, and nothing else", async () => {
+    const server = createTestServer({
+      matchesPath: (path) => path.startsWith("/page"),
+      handle: ({ url }) => Promise.resolve(new Response(url)),
+    });
+    expect(await (await server.fetch(createRequest("/page/a?b=c"))).text()).toBe(
+      "http://agents.test/page/a?b=c",
+    );
+    expect((await server.fetch(createRequest("/a2a"))).headers.get("content-type")).toBe("application/json");
+    expect((await server.fetch(createRequest("/elsewhere"))).status).toBe(404);
+  });
+
+  it("learns who asks by the server's authentication, and gets nobody past it", async () => {
+    const server = createTestServer(
+      createMountedHandler(({ caller }) => new Response(caller.principal)),
+      { authenticate: adaScheme },
+    );
+    expect(await (await server.fetch(createRequest("/beside", ADA_HEADERS))).text()).toBe("ada");
+    const refused = await server.fetch(
+      createRequest("/beside", { authorization: "Bearer another-token-of-no-one" }),
+    );
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, expect.any(String)]);
+    expect(reportedErrors).toEqual([]);
+  });
+
+  it("speaks with the agents as that caller, and needs no credentials any more", async () => {
+    const server = createTestServer(
+      createMountedHandler(({ url, fetch }) =>
+        fetch(
+          new Request(`${url}/a2a/parrot/message:send`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "a2a-version": "1.0" },
+            body: JSON.stringify({ message: buildMessage("echo hi") }),
+          }),
+        ),
+      ),
+      { authenticate: adaScheme },
+    );
+    const { task } = (await (await server.fetch(createRequest("/beside", ADA_HEADERS))).json()) as {
+      task: { id: string };
+    };
+    const version = { "a2a-version": "1.0" };
+    const owned = await server.fetch(
+      createRequest(`/a2a/parrot/tasks/${task.id}`, { ...ADA_HEADERS, ...version }),
+    );
+    expect(owned.status).toBe(200);
+    expect((await server.fetch(createRequest(`/a2a/parrot/tasks/${task.id}`, version))).status).toBe(401);
+  });
+
+  it("finds the agents inside, wherever the server is published", async () => {
+    const server = createTestServer(
+      createMountedHandler(({ url, fetch }) =>
+        fetch(new Request(`${url}/a2a/parrot/.well-known/agent-card.json`)),
+      ),
+      { publicUrl: "https://example.com/all" },
+    );
+    const card = (await (await server.fetch(createRequest("/beside"))).json()) as {
+      supportedInterfaces: { url: string }[];
+    };
+    expect(card.supportedInterfaces[0]?.url).toBe("http://localhost/a2a/parrot");
+  });
+
+  it("that falls over is told of to the owner, and says nothing of it to clients", async () => {
+    const server = createTestServer(
+      createMountedHandler(() => {
+        throw new Error("secret");
+      }),
+    );
+    const answer = await server.fetch(createRequest("/beside"));
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain("secret");
+    expect(reportedErrors.splice(0)).toMatchObject([{ message: "secret" }]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { FakeClock, flushEventLoop } from "../../engine/engine.fixture.ts";
+import { DnsLookupQueue } from "./dns-lookup-queue.ts";
+
+/** A resolver that answers when the test says so. */
+class FakeResolver {
+  readonly requestedHostnames: string[] = [];
+  #pendingAnswers = new Map<string, (addresses: readonly string[]) => void>();
+
+  readonly resolve = (hostname: string): Promise<readonly string[]> => {
+    this.requestedHostnames.push(hostname);
+    return new Promise((resolve) => this.#pendingAnswers.set(hostname, resolve));
+  };
+
+  resolvePending(hostname: string): void {
+    this.#pendingAnswers.get(hostname)?.(["1.1.1.1"]);
+  }
+}
+
+function createQueue(options: { most?: number } = {}): {
+  lookups: DnsLookupQueue;
+  resolver: FakeResolver;
+  clock: FakeClock;
+} {
+  const resolver = new FakeResolver();
+  const clock = new FakeClock();
+  return { resolver, clock, lookups: new DnsLookupQueue({ resolve: resolver.resolve, clock, ...options }) };
+}
+
+describe("names", () => {
+  it("are looked up two at once, the others after them [E14, I-09]", async () => {
+    const { lookups, resolver, clock } = createQueue();
+    const found = ["a", "b", "c", "d"].map((name) => lookups.resolve(name));
+    expect(resolver.requestedHostnames).toEqual(["a", "b"]);
+    resolver.resolvePending("b");
+    await flushEventLoop();
+    expect(resolver.requestedHostnames).toEqual(["a", "b", "c"]);
+    for (const name of ["a", "c"]) resolver.resolvePending(name);
+    await flushEventLoop();
+    resolver.resolvePending("d");
+    expect(await Promise.all(found)).toEqual([1, 2, 3, 4].map(() => ["1.1.1.1"]));
+    expect(clock.pendingCount).toBe(0);
+  });
+
+  it("that hang are given up, and keep their places until they are answered all the same [E14]", async () => {
+    const { lookups, resolver, clock } = createQueue();
+    const hanging = ["a", "b", "c"].map((name) => lookups.resolve(name).catch(String));
+    clock.advance(5000);
+    expect(await Promise.all(hanging)).toEqual(
+      ["a", "b", "c"].map((name) => `Error: ${name} was not resolved in 5000 ms`),
+    );
+    const later = lookups.resolve("d");
+    expect(resolver.requestedHostnames).toEqual(["a", "b"]);
+    resolver.resolvePending("a");
+    await flushEventLoop();
+    // Nobody waits for "c" any more.
+    expect(resolver.requestedHostnames).toEqual(["a", "b", "d"]);
+    resolver.resolvePending("d");
+    expect(await later).toEqual(["1.1.1.1"]);
+  });
+
+  it("are looked up once for all who ask meanwhile, and anew for whoever asks later", async () => {
+    const { lookups, resolver } = createQueue();
+    const both = [lookups.resolve("a"), lookups.resolve("a")];
+    resolver.resolvePending("a");
+    await Promise.all(both);
+    expect(resolver.requestedHostnames).toEqual(["a"]);
+    void lookups.resolve("a");
+    expect(resolver.requestedHostnames).toEqual(["a", "a"]);
+  });
+
+  it("that can not be resolved are none, and past the bound none is looked up [E14]", async () => {
+    const failing = new DnsLookupQueue({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
+    await expect(failing.resolve("a")).rejects.toThrow("ENOTFOUND");
+    const { lookups } = createQueue({ most: 2 });
+    void lookups.resolve("a");
+    void lookups.resolve("b");
+    await expect(lookups.resolve("c")).rejects.toThrow("too many names");
+  });
+});

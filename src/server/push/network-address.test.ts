@@ -1,0 +1,170 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { getBareHostname, HostList, isPublicAddress } from "./network-address.ts";
+
+const arbitraryIpv4 = (a: number[][]): fc.Arbitrary<string> =>
+  fc
+    .tuple(...a.map(([low = 0, high = low]) => fc.integer({ min: low, max: high })))
+    .map((four) => four.join("."));
+const ANY_OCTET = [0, 255];
+
+/** What is written with spaces between. */
+function splitWords(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
+
+/** The networks of I-09 and those of the IANA registry, each as a source of its addresses. */
+const PRIVATE_IPV4_ARBITRARIES: Record<string, fc.Arbitrary<string>> = {
+  "0.0.0.0/8": arbitraryIpv4([[0], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
+  "10.0.0.0/8": arbitraryIpv4([[10], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
+  "100.64.0.0/10": arbitraryIpv4([[100], [64, 127], ANY_OCTET, ANY_OCTET]),
+  "127.0.0.0/8": arbitraryIpv4([[127], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
+  "169.254.0.0/16": arbitraryIpv4([[169], [254], ANY_OCTET, ANY_OCTET]),
+  "172.16.0.0/12": arbitraryIpv4([[172], [16, 31], ANY_OCTET, ANY_OCTET]),
+  "192.0.0.0/24": arbitraryIpv4([[192], [0], [0], ANY_OCTET]),
+  "192.0.2.0/24": arbitraryIpv4([[192], [0], [2], ANY_OCTET]),
+  "192.168.0.0/16": arbitraryIpv4([[192], [168], ANY_OCTET, ANY_OCTET]),
+  "198.18.0.0/15": arbitraryIpv4([[198], [18, 19], ANY_OCTET, ANY_OCTET]),
+  "198.51.100.0/24": arbitraryIpv4([[198], [51], [100], ANY_OCTET]),
+  "203.0.113.0/24": arbitraryIpv4([[203], [0], [113], ANY_OCTET]),
+  "multicast, reserved and broadcast": arbitraryIpv4([[224, 255], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
+};
+const privateIpv4Arbitrary = fc.oneof(...Object.values(PRIVATE_IPV4_ARBITRARIES));
+
+/** The neighbours of private networks are public. */
+const PUBLIC_IPV4_ADDRESSES = splitWords(`
+  1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255
+  169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0
+  223.255.255.255 8.8.8.8 1.1.1.1
+`);
+
+const toHexGroups = (address: string): string => {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split(".").map(Number);
+  return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+};
+
+/** Ways to write an IPv4 address as one of IPv6. */
+const IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
+  "mapped, dotted": (v4) => `::ffff:${v4}`,
+  mapped: (v4) => `::ffff:${toHexGroups(v4)}`,
+  "mapped, in full": (v4) => `0:0:0:0:0:FFFF:${v4}`,
+  NAT64: (v4) => `64:ff9b::${toHexGroups(v4)}`,
+  "NAT64, dotted": (v4) => `64:ff9b::${v4}`,
+};
+/** Those that no network needs today: refused whatever is inside. */
+const LEGACY_IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
+  compatible: (v4) => `::${v4}`,
+  translated: (v4) => `::ffff:0:${v4}`,
+  "6to4": (v4) => `2002:${toHexGroups(v4)}::1`,
+  Teredo: (v4) => `2001:0:${toHexGroups(v4)}::1`,
+  "local NAT64": (v4) => `64:ff9b:1::${v4}`,
+};
+
+describe("an IPv4 address", () => {
+  it.each(Object.entries(PRIVATE_IPV4_ARBITRARIES))("in %s is private [I-09]", (_, addresses) => {
+    fc.assert(
+      fc.property(addresses, (address) => {
+        expect(isPublicAddress(address)).toBe(false);
+      }),
+    );
+  });
+
+  it.each(PUBLIC_IPV4_ADDRESSES)("such as %s is public", (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  });
+});
+
+describe("an IPv6 address", () => {
+  it.each(Object.entries(IPV4_IN_IPV6_FORMS))(
+    "that is an IPv4 address (%s) is what that is [I-09]",
+    (_, write) => {
+      fc.assert(
+        fc.property(privateIpv4Arbitrary, (address) => {
+          expect(isPublicAddress(write(address))).toBe(false);
+        }),
+      );
+      for (const address of PUBLIC_IPV4_ADDRESSES) expect(isPublicAddress(write(address))).toBe(true);
+    },
+  );
+
+  it.each(Object.entries(LEGACY_IPV4_IN_IPV6_FORMS))(
+    "that hides an IPv4 address (%s) is refused [I-09]",
+    (_, write) => {
+      for (const address of [...PUBLIC_IPV4_ADDRESSES, "127.0.0.1", "10.0.0.1"])
+        expect(isPublicAddress(write(address))).toBe(false);
+    },
+  );
+
+  it.each(
+    splitWords(`
+      :: ::1 0:0:0:0:0:0:0:1 ::2 100::1 fc00::1 fdff:ffff::1 fe80::1 febf::1 fec0::1 ff02::1 fe80::1%eth0
+      ::1%lo 2606:4700::1111%eth0 2001:db8::1 2001:2::1 2001:10::1 3fff::1 5f00::1 4000::1 1fff::1 e000::1
+    `),
+  )("such as %s is private [I-09]", (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  it.each(["2606:4700::1111", "2001:4860:4860::8888", "2a00:1450:4001::1", "2001:200::1", "3ffe::1"])(
+    "such as %s is public",
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+});
+
+it("what is no address is not public", () => {
+  for (const text of ["", "localhost", "1.1.1", "1.1.1.1.1", "0x7f.1", "1.1.1.256", "[::1]", "example.com"])
+    expect(isPublicAddress(text)).toBe(false);
+  fc.assert(fc.property(fc.string(), (text) => typeof isPublicAddress(text) === "boolean"));
+});
+
+it("a URL's host is an address however that is written [I-09]", () => {
+  const loopback = [
+    "127.0.0.1",
+    "2130706433",
+    "0x7f000001",
+    "0177.0.0.1",
+    "0x7f.1",
+    "127.1",
+    "127.0.0.1.",
+    "１２７.0.0.1",
+  ];
+  for (const host of loopback) expect(getBareHostname(new URL(`http://${host}:80/`))).toBe("127.0.0.1");
+  expect(getBareHostname(new URL("http://[::FFFF:7f00:1]/"))).toBe("::ffff:7f00:1");
+  expect(getBareHostname(new URL("http://LocalHost./"))).toBe("localhost");
+});
+
+describe("a list of hosts", () => {
+  it("has names, names below one, addresses and networks", () => {
+    const list = new HostList([
+      "hooks.example.com",
+      "*.Example.ORG.",
+      "10.1.0.0/16",
+      "192.168.1.1",
+      "fd00::/8",
+      "[::1]",
+    ]);
+    const names = ["hooks.example.com", "a.example.org", "a.b.example.org"];
+    expect(names.filter((name) => list.hasName(name))).toEqual(names);
+    for (const name of ["example.com", "x.hooks.example.com", "example.org", "badexample.org", "10.1.0.1"])
+      expect(list.hasName(name)).toBe(false);
+    const addresses = ["10.1.2.3", "192.168.1.1", "fd12::1", "::1"];
+    expect(addresses.filter((address) => list.hasAddress(address))).toEqual(addresses);
+    for (const address of ["10.2.0.1", "192.168.1.2", "fe80::1", "::2", "hooks.example.com"])
+      expect(list.hasAddress(address)).toBe(false);
+  });
+
+  it.each([
+    "",
+    "*",
+    "*.",
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "10.0.0.0/8/8",
+    "example.com/path",
+    "http://example.com",
+    "a b",
+  ])("refuses %j", (entry) => {
+    expect(() => new HostList([entry])).toThrow("names no hosts");
+  });
+});
