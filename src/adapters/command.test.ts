@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Agent, AgentEvent, Run } from "../engine/index.ts";
-import { splitCommand } from "./command-line.ts";
+import { splitCommand } from "./split-command.ts";
 import { command, type CommandOptions } from "./index.ts";
 
 /** A command that runs `program`, which may use `write(text)`. */
-function node(program: string): string[] {
+function buildNodeCommand(program: string): string[] {
   return [process.execPath, "-e", `const write = (text) => process.stdout.write(text); ${program}`];
 }
 
-function runOf(text: string, signal: AbortSignal = new AbortController().signal): Run {
+function createRun(text: string, signal: AbortSignal = new AbortController().signal): Run {
   const message = { messageId: "m-1", role: "ROLE_USER" as const, parts: [{ text }] };
   return {
     taskId: "task-1",
@@ -23,22 +23,22 @@ function runOf(text: string, signal: AbortSignal = new AbortController().signal)
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},
-    version: "1.0",
+    protocolVersion: "1.0",
     extensions: [],
-    referenced: () => Promise.resolve([]),
-    waiting: () => Promise.resolve([]),
+    loadReferencedTasks: () => Promise.resolve([]),
+    listInterruptedTasks: () => Promise.resolve([]),
     signal,
   };
 }
 
-async function outcome(
+async function runCommand(
   line: string | string[],
   text = "",
   options: CommandOptions = {},
 ): Promise<{ text: string; failure: string | undefined }> {
   let said = "";
   let failure: string | undefined;
-  for await (const event of command(line, options).execute(runOf(text))) {
+  for await (const event of command(line, options).execute(createRun(text))) {
     if ("artifact" in event)
       said += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
     else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
@@ -50,46 +50,46 @@ async function outcome(
 
 describe("a command as an agent", () => {
   it("reads the message and answers with its output", async () => {
-    expect(await outcome("cat", "naïve 😀\n")).toEqual({ text: "naïve 😀\n", failure: undefined });
+    expect(await runCommand("cat", "naïve 😀\n")).toEqual({ text: "naïve 😀\n", failure: undefined });
   });
 
   it("can read the whole message as JSON and finds the task in its environment", async () => {
-    const program = node(`
+    const program = buildNodeCommand(`
       let input = ""; process.stdin.on("data", (part) => (input += part)).on("end", () =>
         write(JSON.parse(input).messageId + " " + process.env.A2A_TASK_ID + " " + process.env.A2A_CONTEXT_ID + " " + process.env.MORE));`);
-    const { text } = await outcome(program, "hi", { stdin: "message", env: { MORE: "more" } });
+    const { text } = await runCommand(program, "hi", { stdin: "message", env: { MORE: "more" } });
     expect(text).toBe("m-1 task-1 context-1 more");
   });
 
   it("never lets the message reach the command line or a shell", async () => {
     const text = "$(echo pwned) `echo pwned`; echo pwned";
-    expect(await outcome("cat -", text)).toEqual({ text, failure: undefined });
-    expect(await outcome("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
+    expect(await runCommand("cat -", text)).toEqual({ text, failure: undefined });
+    expect(await runCommand("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
   });
 
   it("streams: output is said while the command still runs", async () => {
     const abort = new AbortController();
-    const agent = command(node(`write("ready"); setInterval(() => {}, 1000);`));
-    const events = begin(agent, abort);
+    const agent = command(buildNodeCommand(`write("ready"); setInterval(() => {}, 1000);`));
+    const events = startAgent(agent, abort);
     expect((await events.next()).value).toMatchObject({ artifact: { parts: [{ text: "ready" }] } });
     abort.abort();
     await expect(events.next()).rejects.toThrow("aborted");
   });
 
   it("keeps a character whole that two chunks share", async () => {
-    const program = node(`
+    const program = buildNodeCommand(`
       const bytes = Buffer.from("é😀");
       let at = 0;
       const next = () => { if (at < bytes.length) process.stdout.write(bytes.subarray(at, ++at), () => setTimeout(next, 5)); };
       next();`);
-    expect((await outcome(program)).text).toBe("é😀");
+    expect((await runCommand(program)).text).toBe("é😀");
   });
 
   it("fails with the exit code and the last lines of standard error", async () => {
-    const program = node(
+    const program = buildNodeCommand(
       `write("partial"); for (let i = 1; i <= 20; i++) console.error("line " + i); process.exitCode = 3;`,
     );
-    const { text, failure } = await outcome(program);
+    const { text, failure } = await runCommand(program);
     expect(text).toBe("partial");
     expect(failure).toContain("exited with code 3.");
     expect(failure).toContain("line 11\n");
@@ -98,24 +98,24 @@ describe("a command as an agent", () => {
   });
 
   it("fails when it is ended by a signal", async () => {
-    expect((await outcome(node(`process.kill(process.pid, "SIGKILL")`))).failure).toContain(
+    expect((await runCommand(buildNodeCommand(`process.kill(process.pid, "SIGKILL")`))).failure).toContain(
       "ended by SIGKILL",
     );
   });
 
   it("fails when there is no such program", async () => {
-    expect((await outcome("no-such-program-here")).failure).toContain("no such program");
+    expect((await runCommand("no-such-program-here")).failure).toContain("no such program");
   });
 
   it("does not mind a command that ignores its input", async () => {
-    expect(await outcome(["echo", "done"], "x".repeat(1_000_000))).toEqual({
+    expect(await runCommand(["echo", "done"], "x".repeat(1_000_000))).toEqual({
       text: "done\n",
       failure: undefined,
     });
   });
 
   it("stops a command that writes more than is allowed", async () => {
-    const { text, failure } = await outcome("yes", "", { maxOutputBytes: 100_000 });
+    const { text, failure } = await runCommand("yes", "", { maxOutputBytes: 100_000 });
     expect(text.length).toBeLessThanOrEqual(100_000);
     expect(failure).toContain("more than 100000 bytes");
   });
@@ -123,7 +123,7 @@ describe("a command as an agent", () => {
   it("cancel stops the whole process group", async () => {
     const abort = new AbortController();
     // The shell's child holds the output open, so the turn ends only when it is stopped too.
-    const events = begin(command("sleep 1000 & echo ready; wait", { shell: true }), abort);
+    const events = startAgent(command("sleep 1000 & echo ready; wait", { shell: true }), abort);
     await events.next();
     abort.abort();
     await expect(events.next()).rejects.toThrow("aborted");
@@ -131,8 +131,10 @@ describe("a command as an agent", () => {
 
   it("kills what does not listen to SIGTERM after the grace", async () => {
     const abort = new AbortController();
-    const program = node(`process.on("SIGTERM", () => {}); write("ready"); setInterval(() => {}, 1000);`);
-    const events = begin(command(program, { killGraceMs: 50 }), abort);
+    const program = buildNodeCommand(
+      `process.on("SIGTERM", () => {}); write("ready"); setInterval(() => {}, 1000);`,
+    );
+    const events = startAgent(command(program, { killGraceMs: 50 }), abort);
     await events.next();
     abort.abort();
     await expect(events.next()).rejects.toThrow("aborted");
@@ -142,7 +144,7 @@ describe("a command as an agent", () => {
     const marker = join(await mkdtemp(join(tmpdir(), "colloquy-")), "started");
     const abort = new AbortController();
     abort.abort();
-    const events = begin(command(["touch", marker]), abort);
+    const events = startAgent(command(["touch", marker]), abort);
     await expect(events.next()).rejects.toThrow("aborted");
     expect(existsSync(marker)).toBe(false);
   });
@@ -171,6 +173,6 @@ describe("splitting a command line", () => {
   });
 });
 
-function begin(agent: Agent, abort: AbortController): AsyncIterator<AgentEvent> {
-  return agent.execute(runOf("", abort.signal))[Symbol.asyncIterator]();
+function startAgent(agent: Agent, abort: AbortController): AsyncIterator<AgentEvent> {
+  return agent.execute(createRun("", abort.signal))[Symbol.asyncIterator]();
 }

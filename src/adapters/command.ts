@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import { splitCommand } from "./command-line.ts";
+import { splitCommand } from "./split-command.ts";
 import { agent } from "./generator.ts";
-import { failed, type Said } from "./say.ts";
+import { failed, type AgentYield } from "./agent-yield.ts";
 
 export interface CommandOptions extends Partial<AgentDescription> {
   /** Run the command line with `/bin/sh -c`, for pipes and redirections. Default: no shell. */
@@ -20,8 +20,8 @@ export interface CommandOptions extends Partial<AgentDescription> {
   killGraceMs?: number;
 }
 
-const STDERR_KEPT = 4096;
-const STDERR_LINES = 10;
+const MAX_STDERR_BYTES = 4096;
+const MAX_STDERR_LINES = 10;
 
 /**
  * A command as an agent, started anew for every message: its standard input is the message, its standard output is
@@ -34,7 +34,7 @@ const STDERR_LINES = 10;
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, ...description } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
-  const [program, ...args] = wordsOf(line, shell ?? false);
+  const [program, ...args] = buildArgv(line, shell ?? false);
   // Callers learn the name of the program, not its arguments.
   const name = shell ? "shell" : basename(program);
   return agent(
@@ -45,7 +45,7 @@ export function command(line: string | readonly string[], options: CommandOption
       ...(stdin === "message" ? {} : { defaultInputModes: ["text/plain"] }),
       ...description,
     },
-    async function* (run): AsyncGenerator<Said, void> {
+    async function* (run): AsyncGenerator<AgentYield, void> {
       run.signal.throwIfAborted();
       const child = spawn(program, args, {
         cwd,
@@ -54,15 +54,15 @@ export function command(line: string | readonly string[], options: CommandOption
         detached: true,
         windowsHide: true,
       });
-      const stop = stopperOf(child, killGraceMs ?? 5000);
+      const stop = createProcessStopper(child, killGraceMs ?? 5000);
       run.signal.addEventListener("abort", stop);
-      const ended = endOf(child);
-      const complaint = lastLinesOf(child);
-      write(child, stdin === "message" ? `${JSON.stringify(run.message)}\n` : run.text);
+      const ended = waitForExit(child);
+      const complaint = captureStderrTail(child);
+      writeStdin(child, stdin === "message" ? `${JSON.stringify(run.message)}\n` : run.text);
       try {
         const decoder = new TextDecoder();
         let room = limit;
-        for await (const chunk of outputOf(child)) {
+        for await (const chunk of readStdout(child)) {
           room -= chunk.length;
           if (room < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
           // A character that is cut by a chunk's border waits for its rest.
@@ -80,15 +80,15 @@ export function command(line: string | readonly string[], options: CommandOption
   );
 }
 
-function wordsOf(line: string | readonly string[], shell: boolean): [string, ...string[]] {
+function buildArgv(line: string | readonly string[], shell: boolean): [string, ...string[]] {
   if (shell) return ["/bin/sh", "-c", typeof line === "string" ? line : line.join(" ")];
   const [program, ...args] = typeof line === "string" ? splitCommand(line) : line;
   if (program === undefined) throw new TypeError("The command is empty: name a program, for example `jq .`.");
   return [program, ...args];
 }
 
-/** Standard output as it comes; its own errors end it, since `endOf` tells what happened. */
-async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
+/** Standard output as it comes; its own errors end it, since `waitForExit` tells what happened. */
+async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;
   } catch {
@@ -97,7 +97,7 @@ async function* outputOf(child: ChildProcess): AsyncGenerator<Uint8Array, void> 
 }
 
 /** How the command ended, for people; undefined when all went well. Never rejects. */
-function endOf(child: ChildProcess): Promise<string | undefined> {
+function waitForExit(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       resolve(
@@ -114,22 +114,22 @@ function endOf(child: ChildProcess): Promise<string | undefined> {
 }
 
 /** Keeps the end of standard error, and answers its last lines. */
-function lastLinesOf(child: ChildProcess): () => string {
+function captureStderrTail(child: ChildProcess): () => string {
   let kept = Buffer.alloc(0);
   child.stderr?.on("data", (chunk: Buffer) => {
-    kept = Buffer.concat([kept, chunk]).subarray(-STDERR_KEPT);
+    kept = Buffer.concat([kept, chunk]).subarray(-MAX_STDERR_BYTES);
   });
-  return () => kept.toString("utf8").trim().split("\n").slice(-STDERR_LINES).join("\n");
+  return () => kept.toString("utf8").trim().split("\n").slice(-MAX_STDERR_LINES).join("\n");
 }
 
-function write(child: ChildProcess, input: string): void {
+function writeStdin(child: ChildProcess, input: string): void {
   // A command need not read its input (`date` does not), and then the pipe breaks.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);
 }
 
 /** SIGTERM to the process group, and SIGKILL to what is left after the grace; nothing once all of it has ended. */
-function stopperOf(child: ChildProcess, graceMs: number): () => void {
+function createProcessStopper(child: ChildProcess, graceMs: number): () => void {
   let stopping = child.pid === undefined;
   let kill: NodeJS.Timeout | undefined;
   child.once("close", () => {
@@ -139,12 +139,12 @@ function stopperOf(child: ChildProcess, graceMs: number): () => void {
   return () => {
     if (stopping) return;
     stopping = true;
-    signalGroup(child, "SIGTERM");
-    kill = setTimeout(() => signalGroup(child, "SIGKILL"), graceMs);
+    signalProcessGroup(child, "SIGTERM");
+    kill = setTimeout(() => signalProcessGroup(child, "SIGKILL"), graceMs);
   };
 }
 
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+function signalProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (process.platform === "win32") child.kill(signal);
     else process.kill(-(child.pid as number), signal);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, Run } from "../engine/index.ts";
-import { fold, isRefusal, type Message, type Task } from "../protocol/index.ts";
+import { fold, isEventRefusal, type Message, type Task } from "../protocol/index.ts";
 import {
   agent,
   artifact,
@@ -11,66 +11,73 @@ import {
   inputRequired,
   reply,
   status,
-  type Work,
+  type AgentGenerator,
 } from "./index.ts";
 
-const about = { name: "Test Agent", description: "For tests" };
+const agentDescription = { name: "Test Agent", description: "For tests" };
 
-async function say(work: Work, run: Run = fakeRun("hi")): Promise<AgentEvent[]> {
+async function collectAgentEvents(
+  work: AgentGenerator,
+  run: Run = createFakeRun("hi"),
+): Promise<AgentEvent[]> {
   const events: AgentEvent[] = [];
-  for await (const event of agent(about, work).execute(run)) events.push(event);
+  for await (const event of agent(agentDescription, work).execute(run)) events.push(event);
   return events;
 }
 
-function begin(work: Work): AsyncIterator<AgentEvent> {
-  return agent(about, work).execute(fakeRun("hi"))[Symbol.asyncIterator]();
+function startAgent(work: AgentGenerator): AsyncIterator<AgentEvent> {
+  return agent(agentDescription, work).execute(createFakeRun("hi"))[Symbol.asyncIterator]();
 }
 
-function pause(): Promise<void> {
+function waitForImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-const text = (value: string) => [{ text: value }];
+const createTextParts = (value: string) => [{ text: value }];
 
 describe("what a generator yields", () => {
   it("strings become one artifact: created, grown, and closed by the last", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "a";
       yield "b";
       yield "c";
     });
     expect(events).toEqual([
-      { artifact: { artifactId: "answer", parts: text("a") } },
-      { artifact: { artifactId: "answer", parts: text("b") }, append: true },
-      { artifact: { artifactId: "answer", parts: text("c") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "answer", parts: createTextParts("a") } },
+      { artifact: { artifactId: "answer", parts: createTextParts("b") }, append: true },
+      { artifact: { artifactId: "answer", parts: createTextParts("c") }, append: true, lastChunk: true },
     ]);
   });
 
   it("a single string is a whole artifact in one event", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "all";
     });
-    expect(events).toEqual([{ artifact: { artifactId: "answer", parts: text("all") }, lastChunk: true }]);
+    expect(events).toEqual([
+      { artifact: { artifactId: "answer", parts: createTextParts("all") }, lastChunk: true },
+    ]);
   });
 
   it("a chunk is handed on while the generator waits for its next one", async () => {
     const gate = Promise.withResolvers<void>();
-    const events = begin(async function* () {
+    const events = startAgent(async function* () {
       yield "first";
       await gate.promise;
       yield "second";
-      await pause();
+      await waitForImmediate();
     });
 
-    expect((await events.next()).value).toEqual({ artifact: { artifactId: "answer", parts: text("first") } });
+    expect((await events.next()).value).toEqual({
+      artifact: { artifactId: "answer", parts: createTextParts("first") },
+    });
     gate.resolve();
     expect((await events.next()).value).toEqual({
-      artifact: { artifactId: "answer", parts: text("second") },
+      artifact: { artifactId: "answer", parts: createTextParts("second") },
       append: true,
     });
     // It did not know that it was the last; an empty text closes the artifact and adds nothing to it.
     expect((await events.next()).value).toEqual({
-      artifact: { artifactId: "answer", parts: text("") },
+      artifact: { artifactId: "answer", parts: createTextParts("") },
       append: true,
       lastChunk: true,
     });
@@ -78,33 +85,35 @@ describe("what a generator yields", () => {
   });
 
   it("empty strings say nothing", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "";
       yield "a";
       yield "";
     });
-    expect(events).toEqual([{ artifact: { artifactId: "answer", parts: text("a") }, lastChunk: true }]);
+    expect(events).toEqual([
+      { artifact: { artifactId: "answer", parts: createTextParts("a") }, lastChunk: true },
+    ]);
   });
 
   it("a status stands where it was said, between the chunks", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "a";
       yield status("Searching…");
       yield "b";
     });
     expect(events).toEqual([
-      { artifact: { artifactId: "answer", parts: text("a") } },
-      { status: { state: "TASK_STATE_WORKING", message: { parts: text("Searching…") } } },
-      { artifact: { artifactId: "answer", parts: text("b") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "answer", parts: createTextParts("a") } },
+      { status: { state: "TASK_STATE_WORKING", message: { parts: createTextParts("Searching…") } } },
+      { artifact: { artifactId: "answer", parts: createTextParts("b") }, append: true, lastChunk: true },
     ]);
   });
 
   it("files and data are parts of the answer", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield data({ rows: 2 });
       yield file(new URL("https://example.com/a.png"), { mediaType: "image/png" });
     });
-    expect(folded(events).artifacts).toEqual([
+    expect(foldEvents(events).artifacts).toEqual([
       {
         artifactId: "answer",
         parts: [{ data: { rows: 2 } }, { url: "https://example.com/a.png", mediaType: "image/png" }],
@@ -113,7 +122,7 @@ describe("what a generator yields", () => {
   });
 
   it("an artifact of its own is whole, and the answer goes on around it", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "see ";
       yield artifact({ name: "report.md" }, "# Report", data(1));
       yield "the report";
@@ -122,29 +131,29 @@ describe("what a generator yields", () => {
       artifact: { artifactId: "report.md", name: "report.md", parts: [{ text: "# Report" }, { data: 1 }] },
       lastChunk: true,
     });
-    expect(folded(events).artifacts?.map((it) => it.parts)).toEqual([
-      text("see the report"),
+    expect(foldEvents(events).artifacts?.map((it) => it.parts)).toEqual([
+      createTextParts("see the report"),
       [{ text: "# Report" }, { data: 1 }],
     ]);
   });
 
   it("chunks grow a named artifact, which is closed where it says so or at the end", async () => {
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield chunk({ id: "log", name: "Log" }, "one ");
       yield chunk({ id: "other", last: true }, "whole");
       yield chunk("log", "two");
     });
     expect(events).toEqual([
-      { artifact: { artifactId: "log", name: "Log", parts: text("one ") } },
-      { artifact: { artifactId: "other", parts: text("whole") }, lastChunk: true },
-      { artifact: { artifactId: "log", parts: text("two") }, append: true, lastChunk: true },
+      { artifact: { artifactId: "log", name: "Log", parts: createTextParts("one ") } },
+      { artifact: { artifactId: "other", parts: createTextParts("whole") }, lastChunk: true },
+      { artifact: { artifactId: "log", parts: createTextParts("two") }, append: true, lastChunk: true },
     ]);
   });
 
   it("a question ends the turn: the answer is closed, cleanup runs, nothing after it does", async () => {
     let cleaned = false;
     let reached = false;
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       try {
         yield "Let me see. ";
         yield inputRequired("Which city?");
@@ -154,45 +163,45 @@ describe("what a generator yields", () => {
       }
     });
     expect(events).toEqual([
-      { artifact: { artifactId: "answer", parts: text("Let me see. ") }, lastChunk: true },
-      { status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: text("Which city?") } } },
+      { artifact: { artifactId: "answer", parts: createTextParts("Let me see. ") }, lastChunk: true },
+      { status: { state: "TASK_STATE_INPUT_REQUIRED", message: { parts: createTextParts("Which city?") } } },
     ]);
     expect({ cleaned, reached }).toEqual({ cleaned: true, reached: false });
   });
 
   it("authRequired and reply are the events of the port", async () => {
     expect(
-      await say(async function* () {
+      await collectAgentEvents(async function* () {
         yield authRequired("Log in at https://example.com");
       }),
     ).toEqual([
       {
         status: {
           state: "TASK_STATE_AUTH_REQUIRED",
-          message: { parts: text("Log in at https://example.com") },
+          message: { parts: createTextParts("Log in at https://example.com") },
         },
       },
     ]);
     expect(
-      await say(async function* () {
+      await collectAgentEvents(async function* () {
         yield reply("Hi", data(1));
       }),
     ).toEqual([{ message: { parts: [{ text: "Hi" }, { data: 1 }] } }]);
   });
 
   it("what was said before a throw is said, then the error comes", async () => {
-    const events = begin(async function* () {
+    const events = startAgent(async function* () {
       yield "so far";
       throw new Error("broken");
     });
     expect((await events.next()).value).toEqual({
-      artifact: { artifactId: "answer", parts: text("so far") },
+      artifact: { artifactId: "answer", parts: createTextParts("so far") },
     });
     await expect(events.next()).rejects.toThrow("broken");
   });
 
   it("what cannot be said is named in the error", async () => {
-    const events = begin(async function* () {
+    const events = startAgent(async function* () {
       yield 42 as unknown as string;
     });
     await expect(events.next()).rejects.toThrow("The agent yielded 42; yield text, a part or an event.");
@@ -200,15 +209,15 @@ describe("what a generator yields", () => {
 
   it("a reader that leaves runs the generator's cleanup", async () => {
     let cleaned = false;
-    const events = agent(about, async function* () {
+    const events = agent(agentDescription, async function* () {
       try {
         yield "a";
-        await pause();
+        await waitForImmediate();
         yield "b";
       } finally {
         cleaned = true;
       }
-    }).execute(fakeRun("hi"));
+    }).execute(createFakeRun("hi"));
     for await (const _ of events) break;
     expect(cleaned).toBe(true);
   });
@@ -216,8 +225,8 @@ describe("what a generator yields", () => {
 
 describe("what a generator is given", () => {
   it("the text of the message, the conversation, and the run", async () => {
-    const run = fakeRun("Hello");
-    const events = await say(async function* ({ text, message, history, taskId, signal }) {
+    const run = createFakeRun("Hello");
+    const events = await collectAgentEvents(async function* ({ text, message, history, taskId, signal }) {
       yield data({ text, same: message === history.at(-1), taskId, aborted: signal.aborted });
     }, run);
     expect(events).toMatchObject([
@@ -226,9 +235,9 @@ describe("what a generator is given", () => {
   });
 
   it("a name for its answer that earlier turns have not used", async () => {
-    const run = fakeRun("again");
+    const run = createFakeRun("again");
     run.task.artifacts = [{ artifactId: "answer", parts: [] }];
-    const events = await say(async function* () {
+    const events = await collectAgentEvents(async function* () {
       yield "second";
     }, run);
     expect(events).toMatchObject([{ artifact: { artifactId: "answer-2" } }]);
@@ -244,7 +253,7 @@ describe("what an agent says of itself", () => {
   });
 
   it("has a skill even when none is named", () => {
-    expect(agent(about, async function* () {}).describe()).toMatchObject({
+    expect(agent(agentDescription, async function* () {}).describe()).toMatchObject({
       name: "Test Agent",
       skills: [{ id: "test-agent", name: "Test Agent", description: "For tests", tags: ["test-agent"] }],
     });
@@ -252,16 +261,16 @@ describe("what an agent says of itself", () => {
 
   it("keeps what is named", () => {
     const skills = [{ id: "x", name: "X", description: "Does x", tags: ["x"] }];
-    const made = agent({ ...about, skills, version: "2.0.0" }, async function* () {}, {
-      opensWith: "either",
+    const made = agent({ ...agentDescription, skills, version: "2.0.0" }, async function* () {}, {
+      respondsWith: "either",
     });
     expect(made.describe()).toMatchObject({ skills, version: "2.0.0" });
-    expect(made.opensWith).toBe("either");
+    expect(made.respondsWith).toBe("either");
   });
 });
 
-function fakeRun(said: string): Run {
-  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: text(said) };
+function createFakeRun(said: string): Run {
+  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: createTextParts(said) };
   const task: Task = {
     id: "task-1",
     contextId: "context-1",
@@ -277,22 +286,22 @@ function fakeRun(said: string): Run {
     caller: { tenant: "", principal: "" },
     configuration: {},
     metadata: {},
-    version: "1.0",
+    protocolVersion: "1.0",
     extensions: [],
-    referenced: () => Promise.resolve([]),
-    waiting: () => Promise.resolve([]),
+    loadReferencedTasks: () => Promise.resolve([]),
+    listInterruptedTasks: () => Promise.resolve([]),
     signal: new AbortController().signal,
   };
 }
 
 /** The task that a reader would see. */
-function folded(events: AgentEvent[]): Task {
+function foldEvents(events: AgentEvent[]): Task {
   const ids = { taskId: "task-1", contextId: "context-1" };
   let task: Task = { id: "task-1", contextId: "context-1", status: { state: "TASK_STATE_WORKING" } };
   for (const event of events) {
     if (!("artifact" in event)) continue;
     const next = fold(task, { artifactUpdate: { ...ids, ...event } });
-    if (isRefusal(next)) throw new Error(next.refused);
+    if (isEventRefusal(next)) throw new Error(next.refusalReason);
     task = next;
   }
   return task;

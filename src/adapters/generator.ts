@@ -1,8 +1,8 @@
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
-import { checkDescription, textOf, type Message, type Task } from "../protocol/index.ts";
-import type { Said } from "./say.ts";
-import { Speech } from "./speech.ts";
-import { tailored } from "./tailored.ts";
+import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
+import type { AgentYield } from "./agent-yield.ts";
+import { AgentEventIterator } from "./agent-event-iterator.ts";
+import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
 
 /** What a generator is given for one turn: the run, with the two things that nearly every agent wants at hand. */
 export interface Turn extends Run {
@@ -13,10 +13,10 @@ export interface Turn extends Run {
 }
 
 /** The body of an agent. */
-export type Work = (run: Turn) => AsyncIterable<Said, void, undefined>;
+export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
 
 /** What an `agent` may say of itself beside its description. */
-export interface GeneratorOptions extends Pick<Agent, "opensWith" | "whileWorking" | "describeExtended"> {
+export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
   /** `restart`: after a restart of the server a turn that was at work is begun again from the start. Default: its task fails. */
   readonly afterRestart?: "fail" | "restart";
 }
@@ -37,18 +37,22 @@ export interface GeneratorOptions extends Pick<Agent, "opensWith" | "whileWorkin
  * `inputRequired`, `authRequired` and every final status end the turn, so nothing after such a `yield` runs but
  * `finally` blocks.
  */
-export function agent(description: AgentDescription, work: Work, options: GeneratorOptions = {}): Agent {
-  const described = describe(description);
-  checkDescription(described);
+export function agent(
+  description: AgentDescription,
+  work: AgentGenerator,
+  options: GeneratorOptions = {},
+): Agent {
+  const described = completeDescription(description);
+  assertValidAgentCard(described);
   return {
     ...options,
     describe: () => described,
-    execute: (run) => tailored(new Speech(run, work(new GeneratorTurn(run))), run),
+    execute: (run) => withAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
   };
 }
 
 /** A skill is what others choose an agent by; one that names none can at least do what it says of itself. */
-function describe(given: AgentDescription): AgentDescription {
+function completeDescription(given: AgentDescription): AgentDescription {
   const { name, description } = given;
   const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
@@ -67,7 +71,7 @@ class GeneratorTurn implements Turn {
   }
 
   get text(): string {
-    return textOf(this.#run.message.parts);
+    return getText(this.#run.message.parts);
   }
   get history(): readonly Message[] {
     return this.#run.task.history ?? [this.#run.message];
@@ -96,8 +100,8 @@ class GeneratorTurn implements Turn {
   get metadata(): Run["metadata"] {
     return this.#run.metadata;
   }
-  get version(): string {
-    return this.#run.version;
+  get protocolVersion(): string {
+    return this.#run.protocolVersion;
   }
   get extensions(): Run["extensions"] {
     return this.#run.extensions;
@@ -108,14 +112,14 @@ class GeneratorTurn implements Turn {
   get traceparent(): string | undefined {
     return this.#run.traceparent;
   }
-  get cancellation(): Run["cancellation"] {
-    return this.#run.cancellation;
+  get cancelMetadata(): Run["cancelMetadata"] {
+    return this.#run.cancelMetadata;
   }
-  referenced(): Promise<Task[]> {
-    return this.#run.referenced();
+  loadReferencedTasks(): Promise<Task[]> {
+    return this.#run.loadReferencedTasks();
   }
 
-  waiting(): Promise<Task[]> {
-    return this.#run.waiting();
+  listInterruptedTasks(): Promise<Task[]> {
+    return this.#run.listInterruptedTasks();
   }
 }

@@ -14,7 +14,7 @@ import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "a2a-js-
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import { afterAll, beforeAll, vi } from "vitest";
-import { describeRemote, type Served, WAYS_OF_0_3 } from "./remote.contract.ts";
+import { describeA2AClient, type RunningServer, BINDINGS_0_3 } from "./a2a-client.contract.ts";
 
 // The official server prints the errors that it answers.
 beforeAll(() => {
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => void vi.restoreAllMocks());
 
-class Obedient implements AgentExecutor {
+class ScriptedExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
   execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -39,26 +39,27 @@ class Obedient implements AgentExecutor {
       history: [userMessage],
     };
     if (!task) bus.publish(begun);
-    bus.publish(statusOf(taskId, contextId, "working"));
+    bus.publish(createStatusUpdate(taskId, contextId, "working"));
     if (text === "wait") return Promise.resolve();
-    if (text === "ask" && !task) bus.publish(statusOf(taskId, contextId, "input-required"));
+    if (text === "ask" && !task) bus.publish(createStatusUpdate(taskId, contextId, "input-required"));
     else {
       const words = task ? [`got ${text}`] : ["one ", "two ", "three"];
-      for (const [index, word] of words.entries()) bus.publish(chunkOf(taskId, contextId, word, index > 0));
-      bus.publish(statusOf(taskId, contextId, "completed"));
+      for (const [index, word] of words.entries())
+        bus.publish(createArtifactUpdate(taskId, contextId, word, index > 0));
+      bus.publish(createStatusUpdate(taskId, contextId, "completed"));
     }
     bus.finished();
     return Promise.resolve();
   };
 
   cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
-    bus.publish(statusOf(taskId, this.#contexts.get(taskId) ?? "", "canceled"));
+    bus.publish(createStatusUpdate(taskId, this.#contexts.get(taskId) ?? "", "canceled"));
     bus.finished();
     return Promise.resolve();
   };
 }
 
-function statusOf(
+function createStatusUpdate(
   taskId: string,
   contextId: string,
   state: "working" | "input-required" | "completed" | "canceled",
@@ -67,12 +68,17 @@ function statusOf(
   return { kind: "status-update", taskId, contextId, status, final: state !== "working" };
 }
 
-function chunkOf(taskId: string, contextId: string, text: string, append: boolean): TaskArtifactUpdateEvent {
+function createArtifactUpdate(
+  taskId: string,
+  contextId: string,
+  text: string,
+  append: boolean,
+): TaskArtifactUpdateEvent {
   const artifact = { artifactId: "answer", parts: [{ kind: "text" as const, text }] };
   return { kind: "artifact-update", taskId, contextId, artifact, append };
 }
 
-async function serve(): Promise<Served> {
+async function serveWithOfficialSdk(): Promise<RunningServer> {
   const app = express();
   const http = createServer(app);
   http.listen(0, "127.0.0.1");
@@ -101,7 +107,7 @@ async function serve(): Promise<Served> {
     defaultOutputModes: ["text/plain"],
     skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
   };
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
   const userBuilder = UserBuilder.noAuthentication;
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
@@ -121,4 +127,4 @@ async function serve(): Promise<Served> {
   };
 }
 
-describeRemote("the official SDK's server of 0.3", WAYS_OF_0_3, serve);
+describeA2AClient("the official SDK's server of 0.3", BINDINGS_0_3, serveWithOfficialSdk);

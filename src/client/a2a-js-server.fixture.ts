@@ -15,10 +15,10 @@ import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import type { Task, TaskState } from "../protocol/index.ts";
-import { publish } from "./a2a-js.fixture.ts";
-import type { Served } from "./remote.contract.ts";
+import { publishToSdkBus } from "./sdk-events.fixture.ts";
+import type { RunningServer } from "./a2a-client.contract.ts";
 
-class Obedient implements AgentExecutor {
+class ScriptedExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
   execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -27,20 +27,22 @@ class Obedient implements AgentExecutor {
     const content = userMessage.parts[0]?.content;
     const text = content?.$case === "text" ? content.value : "";
     const status = (state: TaskState): void =>
-      publish(bus, {
+      publishToSdkBus(bus, {
         statusUpdate: { taskId, contextId, status: { state, timestamp: new Date().toISOString() } },
       });
     const say = (text: string, append: boolean): void => {
       const artifact = { artifactId: "answer", parts: [{ text }] };
-      publish(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
+      publishToSdkBus(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
     };
     if (text === "message") {
-      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [{ text: "hi" }] } });
+      publishToSdkBus(bus, {
+        message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [{ text: "hi" }] },
+      });
       bus.finished();
       return Promise.resolve();
     }
     const begun: Task = { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } };
-    publish(bus, { task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun });
+    publishToSdkBus(bus, { task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun });
     status("TASK_STATE_WORKING");
     if (text === "wait") return Promise.resolve();
     if (text === "ask" && !task) status("TASK_STATE_INPUT_REQUIRED");
@@ -55,14 +57,14 @@ class Obedient implements AgentExecutor {
 
   cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#contexts.get(taskId) ?? "";
-    publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
     bus.finished();
     return Promise.resolve();
   };
 }
 
 /** The official SDK's server on every binding, with an agent that does as it is told (`remote.contract.ts`). */
-export async function serveOfficial(): Promise<Served> {
+export async function serveWithOfficialSdk(): Promise<RunningServer> {
   const app = express();
   const http = createServer(app);
   http.listen(0, "127.0.0.1");
@@ -91,7 +93,7 @@ export async function serveOfficial(): Promise<Served> {
     defaultOutputModes: ["text/plain"],
     skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
   });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Obedient());
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
   const userBuilder = UserBuilder.noAuthentication;
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
   const legacyCompat = { enabled: true };

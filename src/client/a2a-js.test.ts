@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { serveOfficial as serve } from "./a2a-js-server.fixture.ts";
+import { serveWithOfficialSdk as serve } from "./a2a-js-server.fixture.ts";
 import { connect } from "./index.ts";
-import { all, describeRemote, WAYS_OF_0_3, WAYS_OF_1_0 } from "./remote.contract.ts";
+import { collectEvents, describeA2AClient, BINDINGS_0_3, BINDINGS_1_0 } from "./a2a-client.contract.ts";
 
 // The official server prints the errors that it answers before a stream begins.
 beforeAll(() => void vi.spyOn(console, "error").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
 
-describeRemote("the official SDK's server", [...WAYS_OF_1_0, ...WAYS_OF_0_3], serve);
+describeA2AClient("the official SDK's server", [...BINDINGS_1_0, ...BINDINGS_0_3], serve);
 
 it.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   "an answer without a task is a message over %s [G-01]",
@@ -16,7 +16,7 @@ it.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
     const remote = await connect(served.url, { binding });
     const message = { role: "ROLE_AGENT", parts: [{ text: "hi" }] };
     expect(await remote.send("message")).toMatchObject({ message });
-    expect(await all(remote.stream("message"))).toMatchObject([{ message }]);
+    expect(await collectEvents(remote.stream("message"))).toMatchObject([{ message }]);
     await served.close();
   },
 );

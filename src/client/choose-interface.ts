@@ -1,21 +1,21 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import { CLIENT_BINDINGS, type ClientBinding } from "./transport/transport-for.ts";
+import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
 
-export interface Choice {
+export interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /** The first of these that the card offers, in the version that is asked for; where it offers none, its own order counts. */
-  readonly prefer?: readonly ClientBinding[];
+  readonly preferredBindings?: readonly ClientBinding[];
   /** Only this one. */
   readonly version?: ProtocolVersion;
   /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
-  readonly allowOlder?: boolean;
+  readonly allowOlderVersion?: boolean;
   /** Taken only where there is no other. */
-  readonly avoid?: ClientBinding;
+  readonly avoidBinding?: ClientBinding;
 }
 
 /** Those that are spoken, the newest first. */
-const VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
+const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
  * The interface of the card that is spoken to: the first, in the card's order, of the newest version that both sides
@@ -23,46 +23,58 @@ const VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
  */
 export function chooseInterface(
   card: AgentCard,
-  { binding: asked, prefer = [], version, allowOlder, avoid }: Choice = {},
+  {
+    binding: asked,
+    preferredBindings: prefer = [],
+    version,
+    allowOlderVersion: allowOlder,
+    avoidBinding: avoid,
+  }: InterfacePreferences = {},
 ): AgentInterface {
   const offered = card.supportedInterfaces;
-  const binding = asked ?? prefer.find((one) => offered.some((other) => isOf(other, one, version)));
-  const isNew = offered.some((one) => versionOf(one) === "1.0");
+  const binding = asked ?? prefer.find((one) => offered.some((other) => matchesBinding(other, one, version)));
+  const isNew = offered.some((one) => getProtocolVersion(one) === "1.0");
   const spoken = offered.filter(({ protocolBinding }) =>
-    binding === undefined ? isSpoken(protocolBinding) : protocolBinding === binding,
+    binding === undefined ? isSupportedBinding(protocolBinding) : protocolBinding === binding,
   );
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
-  for (const wanted of version === undefined ? VERSIONS : [version]) {
-    const candidates = spoken.filter((one) => versionOf(one) === wanted);
+  for (const wanted of version === undefined ? SUPPORTED_VERSIONS : [version]) {
+    const candidates = spoken.filter((one) => getProtocolVersion(one) === wanted);
     const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== avoid) ?? candidates[0];
     if (!chosen) continue;
     if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
-    const message = `${quoted(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${offersOf(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
+    const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }
-  const message = `${quoted(card)} does not offer ${bindings} at A2A ${version ?? VERSIONS.join(" or ")}; its card offers ${offersOf(card)}.`;
+  const message = `${quoteName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;
   throw new A2AError("VERSION_NOT_SUPPORTED", message);
 }
 
 /** The version that an interface speaks, patches aside (A2A §3.6); undefined for one that is not spoken here. */
-export function versionOf({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
-  return VERSIONS.find((version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`));
+export function getProtocolVersion({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
+  return SUPPORTED_VERSIONS.find(
+    (version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`),
+  );
 }
 
-function isOf(one: AgentInterface, binding: ClientBinding, version: ProtocolVersion | undefined): boolean {
-  const spoken = versionOf(one);
+function matchesBinding(
+  one: AgentInterface,
+  binding: ClientBinding,
+  version: ProtocolVersion | undefined,
+): boolean {
+  const spoken = getProtocolVersion(one);
   return one.protocolBinding === binding && spoken !== undefined && (version ?? spoken) === spoken;
 }
 
-function isSpoken(binding: string): boolean {
+function isSupportedBinding(binding: string): boolean {
   return CLIENT_BINDINGS.some((one) => one === binding);
 }
 
-function quoted({ name }: AgentCard): string {
+function quoteName({ name }: AgentCard): string {
   return JSON.stringify(name);
 }
 
-function offersOf({ supportedInterfaces }: AgentCard): string {
+function formatOfferedInterfaces({ supportedInterfaces }: AgentCard): string {
   const offers = supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
   return offers.length > 0 ? offers.join(", ") : "nothing";
 }

@@ -1,28 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { connect, type ConnectOptions, type Remote } from "./index.ts";
-import { cardFor } from "./listen.contract.ts";
+import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
+import { buildAgentCard } from "./recording-server.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
-interface Heard {
+interface ObservedRequest {
   readonly url: string;
   readonly authorization: string | null;
 }
 
 /** A network in which every address answers: with a card that names one interface, or with a task. */
-async function open(
+async function connectOverFakeNetwork(
   url: string,
   agent: string,
   options: ConnectOptions = {},
   protocolBinding = "JSONRPC",
-): Promise<{ remote: Remote; heard: Heard[] }> {
-  const heard: Heard[] = [];
+): Promise<{ remote: A2AClient; heard: ObservedRequest[] }> {
+  const heard: ObservedRequest[] = [];
   const supportedInterfaces = [{ url: agent, protocolBinding, protocolVersion: "1.0" }];
   const remote = await connect(url, {
     ...options,
     fetch: async (input, init) => {
       const asked = input as string;
-      if (asked.endsWith(".json")) return Response.json(cardFor("", { supportedInterfaces }));
+      if (asked.endsWith(".json")) return Response.json(buildAgentCard("", { supportedInterfaces }));
       heard.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
       return Response.json({ jsonrpc: "2.0", id: 1, result: task });
     },
@@ -32,7 +32,7 @@ async function open(
 
 const auth = { bearer: "s" };
 const headers = { authorization: "Bearer s" };
-const refusal = {
+const clearTextError = {
   reason: "INVALID_AGENT_RESPONSE",
   message: expect.stringContaining("in clear text") as string,
 };
@@ -42,21 +42,23 @@ describe("credentials for an agent in clear text", () => {
     ["auth", { auth }],
     ["headers", { headers }],
   ])("are not sent, whatever its card says (%s) [M-07]", async (_, options) => {
-    await expect(open("https://agent.test", "http://agent.test/rpc", options)).rejects.toMatchObject(refusal);
-    const { remote, heard } = await open("https://agent.test", "http://agent.test/rpc", {
+    await expect(
+      connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
+    ).rejects.toMatchObject(clearTextError);
+    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", {
       ...options,
       allowClearText: true,
     });
-    expect((await remote.task.get("t")).id).toBe("t");
+    expect((await remote.tasks.get("t")).id).toBe("t");
     expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
   });
 
   it("are not sent with single calls either; a call without any is the caller's business [M-07]", async () => {
-    const { remote, heard } = await open("https://agent.test", "http://agent.test/rpc");
-    expect((await remote.task.get("t")).id).toBe("t");
-    await expect(remote.send("hi", { headers })).rejects.toMatchObject(refusal);
+    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc");
+    expect((await remote.tasks.get("t")).id).toBe("t");
+    await expect(remote.send("hi", { headers })).rejects.toMatchObject(clearTextError);
     const stream = remote.stream("hi", { headers })[Symbol.asyncIterator]();
-    await expect(stream.next()).rejects.toMatchObject(refusal);
+    await expect(stream.next()).rejects.toMatchObject(clearTextError);
     expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
   });
 
@@ -67,18 +69,20 @@ describe("credentials for an agent in clear text", () => {
       ["https://agent.test", "http://localhost/"],
       ["http://agent.test:4000", "http://agent.test:4000/a2a"],
     ] as const) {
-      const { remote, heard } = await open(url, agent, { auth });
-      await remote.task.get("t");
+      const { remote, heard } = await connectOverFakeNetwork(url, agent, { auth });
+      await remote.tasks.get("t");
       expect(heard).toEqual([{ url: agent, authorization: "Bearer s" }]);
     }
-    await expect(open("http://agent.test", "http://other.test/", { auth })).rejects.toMatchObject(refusal);
+    await expect(
+      connectOverFakeNetwork("http://agent.test", "http://other.test/", { auth }),
+    ).rejects.toMatchObject(clearTextError);
   });
 
   it("are told from others over gRPC by whether that is TLS [M-07]", async () => {
     const over = (agent: string, options: ConnectOptions = {}): Promise<unknown> =>
-      open("https://agent.test", agent, { auth, ...options }, "GRPC");
+      connectOverFakeNetwork("https://agent.test", agent, { auth, ...options }, "GRPC");
     for (const agent of ["grpc://agent.test:80", "http://agent.test"])
-      await expect(over(agent)).rejects.toMatchObject(refusal);
+      await expect(over(agent)).rejects.toMatchObject(clearTextError);
     for (const agent of ["agent.test:443", "grpcs://agent.test", "localhost:4100", "grpc://127.0.0.1:4100"])
       await expect(over(agent)).resolves.toBeDefined();
     await expect(over("agent.test:4100", { grpc: { tls: false } })).resolves.toBeDefined();

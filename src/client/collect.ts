@@ -1,10 +1,10 @@
 import {
   A2AError,
   fold,
-  isRefusal,
+  isEventRefusal,
   type Message,
   type SendMessageResponse,
-  snapshot,
+  copyTask,
   type StreamResponse,
   type Task,
 } from "../protocol/index.ts";
@@ -18,12 +18,12 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
   let message: Message | undefined;
   for await (const event of stream) {
     // A whole task supersedes all that came before it: a snapshot after a cut, or the last word of a server.
-    if ("task" in event) task = snapshot(event.task);
+    if ("task" in event) task = copyTask(event.task);
     else if (!task && "message" in event) message = event.message;
     else {
-      task ??= begunBy(event);
+      task ??= createTaskFromUpdate(event);
       const next = fold(task, event);
-      if (!isRefusal(next)) task = next;
+      if (!isEventRefusal(next)) task = next;
     }
   }
   if (task) return { task };
@@ -35,7 +35,7 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
 }
 
 /** What is known of a task from an update alone: of a task that went on, A2A 0.3 need not send the whole first. */
-function begunBy(event: StreamResponse): Task | undefined {
+function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   if ("statusUpdate" in event) {
     const { taskId: id, contextId, status } = event.statusUpdate;
     return { id, contextId, status };

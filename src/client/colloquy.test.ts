@@ -1,19 +1,26 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { A2AError, type StreamResponse, textOf } from "../protocol/index.ts";
+import { A2AError, type StreamResponse, getText } from "../protocol/index.ts";
 import { createServer } from "../server/index.ts";
-import { obedient } from "./obedient.fixture.ts";
-import { breaking } from "./breaking.fixture.ts";
+import { scriptedAgent } from "./scripted-agent.fixture.ts";
+import { createBreakingProxy } from "./breaking-proxy.fixture.ts";
 import { collect, connect } from "./index.ts";
-import { all, describeRemote, type Served, taskOf, WAYS_OF_0_3, WAYS_OF_1_0 } from "./remote.contract.ts";
+import {
+  collectEvents,
+  describeA2AClient,
+  type RunningServer,
+  requireTask,
+  BINDINGS_0_3,
+  BINDINGS_1_0,
+} from "./a2a-client.contract.ts";
 
-async function serve(): Promise<Served> {
-  const server = createServer(obedient, { store: "memory" });
+async function startServer(): Promise<RunningServer> {
+  const server = createServer(scriptedAgent, { store: "memory" });
   const { url } = await server.listen({ grpc: true });
   return { url, close: () => server.close() };
 }
 
-describeRemote("our own server", [...WAYS_OF_1_0, ...WAYS_OF_0_3], serve);
+describeA2AClient("our own server", [...BINDINGS_1_0, ...BINDINGS_0_3], startServer);
 
 describe.each([
   ["JSONRPC", "1.0"],
@@ -22,15 +29,15 @@ describe.each([
   ["HTTP+JSON", "0.3"],
 ] as const)("over a network that breaks, over %s %s", (binding, version) => {
   it("a stream loses nothing, has nothing twice and runs once [E2, E3, E4, E10, F-11]", async () => {
-    const served = await serve();
-    const network = await breaking(served.url);
+    const served = await startServer();
+    const network = await createBreakingProxy(served.url);
     let cuts = 0;
     const sleep = (ms: number): Promise<void> => {
       // A second is what the client stays behind the last event of 0.3.
       if (ms !== 1_000) cuts += 1;
       return Promise.resolve();
     };
-    const remote = await connect(network.url, { binding, version, reconnect: { tries: 20, sleep } });
+    const remote = await connect(network.url, { binding, version, reconnect: { maxRetries: 20, sleep } });
     // 0.3 cannot list.
     const observer = await connect(served.url);
     const breaks = fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 12 });
@@ -39,9 +46,9 @@ describe.each([
       fc.asyncProperty(breaks, async (bytes) => {
         network.breakAfter(bytes);
         sent += 1;
-        const asked = taskOf(await collect(remote.stream("ask", { contextId: "all" })));
+        const asked = requireTask(await collect(remote.stream("ask", { contextId: "all" })));
         expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-        const events = await all(remote.stream("numbers 100", { taskId: asked.id }));
+        const events = await collectEvents(remote.stream("numbers 100", { taskId: asked.id }));
         network.breakAfter([]);
         // A message that was cut before its first event is sent again, and finds its turn over when that was quick: the
         // stream then begins with the task that holds all of it.
@@ -50,11 +57,11 @@ describe.each([
           return "task" in event ? (event.task.artifacts ?? []).flatMap(({ parts }) => parts) : [];
         });
         const expected = Array.from({ length: 100 }, (_, index) => `${index + 1} `).join("");
-        expect(textOf(streamed)).toBe(expected);
-        expect(taskOf(await collect(replay(events))).artifacts).toMatchObject([
+        expect(getText(streamed)).toBe(expected);
+        expect(requireTask(await collect(toAsyncIterable(events))).artifacts).toMatchObject([
           { parts: [{ text: expected }] },
         ]);
-        expect((await observer.task.list({ contextId: "all" })).totalSize).toBe(sent);
+        expect((await observer.tasks.list({ contextId: "all" })).totalSize).toBe(sent);
       }),
       { numRuns: 25 },
     );
@@ -64,12 +71,12 @@ describe.each([
   });
 });
 
-async function* replay(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
+async function* toAsyncIterable(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
   yield* events;
 }
 
 it("what is wrong with a request comes back with its path [F-10, D-04]", async () => {
-  const served = await serve();
+  const served = await startServer();
   for (const binding of ["JSONRPC", "HTTP+JSON"] as const) {
     const remote = await connect(served.url, { binding });
     const failure = await remote.send([], { messageId: "" }).catch((error: unknown) => error);

@@ -1,13 +1,13 @@
 import type { AgentCard } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import type { Authorize, ClientAuth } from "./auth/client-auth.ts";
-import { whenAsked } from "./auth/when-asked.ts";
-import { discover } from "./card/discover.ts";
-import type { CardSource } from "./card/fetch-card.ts";
-import type { GrpcConnection } from "./transport/grpc-transport.ts";
-import type { Http } from "./transport/http.ts";
-import type { Reconnect } from "./stream/reconnect.ts";
-import type { ClientBinding } from "./transport/transport-for.ts";
+import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts";
+import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
+import { discoverCard } from "./card/discover-card.ts";
+import type { CardFetchOptions } from "./card/fetch-card.ts";
+import type { GrpcClientOptions } from "./transport/grpc-transport.ts";
+import type { TransportOptions } from "./transport/http.ts";
+import type { RetryOptions } from "./stream/retry.ts";
+import type { ClientBinding } from "./transport/create-transport.ts";
 
 export interface ConnectOptions {
   /**
@@ -16,13 +16,13 @@ export interface ConnectOptions {
    */
   readonly binding?: ClientBinding;
   /** Bindings that are taken before others where the agent offers them, the best first. */
-  readonly prefer?: readonly ClientBinding[];
+  readonly preferredBindings?: readonly ClientBinding[];
   /** Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
-  readonly grpc?: GrpcConnection;
+  readonly grpc?: GrpcClientOptions;
   /** Pins the version. Default: 1.0 with every agent that has it, 0.3 with those that have nothing else. */
   readonly version?: ProtocolVersion;
   /** True: 0.3 may also be spoken with an agent that has 1.0, where it has the binding only so. */
-  readonly allowOlder?: boolean;
+  readonly allowOlderVersion?: boolean;
   /**
    * True: credentials may go to an agent that its card names in clear text (`http:`). Default: only to this machine, or
    * to the host that `url` itself names with `http:`.
@@ -32,12 +32,12 @@ export interface ConnectOptions {
    * Credentials, which go to the agent in the way that its card asks for; or a function that gives the headers for a
    * requirement of the card. For a card that is not shown without any, they go there, too, in the usual way.
    */
-  readonly auth?: ClientAuth | Authorize;
+  readonly auth?: ClientAuthOptions | AuthorizeFunction;
   /**
    * Rejects for cards that are not to be trusted, as `createCardVerifier` makes it. Given each as it was served, before
    * it is used.
    */
-  readonly verify?: (card: unknown) => unknown;
+  readonly verifyCard?: (card: unknown) => unknown;
   /** The URIs of the extensions that the caller speaks; asked for with every request. */
   readonly extensions?: readonly string[];
   /** Sent with every request as they are: for the card, too, and also where the card names another host than its own. */
@@ -47,9 +47,9 @@ export interface ConnectOptions {
   /** Aborts the search for the card. */
   readonly signal?: AbortSignal;
   /** How streams that are cut go on. */
-  readonly reconnect?: Reconnect;
+  readonly reconnect?: RetryOptions;
   /** How reads are repeated: cards, tasks, lists, configurations. What does something never is. */
-  readonly retry?: Reconnect;
+  readonly retry?: RetryOptions;
   /** Larger answers are refused. Default 64 MiB. */
   readonly maxResponseBytes?: number;
   /** Larger events of a stream are refused. Default 16 MiB. */
@@ -61,10 +61,14 @@ export async function findCard(
   url: string,
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
 ): Promise<{ readonly card: AgentCard; readonly json: unknown; readonly url: string }> {
-  return await discover(sourceOf(httpOf(options), options), url, options.signal);
+  return await discoverCard(
+    createCardFetchOptions(createTransportOptions(options), options),
+    url,
+    options.signal,
+  );
 }
 
-export function httpOf(options: ConnectOptions): Http {
+export function createTransportOptions(options: ConnectOptions): TransportOptions {
   const { extensions = [], version = "1.0" } = options;
   return {
     fetch: options.fetch ?? fetch,
@@ -77,10 +81,18 @@ export function httpOf(options: ConnectOptions): Http {
   };
 }
 
-export function sourceOf(http: Http, { auth, verify, retry = {} }: ConnectOptions): CardSource {
+export function createCardFetchOptions(
+  http: TransportOptions,
+  { auth, verifyCard: verify, retry = {} }: ConnectOptions,
+): CardFetchOptions {
   const now = Date.now;
-  const authorizer = auth && whenAsked({ auth, fetch: http.fetch, now });
+  const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, now });
   // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
   const version = verify ? "1.0" : http.version;
-  return { http: { ...http, version, ...(authorizer ? { authorizer } : {}) }, verify, retry, now };
+  return {
+    transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
+    verifyCard: verify,
+    retry,
+    now,
+  };
 }

@@ -7,13 +7,13 @@ import {
   ServerCallContext,
 } from "@a2a-js/sdk/server";
 import { afterEach, describe, expect, it } from "vitest";
-import { publish } from "../../client/a2a-js.fixture.ts";
-import { collect, connect, type Remote } from "../../client/index.ts";
+import { publishToSdkBus } from "../../client/sdk-events.fixture.ts";
+import { collect, connect, type A2AClient } from "../../client/index.ts";
 import type { Run } from "../../engine/index.ts";
-import { data, text, textOf, type Message, type StreamResponse, type Task } from "../../protocol/index.ts";
+import { data, text, getText, type Message, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
-import { answerIn, taskOf } from "../adapter.contract.ts";
+import { getAnswerText, requireTask } from "../adapter.contract.ts";
 import { type ExecutorOptions, fromExecutor } from "./index.ts";
 
 const card = AgentCard.fromJSON({
@@ -31,25 +31,29 @@ type Execute = AgentExecutor["execute"];
 type CancelTask = AgentExecutor["cancelTask"];
 
 let server: Server | undefined;
-let seen: string[] = [];
+let reportedErrors: string[] = [];
 afterEach(() => server?.close({ graceMs: 0 }));
 
-async function remoteOf(
+async function connectToExecutor(
   execute: Execute,
   { cancelTask = () => Promise.resolve(), ...options }: ServerOptions & { cancelTask?: CancelTask } = {},
   how: ExecutorOptions = {},
-): Promise<Remote> {
-  seen = [];
-  const onError = ({ error }: { error: unknown }): void => void seen.push((error as Error).message);
+): Promise<A2AClient> {
+  reportedErrors = [];
+  const onError = ({ error }: { error: unknown }): void => void reportedErrors.push((error as Error).message);
   const served = fromExecutor({ execute, cancelTask }, card, how);
   server = createServer(served, { store: "memory", observer: { onError }, ...options });
   return connect((await server.listen()).url);
 }
 
-type Place = Pick<RequestContext, "taskId" | "contextId">;
-const placeOf = ({ taskId, contextId }: Place): Place => ({ taskId, contextId });
+type TaskIds = Pick<RequestContext, "taskId" | "contextId">;
+const pickTaskIds = ({ taskId, contextId }: TaskIds): TaskIds => ({ taskId, contextId });
 
-const status = ({ taskId, contextId }: Place, state: string, words?: string): StreamResponse => {
+const createStatusUpdate = (
+  { taskId, contextId }: TaskIds,
+  state: string,
+  words?: string,
+): StreamResponse => {
   const message = {
     messageId: crypto.randomUUID(),
     role: "ROLE_AGENT" as const,
@@ -62,13 +66,13 @@ const status = ({ taskId, contextId }: Place, state: string, words?: string): St
   return { statusUpdate: { taskId, contextId, status: words === undefined ? told : { ...told, message } } };
 };
 
-const submitted = ({ taskId: id, contextId }: RequestContext): StreamResponse => ({
+const createSubmittedTask = ({ taskId: id, contextId }: RequestContext): StreamResponse => ({
   task: { id, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
 });
 
 describe("an AgentExecutor on our engine", () => {
   it("has the card's own words on its card, and nothing of where it was served", async () => {
-    const { card: shown } = await remoteOf(async () => {});
+    const { card: shown } = await connectToExecutor(async () => {});
     expect(shown).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
     expect(shown.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
     expect(JSON.stringify(shown)).not.toContain("elsewhere");
@@ -76,12 +80,12 @@ describe("an AgentExecutor on our engine", () => {
 
   it("is given what the SDK would give it", async () => {
     const contexts: RequestContext[] = [];
-    const remote = await remoteOf(async (context, bus) => {
+    const remote = await connectToExecutor(async (context, bus) => {
       contexts.push(context);
-      if (context.task) publish(bus, status(context, "COMPLETED"));
-      else publish(bus, status(context, "INPUT_REQUIRED", "And?"));
+      if (context.task) publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
+      else publishToSdkBus(bus, createStatusUpdate(context, "INPUT_REQUIRED", "And?"));
     });
-    const first = await taskOf(
+    const first = await requireTask(
       remote.send([text("hi"), data(null)], {
         metadata: { trace: 1 },
         configuration: { acceptedOutputModes: ["text/plain"], historyLength: 3 },
@@ -123,7 +127,7 @@ describe("an AgentExecutor on our engine", () => {
         {
           execute: async (context, bus) => {
             user = context.context.user?.isAuthenticated ? context.context.user.userName : "nobody";
-            publish(bus, status(context, "COMPLETED"));
+            publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
           },
           cancelTask: () => Promise.resolve(),
         },
@@ -137,7 +141,7 @@ describe("an AgentExecutor on our engine", () => {
   });
 
   it("may answer without a task", async () => {
-    const remote = await remoteOf(async ({ contextId }, bus) => {
+    const remote = await connectToExecutor(async ({ contextId }, bus) => {
       const said = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
       const nothing = { content: { $case: "data" as const, value: null }, metadata: undefined };
       bus.publish(AgentEvent.message({ ...said, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
@@ -148,23 +152,25 @@ describe("an AgentExecutor on our engine", () => {
   });
 
   it("may end a task with a message, which is its last word then", async () => {
-    const remote = await remoteOf(async (context, bus) => {
-      publish(bus, submitted(context));
-      publish(bus, status(context, "WORKING"));
+    const remote = await connectToExecutor(async (context, bus) => {
+      publishToSdkBus(bus, createSubmittedTask(context));
+      publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
       const { contextId } = context;
-      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [text("Done.")] } });
+      publishToSdkBus(bus, {
+        message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [text("Done.")] },
+      });
     });
-    expect((await taskOf(remote.send("hi"))).status).toMatchObject({
+    expect((await requireTask(remote.send("hi"))).status).toMatchObject({
       state: "TASK_STATE_COMPLETED",
       message: { messageId: "m", parts: [{ text: "Done." }] },
     });
   });
 
   it("may say everything in one whole task", async () => {
-    const remote = await remoteOf(async ({ taskId: id, contextId, userMessage }, bus) => {
+    const remote = await connectToExecutor(async ({ taskId: id, contextId, userMessage }, bus) => {
       const said: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
       const heard = SdkMessage.toJSON(userMessage) as Message;
-      publish(bus, {
+      publishToSdkBus(bus, {
         task: {
           id,
           contextId,
@@ -175,120 +181,122 @@ describe("an AgentExecutor on our engine", () => {
         },
       });
     });
-    const task = await taskOf(remote.send("sky?"));
+    const task = await requireTask(remote.send("sky?"));
     expect(task).toMatchObject({
       status: { state: "TASK_STATE_COMPLETED" },
       artifacts: [{ artifactId: "r", name: "Result", parts: [{ text: "Blue." }] }],
       metadata: { cost: 3 },
     });
-    expect(task.history?.map(({ parts }) => textOf(parts))).toEqual(["sky?", "I looked."]);
+    expect(task.history?.map(({ parts }) => getText(parts))).toEqual(["sky?", "I looked."]);
   });
 
   it("says nothing new with the task that it was given", async () => {
-    const remote = await remoteOf(async (context, bus) => {
+    const remote = await connectToExecutor(async (context, bus) => {
       if (!context.task) {
-        publish(bus, submitted(context));
-        publish(bus, {
-          artifactUpdate: { ...placeOf(context), artifact: { artifactId: "a", parts: [text("One.")] } },
+        publishToSdkBus(bus, createSubmittedTask(context));
+        publishToSdkBus(bus, {
+          artifactUpdate: { ...pickTaskIds(context), artifact: { artifactId: "a", parts: [text("One.")] } },
         });
-        publish(bus, status(context, "INPUT_REQUIRED", "More?"));
+        publishToSdkBus(bus, createStatusUpdate(context, "INPUT_REQUIRED", "More?"));
         return;
       }
       bus.publish(AgentEvent.task(context.task));
-      publish(bus, status(context, "WORKING"));
-      publish(bus, status(context, "COMPLETED"));
+      publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
+      publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
     });
-    const asked = await taskOf(remote.send("hi"));
+    const asked = await requireTask(remote.send("hi"));
     const events: StreamResponse[] = [];
     for await (const event of remote.stream("yes", { taskId: asked.id })) events.push(event);
     const updates = events.filter((event) => !("task" in event));
     expect(updates.some((event) => "artifactUpdate" in event)).toBe(false);
     expect(updates.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
-    expect(answerIn(await remote.task.get(asked.id))).toBe("One.");
+    expect(getAnswerText(await remote.tasks.get(asked.id))).toBe("One.");
   });
 
   it("is heard of at once, also when it only says that there is a task", async () => {
     const gate = Promise.withResolvers<void>();
-    const remote = await remoteOf(async (context, bus) => {
-      publish(bus, submitted(context));
+    const remote = await connectToExecutor(async (context, bus) => {
+      publishToSdkBus(bus, createSubmittedTask(context));
       await gate.promise;
-      publish(bus, status(context, "COMPLETED"));
+      publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
     });
-    const begun = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
+    const begun = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
     expect(["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"]).toContain(begun.status.state);
     gate.resolve();
-    const done = await taskOf(
-      collect(remote.task.subscribe(begun.id))
+    const done = await requireTask(
+      collect(remote.tasks.subscribe(begun.id))
         .catch(() => ({}))
-        .then(async () => ({ task: await remote.task.get(begun.id) })),
+        .then(async () => ({ task: await remote.tasks.get(begun.id) })),
     );
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("hears itself on its bus, and can not take our ear away", async () => {
     const heard: string[] = [];
-    const remote = await remoteOf(async (context, bus) => {
+    const remote = await connectToExecutor(async (context, bus) => {
       bus.on("event", ({ kind }) => heard.push(kind));
       bus.once("finished", () => heard.push("finished"));
-      publish(bus, submitted(context));
+      publishToSdkBus(bus, createSubmittedTask(context));
       bus.removeAllListeners("event");
-      publish(bus, status(context, "COMPLETED", "Still here."));
+      publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED", "Still here."));
       bus.finished();
-      publish(bus, status(context, "WORKING"));
+      publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
     });
-    const { status: end } = await taskOf(remote.send("hi"));
-    expect(textOf(end.message?.parts ?? [])).toBe("Still here.");
+    const { status: end } = await requireTask(remote.send("hi"));
+    expect(getText(end.message?.parts ?? [])).toBe("Still here.");
     expect(heard).toEqual(["task", "finished"]);
-    expect(seen).toEqual([]);
+    expect(reportedErrors).toEqual([]);
   });
 
   it("completes the task that it leaves at work", async () => {
-    const remote = await remoteOf(async (context, bus) => publish(bus, submitted(context)));
-    expect((await taskOf(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
+    const remote = await connectToExecutor(async (context, bus) =>
+      publishToSdkBus(bus, createSubmittedTask(context)),
+    );
+    expect((await requireTask(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("may go on after it has asked for authorization", async () => {
     const gate = Promise.withResolvers<void>();
-    const remote = await remoteOf(async (context, bus) => {
-      publish(bus, submitted(context));
-      publish(bus, status(context, "AUTH_REQUIRED", "Sign in."));
+    const remote = await connectToExecutor(async (context, bus) => {
+      publishToSdkBus(bus, createSubmittedTask(context));
+      publishToSdkBus(bus, createStatusUpdate(context, "AUTH_REQUIRED", "Sign in."));
       await gate.promise;
-      publish(bus, status(context, "WORKING"));
-      publish(bus, status(context, "COMPLETED"));
+      publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
+      publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
     });
-    const asked = await taskOf(remote.send("hi"));
+    const asked = await requireTask(remote.send("hi"));
     expect(asked.status.state).toBe("TASK_STATE_AUTH_REQUIRED");
     gate.resolve();
-    for await (const event of remote.task.subscribe(asked.id)) {
+    for await (const event of remote.tasks.subscribe(asked.id)) {
       if ("statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_COMPLETED") break;
     }
-    expect((await remote.task.get(asked.id)).status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await remote.tasks.get(asked.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("is told of, when it fails behind its last word", async () => {
-    const remote = await remoteOf(async (context, bus) => {
-      publish(bus, status(context, "COMPLETED"));
+    const remote = await connectToExecutor(async (context, bus) => {
+      publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
       throw new Error("could not clean up");
     });
-    expect((await taskOf(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await requireTask(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
     await server?.close({ graceMs: 0 });
-    expect(seen).toEqual(["could not clean up"]);
+    expect(reportedErrors).toEqual(["could not clean up"]);
   });
 
   it("may not speak for another task", async () => {
-    const remote = await remoteOf(async (context, bus) => {
-      publish(bus, status({ ...placeOf(context), taskId: "other" }, "COMPLETED"));
+    const remote = await connectToExecutor(async (context, bus) => {
+      publishToSdkBus(bus, createStatusUpdate({ ...pickTaskIds(context), taskId: "other" }, "COMPLETED"));
     });
-    const { status: end } = await taskOf(remote.send("hi", { configuration: {} }));
+    const { status: end } = await requireTask(remote.send("hi", { configuration: {} }));
     expect(end.state).toBe("TASK_STATE_FAILED");
-    expect(textOf(end.message?.parts ?? [])).toContain('of task "other"');
+    expect(getText(end.message?.parts ?? [])).toContain('of task "other"');
   });
 
   it("may publish in a burst, up to a limit", async () => {
     const burst =
       (count: number): Execute =>
       async (context, bus) => {
-        publish(bus, submitted(context));
+        publishToSdkBus(bus, createSubmittedTask(context));
         const part = SdkPart.fromJSON({ text: "x" });
         for (let n = 0; n < count; n++) {
           const artifact = {
@@ -301,7 +309,7 @@ describe("an AgentExecutor on our engine", () => {
           };
           bus.publish(
             AgentEvent.artifactUpdate({
-              ...placeOf(context),
+              ...pickTaskIds(context),
               artifact,
               append: n > 0,
               lastChunk: false,
@@ -309,28 +317,28 @@ describe("an AgentExecutor on our engine", () => {
             }),
           );
         }
-        publish(bus, status(context, "COMPLETED"));
+        publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
       };
-    const task = await taskOf((await remoteOf(burst(5_000))).send("go"));
-    expect([task.status.state, answerIn(task).length]).toEqual(["TASK_STATE_COMPLETED", 5_000]);
+    const task = await requireTask((await connectToExecutor(burst(5_000))).send("go"));
+    expect([task.status.state, getAnswerText(task).length]).toEqual(["TASK_STATE_COMPLETED", 5_000]);
     await server?.close({ graceMs: 0 });
-    const failed = await taskOf((await remoteOf(burst(20_000))).send("go"));
-    expect(textOf(failed.status.message?.parts ?? [])).toContain("more than 10000 events at once");
+    const failed = await requireTask((await connectToExecutor(burst(20_000))).send("go"));
+    expect(getText(failed.status.message?.parts ?? [])).toContain("more than 10000 events at once");
   });
 
   const working =
     (stop: Promise<void>): Execute =>
     async (context, bus) => {
-      publish(bus, submitted(context));
-      publish(bus, status(context, "WORKING"));
+      publishToSdkBus(bus, createSubmittedTask(context));
+      publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
       await stop;
-      publish(bus, status(context, "CANCELED"));
+      publishToSdkBus(bus, createStatusUpdate(context, "CANCELED"));
     };
 
   it("is not taken at its word that it was cancelled when its server closes", async () => {
     const stop = Promise.withResolvers<void>();
     const cancelled: string[] = [];
-    const remote = await remoteOf(working(stop.promise), {
+    const remote = await connectToExecutor(working(stop.promise), {
       cancelTask: async (taskId: string) => {
         cancelled.push(taskId);
         stop.resolve();
@@ -348,28 +356,30 @@ describe("an AgentExecutor on our engine", () => {
 
   it("may say that it was cancelled in cancelTask itself", async () => {
     let contextId = "";
-    const remote = await remoteOf(
+    const remote = await connectToExecutor(
       async (context, bus) => {
         ({ contextId } = context);
-        publish(bus, submitted(context));
+        publishToSdkBus(bus, createSubmittedTask(context));
         await new Promise(() => {});
       },
       {
         cancelGraceMs: 50,
         cancelTask: async (taskId: string, bus: ExecutionEventBus) =>
-          publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } }),
+          publishToSdkBus(bus, {
+            statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } },
+          }),
       },
     );
-    const { id } = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
-    expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+    const { id } = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
   });
 
   it("that fails to cancel fails the task's end, not the server", async () => {
-    const remote = await remoteOf(working(new Promise(() => {})), {
+    const remote = await connectToExecutor(working(new Promise(() => {})), {
       cancelTask: () => Promise.reject(new Error("not now")),
     });
-    const { id } = await taskOf(remote.send("go", { configuration: { returnImmediately: true } }));
-    expect((await remote.task.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+    const { id } = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
   });
 });
 
@@ -387,15 +397,15 @@ describe("an executor whose turn is over before it has begun", () => {
       caller: { tenant: "", principal: "" },
       configuration: {},
       metadata: {},
-      version: "1.0",
+      protocolVersion: "1.0",
       extensions: [],
       signal: gone.signal,
       // The store is slow, and meanwhile the task is cancelled.
-      referenced: () => {
+      loadReferencedTasks: () => {
         gone.abort(new Error("gone"));
         return Promise.resolve([]);
       },
-      waiting: () => Promise.resolve([]),
+      listInterruptedTasks: () => Promise.resolve([]),
     } as const satisfies Run;
     const said = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
     await expect(said.next()).rejects.toThrow("gone");

@@ -3,26 +3,26 @@ import type { AgentExecutionEvent, AgentExecutor } from "@a2a-js/sdk/server";
 import type { Agent, AgentEvent, Run } from "../../engine/index.ts";
 import {
   A2AError,
-  checkDescription,
+  assertValidAgentCard,
   isTerminal,
   type Message,
   type Task,
   type TaskStatus,
 } from "../../protocol/index.ts";
-import { Bus } from "./bus.ts";
+import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
   fromSdkArtifact,
   fromSdkMessage,
   fromSdkStatus,
   fromSdkTask,
-  isNew,
-  toDescription,
+  isFirstTurn,
+  toAgentDescription,
   toRequestContext,
-  withoutPlace,
-} from "./model.ts";
+  toAgentMessage,
+} from "./sdk-model.ts";
 
 /** Defaults are what the SDK's own request handler does: the first event decides, and no message is refused. */
-export type ExecutorOptions = Pick<Agent, "opensWith" | "whileWorking" | "describeExtended">;
+export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 
 /**
  * An `AgentExecutor` of `@a2a-js/sdk` as an agent. A turn is over when it says COMPLETED, FAILED, CANCELED, REJECTED or
@@ -30,43 +30,43 @@ export type ExecutorOptions = Pick<Agent, "opensWith" | "whileWorking" | "descri
  * `cancelTask` is called for a task that is at work, and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
-  const description = toDescription(card);
-  checkDescription(description);
+  const description = toAgentDescription(card);
+  assertValidAgentCard(description);
   return {
-    opensWith: "either",
+    respondsWith: "either",
     whileWorking: "queue",
     ...options,
     describe: () => description,
-    execute: (run) => turn(executor, run),
+    execute: (run) => runTurn(executor, run),
   };
 }
 
-async function* turn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-  const bus = new Bus();
+async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
+  const bus = new QueuedEventBus();
   const context = await toRequestContext(run);
   // Also of a task that was cancelled while the store was asked.
   run.signal.throwIfAborted();
   const cancel = (): void => {
     const cancelled = (async () => executor.cancelTask(run.taskId, bus))();
-    cancelled.catch((error: unknown) => bus.end({ error }));
+    cancelled.catch((error: unknown) => bus.close({ error }));
   };
   run.signal.addEventListener("abort", cancel, { once: true });
   const executed = (async () => executor.execute(context, bus))();
   const ended = executed.then(
     () => bus.finished(),
-    (error: unknown) => bus.end({ error }),
+    (error: unknown) => bus.close({ error }),
   );
-  const retelling = new Retelling(run);
+  const retelling = new ExecutorEventConverter(run);
   try {
     for (let event = await bus.next(); event; event = await bus.next()) {
-      for (const said of retelling.tell(event, bus.hasMore)) {
+      for (const said of retelling.convert(event, bus.hasQueuedEvents)) {
         yield said;
         if (!("status" in said)) continue;
         const { state } = said.status;
         if (state === "TASK_STATE_INPUT_REQUIRED") return;
         if (!isTerminal(state)) continue;
         // The task has its end; what goes wrong behind it is still told to whoever watches the server.
-        bus.end();
+        bus.close();
         await ended;
         await executed;
         return;
@@ -74,88 +74,88 @@ async function* turn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEve
     }
   } finally {
     run.signal.removeEventListener("abort", cancel);
-    bus.end();
+    bus.close();
   }
 }
 
 /** What an executor publishes, as what an agent says. */
-class Retelling {
+class ExecutorEventConverter {
   readonly #run: Run;
   /** Message ids of which the task knows. */
-  readonly #known: Set<string>;
-  #begun = false;
+  readonly #knownMessageIds: Set<string>;
+  #hasStarted = false;
 
   constructor(run: Run) {
     this.#run = run;
-    this.#known = new Set(run.task.history?.map(({ messageId }) => messageId));
+    this.#knownMessageIds = new Set(run.task.history?.map(({ messageId }) => messageId));
     const { message } = run.task.status;
-    if (message) this.#known.add(message.messageId);
+    if (message) this.#knownMessageIds.add(message.messageId);
   }
 
-  /** `hasMore`: the next event is there already. */
-  *tell(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
-    const isFirst = !this.#begun;
-    this.#begun = true;
+  /** `hasQueuedEvents`: the next event is there already. */
+  *convert(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
+    const isFirst = !this.#hasStarted;
+    this.#hasStarted = true;
     if (event.kind === "message") {
       const message = fromSdkMessage(event.data);
-      const isAnswer = isFirst && isNew(this.#run);
+      const isAnswer = isFirst && isFirstTurn(this.#run);
       yield isAnswer ? { message } : { status: { state: "TASK_STATE_COMPLETED", message } };
     } else if (event.kind === "task") {
-      yield* this.#ofTask(fromSdkTask(event.data), isFirst, hasMore);
+      yield* this.#convertTask(fromSdkTask(event.data), isFirst, hasMore);
     } else if (event.kind === "statusUpdate") {
       const { taskId, status, metadata } = fromSdkStatus(event.data);
-      this.#checkPlace(taskId);
-      yield* this.#ofStatus(status, metadata, hasMore);
+      this.#assertOwnTask(taskId);
+      yield* this.#convertStatus(status, metadata, hasMore);
     } else {
       const { taskId, contextId: _, ...said } = fromSdkArtifact(event.data);
-      this.#checkPlace(taskId);
+      this.#assertOwnTask(taskId);
       yield said;
     }
   }
 
   /** A whole task is news only where it differs from the task that the executor was given. */
-  *#ofTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
-    this.#checkPlace(task.id);
+  *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
+    this.#assertOwnTask(task.id);
     const run = this.#run;
     for (const artifact of task.artifacts ?? []) {
       const known = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
       if (!known || JSON.stringify(known) !== JSON.stringify(artifact)) yield { artifact };
     }
     for (const message of task.history ?? []) {
-      if (message.role !== "ROLE_AGENT" || this.#known.has(message.messageId)) continue;
-      yield this.#working(message);
+      if (message.role !== "ROLE_AGENT" || this.#knownMessageIds.has(message.messageId)) continue;
+      yield this.#createWorkingStatus(message);
     }
     const { state, timestamp } = run.task.status;
     const isAsFound = isFirst && task.status.state === state && task.status.timestamp === timestamp;
-    if (!isAsFound) yield* this.#ofStatus(task.status, task.metadata, hasMore);
-    else if (isNew(run) && !hasMore) yield { status: { state: "TASK_STATE_WORKING" } };
+    if (!isAsFound) yield* this.#convertStatus(task.status, task.metadata, hasMore);
+    else if (isFirstTurn(run) && !hasMore) yield { status: { state: "TASK_STATE_WORKING" } };
   }
 
-  *#ofStatus(
+  *#convertStatus(
     { state, message }: TaskStatus,
     metadata: Task["metadata"],
     hasMore: boolean,
   ): Generator<AgentEvent, void, undefined> {
     const about = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
     // Whoever closes the server has not cancelled the task; the engine says what became of it.
-    if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancellation) return;
+    if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancelMetadata) return;
     if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_UNSPECIFIED") {
       // Every task is submitted already. That is said in other words only to one who would wait for the next.
       if (hasMore && !message && !("metadata" in about)) return;
-      yield { ...this.#working(message), ...about };
+      yield { ...this.#createWorkingStatus(message), ...about };
       return;
     }
-    if (message) this.#known.add(message.messageId);
-    yield { status: message ? { state, message: withoutPlace(message) } : { state }, ...about };
+    if (message) this.#knownMessageIds.add(message.messageId);
+    yield { status: message ? { state, message: toAgentMessage(message) } : { state }, ...about };
   }
 
-  #working(message: Message | undefined): AgentEvent {
-    if (message) this.#known.add(message.messageId);
+  #createWorkingStatus(message: Message | undefined): AgentEvent {
+    if (message) this.#knownMessageIds.add(message.messageId);
     const state = "TASK_STATE_WORKING";
-    return { status: message ? { state, message: withoutPlace(message) } : { state } };
+    return { status: message ? { state, message: toAgentMessage(message) } : { state } };
   }
 
-  #checkPlace(taskId: string): void {
+  #assertOwnTask(taskId: string): void {
     if (taskId === this.#run.taskId) return;
     throw new A2AError(
       "INVALID_AGENT_RESPONSE",

@@ -2,49 +2,57 @@ import { once } from "node:events";
 import { streamText, tool, ToolLoopAgent } from "ai";
 import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { connect, type Remote } from "../../client/index.ts";
+import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import { data, textOf, type StreamResponse } from "../../protocol/index.ts";
+import { data, getText, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
+import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
 import { fromAiSdk } from "./index.ts";
-import { call, saidByUsers, scripted, type Script } from "./model.fixture.ts";
+import {
+  createToolCall,
+  listUserTexts,
+  createScriptedModel,
+  type ModelScript,
+} from "./scripted-model.fixture.ts";
 
-const about = { name: "ai", description: "For tests" };
-const looped = (script: Script): Agent =>
-  fromAiSdk(new ToolLoopAgent({ model: scripted(script) }), { ...about, defaultInputModes: ["*/*"] });
+const agentDescription = { name: "ai", description: "For tests" };
+const createToolLoopAgent = (script: ModelScript): Agent =>
+  fromAiSdk(new ToolLoopAgent({ model: createScriptedModel(script) }), {
+    ...agentDescription,
+    defaultInputModes: ["*/*"],
+  });
 
 describeAdapter("an agent of the AI SDK", {
-  answering: (chunks) => looped(() => chunks),
-  pausing: (gate) =>
-    looped(async function* () {
+  createAnsweringAgent: (chunks) => createToolLoopAgent(() => chunks),
+  createPausingAgent: (gate) =>
+    createToolLoopAgent(async function* () {
       yield "first ";
       await gate;
       yield "second";
     }),
-  failing: (error) =>
+  createFailingAgent: (error) =>
     fromAiSdk(
       (call) =>
         streamText({
-          model: scripted(async function* () {
+          model: createScriptedModel(async function* () {
             yield "so far";
             throw error;
           }),
           onError: () => {},
           ...call,
         }),
-      about,
+      agentDescription,
     ),
-  endless: (stopped) =>
-    looped(async function* (_, signal) {
+  createEndlessAgent: (stopped) =>
+    createToolLoopAgent(async function* (_, signal) {
       yield "working";
       if (!signal?.aborted) await once(signal as AbortSignal, "abort");
       stopped();
       throw (signal as AbortSignal).reason;
     }),
-  remembering: () => looped((prompt) => [saidByUsers(prompt).join(" | ")]),
-  receiving: () =>
-    looped((prompt) => {
+  createRememberingAgent: () => createToolLoopAgent((prompt) => [listUserTexts(prompt).join(" | ")]),
+  createEchoAgent: () =>
+    createToolLoopAgent((prompt) => {
       const content = prompt.flatMap((message) => (message.role === "user" ? message.content : []));
       const seen = content.map((part) => {
         if (part.type === "file") {
@@ -60,16 +68,16 @@ describeAdapter("an agent of the AI SDK", {
 describe("an agent of the AI SDK", () => {
   let server: Server | undefined;
   afterEach(() => server?.close({ graceMs: 0 }));
-  async function remoteOf(agent: Agent): Promise<Remote> {
+  async function remoteOf(agent: Agent): Promise<A2AClient> {
     server = createServer(agent, { store: "memory" });
     return connect((await server.listen()).url);
   }
 
   const refund = (refunded: number[]) =>
     new ToolLoopAgent({
-      model: scripted(function* (prompt) {
+      model: createScriptedModel(function* (prompt) {
         const last = prompt.at(-1);
-        if (last?.role === "user") yield call("refund", { euros: 80 });
+        if (last?.role === "user") yield createToolCall("refund", { euros: 80 });
         else if (JSON.stringify(last).includes("execution-denied")) yield `Not done. ${JSON.stringify(last)}`;
         else yield "Done.";
       }),
@@ -89,13 +97,13 @@ describe("an agent of the AI SDK", () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
-          model: scripted(function* (prompt) {
+          model: createScriptedModel(function* (prompt) {
             if (prompt.at(-1)?.role === "user") {
               yield { type: "reasoning-start", id: "r" };
               yield { type: "reasoning-delta", id: "r", delta: "I should " };
               yield { type: "reasoning-delta", id: "r", delta: "look." };
               yield { type: "reasoning-end", id: "r" };
-              yield call("weather", { city: "Seoul" });
+              yield createToolCall("weather", { city: "Seoul" });
             } else {
               yield "Sunny.";
               yield { type: "file", mediaType: "image/png", data: { type: "data", data: "AQID" } };
@@ -105,7 +113,7 @@ describe("an agent of the AI SDK", () => {
             weather: tool({ inputSchema: z.object({ city: z.string() }), execute: () => ({ degrees: 21 }) }),
           },
         }),
-        about,
+        agentDescription,
       ),
     );
     const events: StreamResponse[] = [];
@@ -118,7 +126,7 @@ describe("an agent of the AI SDK", () => {
       data({ type: "tool-result", toolCallId: "c1", toolName: "weather", output: { degrees: 21 } }),
     ]);
     const [first] = events;
-    const task = await remote.task.get(first && "task" in first ? first.task.id : "");
+    const task = await remote.tasks.get(first && "task" in first ? first.task.id : "");
     expect(task.artifacts).toEqual([
       {
         artifactId: "reasoning",
@@ -138,28 +146,28 @@ describe("an agent of the AI SDK", () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
-          model: scripted(function* (prompt) {
+          model: createScriptedModel(function* (prompt) {
             if (prompt.at(-1)?.role === "user") {
               yield { type: "reasoning-start", id: "r" };
               yield { type: "reasoning-delta", id: "r", delta: "secretly" };
               yield { type: "reasoning-end", id: "r" };
-              yield call("look", {});
+              yield createToolCall("look", {});
             } else yield "Seen.";
           }),
           tools: { look: tool({ inputSchema: z.object({}), execute: () => "secretly" }) },
         }),
-        { ...about, reasoning: false, tools: false },
+        { ...agentDescription, showReasoning: false, showToolCalls: false },
       ),
     );
-    expect(JSON.stringify(await taskOf(remote.send("look")))).not.toContain("secretly");
+    expect(JSON.stringify(await requireTask(remote.send("look")))).not.toContain("secretly");
   });
 
   it("tells callers that a tool failed, and not why", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
-          model: scripted(function* (prompt) {
-            if (prompt.at(-1)?.role === "user") yield call("look", {});
+          model: createScriptedModel(function* (prompt) {
+            if (prompt.at(-1)?.role === "user") yield createToolCall("look", {});
             else yield "It did not work.";
           }),
           tools: {
@@ -171,27 +179,31 @@ describe("an agent of the AI SDK", () => {
             }),
           },
         }),
-        about,
+        agentDescription,
       ),
     );
-    const task = await taskOf(remote.send("look"));
-    expect(answerIn(task)).toBe("It did not work.");
+    const task = await requireTask(remote.send("look"));
+    expect(getAnswerText(task)).toBe("It did not work.");
     expect(JSON.stringify(task)).toContain("tool-error");
     expect(JSON.stringify(task)).not.toContain("10.1.2.3");
   });
 
   it("asks for an approval, and goes on with it", async () => {
     const refunded: number[] = [];
-    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
-    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
+    const asked = await requireTask(remote.send("Refund 80 euros"));
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const [words, request] = asked.status.message?.parts ?? [];
     expect(words).toEqual({ text: "May refund be called?" });
     expect(request).toMatchObject({ data: { toolName: "refund", input: { euros: 80 } } });
     expect(refunded).toEqual([]);
     const { approvalId } = (request as { data: { approvalId: string } }).data;
-    const done = await taskOf(remote.send([data({ approvalId, approved: true })], { taskId: asked.id }));
-    expect([done.status.state, answerIn(done), refunded]).toEqual(["TASK_STATE_COMPLETED", "Done.", [80]]);
+    const done = await requireTask(remote.send([data({ approvalId, approved: true })], { taskId: asked.id }));
+    expect([done.status.state, getAnswerText(done), refunded]).toEqual([
+      "TASK_STATE_COMPLETED",
+      "Done.",
+      [80],
+    ]);
   });
 
   it.each([
@@ -200,32 +212,32 @@ describe("an agent of the AI SDK", () => {
     ["yesterday", [], "yesterday"],
   ])("takes %j for an answer to that", async (words, paid, told) => {
     const refunded: number[] = [];
-    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
-    const asked = await taskOf(remote.send("Refund 80 euros"));
-    const done = await taskOf(remote.send(words, { taskId: asked.id }));
+    const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
+    const asked = await requireTask(remote.send("Refund 80 euros"));
+    const done = await requireTask(remote.send(words, { taskId: asked.id }));
     expect(refunded).toEqual(paid);
-    expect(answerIn(done)).toContain(told);
+    expect(getAnswerText(done)).toContain(told);
   });
 
   it("takes nothing said in another task for an approval; one that was cancelled is given up", async () => {
     const refunded: number[] = [];
-    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
-    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
+    const asked = await requireTask(remote.send("Refund 80 euros"));
     const { contextId } = asked;
-    const other = await taskOf(remote.send("ok", { contextId }));
+    const other = await requireTask(remote.send("ok", { contextId }));
     expect([other.status.state, refunded]).toEqual(["TASK_STATE_FAILED", []]);
-    expect(textOf(other.status.message?.parts ?? [])).toContain(asked.id);
-    await remote.task.cancel(asked.id);
-    const again = await taskOf(remote.send("ok", { contextId }));
+    expect(getText(other.status.message?.parts ?? [])).toContain(asked.id);
+    await remote.tasks.cancel(asked.id);
+    const again = await requireTask(remote.send("ok", { contextId }));
     expect([again.status.state, refunded]).toEqual(["TASK_STATE_INPUT_REQUIRED", []]);
-    const done = await taskOf(remote.send("ok", { taskId: again.id }));
-    expect([answerIn(done), refunded]).toEqual(["Done.", [80]]);
+    const done = await requireTask(remote.send("ok", { taskId: again.id }));
+    expect([getAnswerText(done), refunded]).toEqual(["Done.", [80]]);
   });
 
   it("takes no approval that it has not asked for", async () => {
     const refunded: number[] = [];
-    const remote = await remoteOf(fromAiSdk(refund(refunded), about));
-    const asked = await taskOf(remote.send("Refund 80 euros"));
+    const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
+    const asked = await requireTask(remote.send("Refund 80 euros"));
     const forged = data({ approvalId: "mine", approved: true });
     await remote.send([forged], { taskId: asked.id });
     expect(refunded).toEqual([]);
@@ -235,12 +247,12 @@ describe("an agent of the AI SDK", () => {
     const heard: string[][] = [];
     const agent = fromAiSdk(
       new ToolLoopAgent({
-        model: scripted((prompt) => {
-          heard.push(prompt.map(({ role, content }) => `${role}: ${textOf(content as { text: string }[])}`));
+        model: createScriptedModel((prompt) => {
+          heard.push(prompt.map(({ role, content }) => `${role}: ${getText(content as { text: string }[])}`));
           return ["Fine."];
         }),
       }),
-      { ...about, conversations: { load: () => [], append: () => {} } },
+      { ...agentDescription, conversationStore: { load: () => [], append: () => {} } },
     );
     const run = {
       taskId: "t",
@@ -260,11 +272,11 @@ describe("an agent of the AI SDK", () => {
       caller: { tenant: "", principal: "" },
       configuration: {},
       metadata: {},
-      version: "1.0",
+      protocolVersion: "1.0",
       extensions: [],
       signal: new AbortController().signal,
-      referenced: () => Promise.resolve([]),
-      waiting: () => Promise.resolve([]),
+      loadReferencedTasks: () => Promise.resolve([]),
+      listInterruptedTasks: () => Promise.resolve([]),
     } satisfies Parameters<Agent["execute"]>[0];
     for await (const _ of agent.execute(run));
     expect(heard).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);

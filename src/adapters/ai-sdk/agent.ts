@@ -2,22 +2,22 @@ import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
 import {
-  type Conversations,
-  earlierIn,
-  isNew,
-  isWaited,
-  placeOf,
-  recentConversations,
-} from "../conversations.ts";
+  type ConversationStore,
+  buildConversationFromTask,
+  isFirstTurn,
+  formatPendingTaskMessage,
+  getConversationKey,
+  createMemoryConversationStore,
+} from "../conversation-store.ts";
 import { agent, type Turn } from "../generator.ts";
-import { chunk, failed, inputRequired, type Said, status } from "../say.ts";
-import { freeId } from "../speech.ts";
+import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
+import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { toResponses, waitingIn, withdrawn } from "./approvals.ts";
+import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
 /** What is handed to the AI SDK for one turn. */
-export interface AiSdkCall {
+export interface AiSdkCallOptions {
   /** The conversation until now, and the message of this turn. */
   readonly messages: ModelMessage[];
   /** Aborts when the task is cancelled; hand it on. */
@@ -32,16 +32,16 @@ export interface AiSdkResult {
 
 /** A `ToolLoopAgent`, or whatever else streams as the AI SDK's `Agent` does. */
 export interface AiSdkAgent {
-  stream(call: AiSdkCall): AiSdkResult | PromiseLike<AiSdkResult>;
+  stream(call: AiSdkCallOptions): AiSdkResult | PromiseLike<AiSdkResult>;
 }
 
 export interface AiSdkOptions extends AgentDescription {
   /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
-  conversations?: Conversations<ModelMessage>;
+  conversationStore?: ConversationStore<ModelMessage>;
   /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
-  reasoning?: boolean;
+  showReasoning?: boolean;
   /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
-  tools?: boolean;
+  showToolCalls?: boolean;
 }
 
 /**
@@ -53,61 +53,69 @@ export interface AiSdkOptions extends AgentDescription {
  * on with `{ approvalId, approved }` or a plain "yes".
  */
 export function fromAiSdk(
-  source: AiSdkAgent | ((call: AiSdkCall, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
+  source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
   options: AiSdkOptions,
 ): Agent {
   const {
-    conversations = recentConversations<ModelMessage>(({ role }) => role === "user"),
-    reasoning = true,
-    tools = true,
+    conversationStore: conversations = createMemoryConversationStore<ModelMessage>(
+      ({ role }) => role === "user",
+    ),
+    showReasoning: reasoning = true,
+    showToolCalls: tools = true,
     ...description
   } = options;
-  const start = typeof source === "function" ? source : (call: AiSdkCall) => source.stream(call);
+  const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
   return agent(description, async function* (turn) {
-    const place = placeOf(turn);
+    const place = getConversationKey(turn);
     const kept = await conversations.load(place);
-    const earlier = kept.length > 0 ? kept : earlierIn<ModelMessage>(turn, toUserMessage, toAssistantMessage);
-    const waiting = waitingIn(kept);
+    const earlier =
+      kept.length > 0
+        ? kept
+        : buildConversationFromTask<ModelMessage>(turn, toUserMessage, toAssistantMessage);
+    const waiting = listPendingApprovals(kept);
     const heard: ModelMessage[] = [];
-    if (waiting.length > 0 && isNew(turn)) {
-      const [other] = await turn.waiting();
+    if (waiting.length > 0 && isFirstTurn(turn)) {
+      const [other] = await turn.listInterruptedTasks();
       // No model takes a conversation in which a call is left open, and "ok" may be meant for something else.
-      if (other) yield failed(isWaited(other.id));
-      heard.push(withdrawn(waiting, kept), toUserMessage(turn.message));
-    } else heard.push(waiting.length > 0 ? toResponses(waiting, turn.message) : toUserMessage(turn.message));
+      if (other) yield failed(formatPendingTaskMessage(other.id));
+      heard.push(createDeniedApprovals(waiting, kept), toUserMessage(turn.message));
+    } else
+      heard.push(
+        waiting.length > 0 ? toApprovalResponses(waiting, turn.message) : toUserMessage(turn.message),
+      );
     const call = { messages: [...earlier, ...heard], abortSignal: turn.signal };
     const result = await start(call, turn);
-    const telling = new Telling(turn, { reasoning, tools });
+    const telling = new StreamPartConverter(turn, { reasoning, tools });
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
-      yield* telling.tell(part);
+      yield* telling.convert(part);
     }
     turn.signal.throwIfAborted();
     await conversations.append(place, [...heard, ...(await result.responseMessages)]);
-    yield telling.end();
+    yield telling.createFinalStatus();
   });
 }
 
-type Approval = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
+type ToolApprovalPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
 
 /** The parts of a stream as what an agent says. */
-class Telling {
-  readonly #shown: { readonly reasoning: boolean; readonly tools: boolean };
-  readonly #thoughts: string;
-  readonly #approvals: Approval[] = [];
+class StreamPartConverter {
+  readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
+  readonly #reasoningArtifactId: string;
+  readonly #approvals: ToolApprovalPart[] = [];
   #metadata: JsonObject = {};
 
   constructor(turn: Turn, shown: { readonly reasoning: boolean; readonly tools: boolean }) {
-    this.#shown = shown;
-    this.#thoughts = freeId(turn, "reasoning");
+    this.#options = shown;
+    this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
-  *tell(part: TextStreamPart<ToolSet>): Generator<Said, void, undefined> {
-    const { reasoning, tools } = this.#shown;
+  *convert(part: TextStreamPart<ToolSet>): Generator<AgentYield, void, undefined> {
+    const { reasoning, tools } = this.#options;
     if (part.type === "text-delta") yield part.text;
     else if (part.type === "reasoning-delta" && reasoning) {
-      const about = { id: this.#thoughts, name: "reasoning", metadata: { thought: true } };
+      const about = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
       if (part.text !== "") yield chunk(about, text(part.text));
     } else if (part.type === "file") {
       yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
@@ -126,11 +134,11 @@ class Telling {
       yield status(data({ type, toolCallId, toolName }));
     } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);
     else if (part.type === "finish") {
-      this.#metadata = { finishReason: part.finishReason, usage: usageOf(part.totalUsage) };
+      this.#metadata = { finishReason: part.finishReason, usage: toUsageMetadata(part.totalUsage) };
     }
   }
 
-  end(): Said {
+  createFinalStatus(): AgentYield {
     const metadata = this.#metadata;
     if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
     const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
@@ -142,7 +150,7 @@ class Telling {
   }
 }
 
-function usageOf({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): JsonObject {
+function toUsageMetadata({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage): JsonObject {
   return {
     inputTokens: inputTokens ?? null,
     outputTokens: outputTokens ?? null,

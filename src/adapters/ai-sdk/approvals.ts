@@ -5,10 +5,10 @@ import type {
   ToolCallPart,
   ToolModelMessage,
 } from "ai";
-import { type Message, textOf } from "../../protocol/index.ts";
+import { type Message, getText } from "../../protocol/index.ts";
 
 /** The approvals that the end of a conversation waits for. */
-export function waitingIn(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
+export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
   const asked: ToolApprovalRequest[] = [];
   const answered = new Set<string>();
   for (const { role, content } of messages) {
@@ -26,9 +26,14 @@ export function waitingIn(messages: readonly ModelMessage[]): ToolApprovalReques
  * What the user answered: for each approval a data part `{ approvalId, approved, reason? }`, or one word for all of them.
  * Everything but a plain yes is a no, with what was said as the reason.
  */
-export function toResponses(waiting: readonly ToolApprovalRequest[], message: Message): ToolModelMessage {
-  const decided = new Map(message.parts.flatMap((part) => ("data" in part ? decisionIn(part.data) : [])));
-  const words = textOf(message.parts).trim();
+export function toApprovalResponses(
+  waiting: readonly ToolApprovalRequest[],
+  message: Message,
+): ToolModelMessage {
+  const decided = new Map(
+    message.parts.flatMap((part) => ("data" in part ? parseApprovalDecision(part.data) : [])),
+  );
+  const words = getText(message.parts).trim();
   const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(words);
   const content = waiting.map(({ approvalId }): ToolApprovalResponse => {
     const { approved, reason } = decided.get(approvalId) ?? {
@@ -42,12 +47,14 @@ export function toResponses(waiting: readonly ToolApprovalRequest[], message: Me
 }
 
 /** What became of approvals that nobody will give any more, because their task was cancelled: they were not given. */
-export function withdrawn(
+export function createDeniedApprovals(
   waiting: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],
 ): ToolModelMessage {
   const reason = "The user cancelled the task.";
-  const names = new Map(messages.flatMap(callsIn).map(({ toolCallId, toolName }) => [toolCallId, toolName]));
+  const names = new Map(
+    messages.flatMap(listToolCalls).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
+  );
   const content = waiting.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
     { type: "tool-approval-response", approvalId, approved: false, reason },
     {
@@ -60,17 +67,17 @@ export function withdrawn(
   return { role: "tool", content };
 }
 
-function callsIn({ role, content }: ModelMessage): ToolCallPart[] {
+function listToolCalls({ role, content }: ModelMessage): ToolCallPart[] {
   if (role !== "assistant" || typeof content === "string") return [];
   return content.filter((part) => part.type === "tool-call");
 }
 
-interface Decision {
+interface ApprovalDecision {
   readonly approved: boolean;
   readonly reason: string | undefined;
 }
 
-function decisionIn(data: unknown): [string, Decision][] {
+function parseApprovalDecision(data: unknown): [string, ApprovalDecision][] {
   if (typeof data !== "object" || data === null || !("approvalId" in data)) return [];
   const { approvalId, approved, reason } = data as Record<string, unknown>;
   const about = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };

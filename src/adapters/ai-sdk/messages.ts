@@ -5,10 +5,10 @@ import type { Message, Part } from "../../protocol/index.ts";
 export function toUserMessage({ parts }: Pick<Message, "parts">): UserModelMessage {
   const [only] = parts;
   if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
-  return { role: "user", content: parts.map(toContent) };
+  return { role: "user", content: parts.map(toContentPart) };
 }
 
-function toContent(part: Part): TextPart | FilePart {
+function toContentPart(part: Part): TextPart | FilePart {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
   const { filename, mediaType = "application/octet-stream" } = part;

@@ -7,25 +7,25 @@ import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { agent, data, failed, inputRequired, status } from "../index.ts";
 import { a2aTool } from "./index.ts";
-import { call, scripted } from "./model.fixture.ts";
+import { createToolCall, createScriptedModel } from "./scripted-model.fixture.ts";
 
 let server: Server | undefined;
 afterEach(() => server?.close({ graceMs: 0 }));
 
-async function urlOf(served: Agent): Promise<string> {
-  server = createServer(served, { store: "memory", merge: false });
+async function serveAgent(served: Agent): Promise<string> {
+  server = createServer(served, { store: "memory", mergeChunks: false });
   return (await server.listen()).url;
 }
 
-const about = { name: "station", description: "Tells the weather of a city" };
+const agentDescription = { name: "station", description: "Tells the weather of a city" };
 
-const shown = (output: unknown): unknown[] => {
+const pickStateAndText = (output: unknown): unknown[] => {
   const { state, text } = output as { state: string; text: string };
   return [state, text];
 };
 
 /** What the model is told by its tool. */
-function toldIn({ doStreamCalls }: MockLanguageModelV4): unknown[] {
+function getLastToolResults({ doStreamCalls }: MockLanguageModelV4): unknown[] {
   const last = doStreamCalls.at(-1)?.prompt.at(-1);
   if (last?.role !== "tool") return [];
   return last.content.flatMap((part) =>
@@ -37,16 +37,16 @@ function toldIn({ doStreamCalls }: MockLanguageModelV4): unknown[] {
 
 describe("an A2A agent as a tool of the AI SDK", () => {
   it("answers a model, and is seen at work meanwhile", async () => {
-    const url = await urlOf(
-      agent(about, async function* ({ text }) {
+    const url = await serveAgent(
+      agent(agentDescription, async function* ({ text }) {
         yield status("Looking out of the window…");
         yield `${text}: sunny, `;
         yield "21 °C.";
         yield data({ degrees: 21 });
       }),
     );
-    const model = scripted(function* (prompt) {
-      if (prompt.at(-1)?.role === "user") yield call("station", { message: "Seoul" });
+    const model = createScriptedModel(function* (prompt) {
+      if (prompt.at(-1)?.role === "user") yield createToolCall("station", { message: "Seoul" });
       else yield "It is sunny.";
     });
     const result = streamText({
@@ -57,27 +57,28 @@ describe("an A2A agent as a tool of the AI SDK", () => {
     });
     const seen: unknown[] = [];
     for await (const part of result.stream) {
-      if (part.type === "tool-result") seen.push([part.preliminary ?? false, ...shown(part.output)]);
+      if (part.type === "tool-result")
+        seen.push([part.preliminary ?? false, ...pickStateAndText(part.output)]);
     }
     expect(await result.text).toBe("It is sunny.");
     expect(seen).toContainEqual([true, "working", "Seoul: sunny, "]);
     expect(seen.at(-1)).toEqual([false, "completed", "Seoul: sunny, 21 °C."]);
-    expect(toldIn(model)).toMatchObject([
+    expect(getLastToolResults(model)).toMatchObject([
       { state: "completed", text: "Seoul: sunny, 21 °C.", data: [{ degrees: 21 }] },
     ]);
   });
 
   it("tells a model what it is asked, and takes the answer", async () => {
-    const url = await urlOf(
-      agent(about, async function* ({ text, history }) {
+    const url = await serveAgent(
+      agent(agentDescription, async function* ({ text, history }) {
         if (history.length === 1) yield inputRequired("Which city?");
         yield `${text}: sunny.`;
       }),
     );
-    const model = scripted(function* (prompt) {
+    const model = createScriptedModel(function* (prompt) {
       const last = prompt.at(-1);
       if (last?.role !== "tool") {
-        yield call("station", { message: "Weather?" });
+        yield createToolCall("station", { message: "Weather?" });
         return;
       }
       const [result] = last.content;
@@ -85,7 +86,7 @@ describe("an A2A agent as a tool of the AI SDK", () => {
         result?.type === "tool-result" && result.output.type === "text" ? result.output.value : "{}";
       const told = JSON.parse(output) as { state: string; status: string; taskId: string; text: string };
       if (told.state === "input-required") {
-        yield call("station", { message: "Seoul", taskId: told.taskId }, "c2");
+        yield createToolCall("station", { message: "Seoul", taskId: told.taskId }, "c2");
       } else yield told.text;
     });
     const tools = { station: a2aTool(url, { description: "Tells the weather" }) };
@@ -94,25 +95,25 @@ describe("an A2A agent as a tool of the AI SDK", () => {
   });
 
   it("tells a model why it failed", async () => {
-    const url = await urlOf(
-      agent(about, async function* () {
+    const url = await serveAgent(
+      agent(agentDescription, async function* () {
         yield failed("It is too dark to see.");
       }),
     );
-    const model = scripted(function* (prompt) {
-      if (prompt.at(-1)?.role === "user") yield call("station", { message: "Seoul" });
+    const model = createScriptedModel(function* (prompt) {
+      if (prompt.at(-1)?.role === "user") yield createToolCall("station", { message: "Seoul" });
       else yield "I do not know.";
     });
     const tools = { station: a2aTool(url, { description: "Tells the weather" }) };
     await streamText({ model, tools, prompt: "?", stopWhen: isStepCount(3) }).text;
-    expect(toldIn(model)).toMatchObject([{ state: "failed", status: "It is too dark to see." }]);
+    expect(getLastToolResults(model)).toMatchObject([{ state: "failed", status: "It is too dark to see." }]);
   });
 
   it("cancels its task when the call is aborted", async () => {
     const cancelled = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
-    const url = await urlOf(
-      agent(about, async function* ({ signal }) {
+    const url = await serveAgent(
+      agent(agentDescription, async function* ({ signal }) {
         yield status("Waiting for the sun…");
         began.resolve();
         await once(signal, "abort");

@@ -1,12 +1,12 @@
 import { jsonSchema, type Tool, tool } from "ai";
-import type { ConnectOptions, Remote } from "../../client/index.ts";
-import { FarAgent, type FarAnswer } from "../far-agent.ts";
+import type { ConnectOptions, A2AClient } from "../../client/index.ts";
+import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
 
 export interface A2aToolOptions {
   /** What the model is told that the agent does. Needed for a URL; of a connected agent, its card says it. */
   readonly description?: string;
   /** How to connect when the agent is given by its URL. */
-  readonly connect?: ConnectOptions;
+  readonly connectOptions?: ConnectOptions;
 }
 
 /** What the model says to the agent. */
@@ -16,7 +16,7 @@ export interface A2aToolInput {
   readonly contextId?: string;
 }
 
-const INPUT = jsonSchema<A2aToolInput>({
+const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
   type: "object",
   properties: {
     message: { type: "string", description: "What to tell the agent, in words that need no other context." },
@@ -32,10 +32,10 @@ const INPUT = jsonSchema<A2aToolInput>({
  * model is told, and may answer with the `taskId`. An aborted call cancels the agent's task.
  */
 export function a2aTool(
-  agent: string | Remote,
-  { description, connect }: A2aToolOptions = {},
-): Tool<A2aToolInput, FarAnswer> {
-  const far = new FarAgent(agent, connect);
+  agent: string | A2AClient,
+  { description, connectOptions: connect }: A2aToolOptions = {},
+): Tool<A2aToolInput, RemoteAgentAnswer> {
+  const far = new RemoteAgentClient(agent, connect);
   const about = description ?? (typeof agent === "string" ? undefined : agent.card.description);
   if (about === undefined) {
     throw new TypeError(
@@ -44,9 +44,9 @@ export function a2aTool(
   }
   return tool({
     description: about,
-    inputSchema: INPUT,
+    inputSchema: INPUT_SCHEMA,
     execute: ({ message, taskId, contextId }, { abortSignal }) =>
-      far.ask(message, { taskId, contextId, signal: abortSignal ?? new AbortController().signal }),
+      far.streamAnswer(message, { taskId, contextId, signal: abortSignal ?? new AbortController().signal }),
     // A model has no use for bytes; that there is a file it is told.
     toModelOutput: ({ output }) => {
       const value = JSON.stringify(output, (name, inner: unknown) => (name === "raw" ? undefined : inner));

@@ -16,51 +16,54 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { collect, connect, type Remote } from "../../client/index.ts";
+import { collect, connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data, text, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../server/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
-import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
+import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
 import { fromLangGraph } from "./index.ts";
 
-const about = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
+const agentDescription = { name: "graph", description: "For tests", defaultInputModes: ["*/*"] };
 type Config = LangGraphRunnableConfig;
 type Messages = { messages: BaseMessage[] };
 
 /** A graph of one node. */
-const one = (node: (state: Messages, config: Config) => Promise<Partial<Messages>>) =>
+const createSingleNodeGraph = (node: (state: Messages, config: Config) => Promise<Partial<Messages>>) =>
   new StateGraph(MessagesAnnotation)
     .addNode("node", node)
     .addEdge("__start__", "node")
     .compile({ checkpointer: new MemorySaver() });
 
 /** A graph whose model says that, chunk by chunk. */
-const speaking = (chunks: readonly string[], before?: (said: string) => Promise<void> | void): Agent =>
+const createModelAgent = (
+  chunks: readonly string[],
+  before?: (said: string) => Promise<void> | void,
+): Agent =>
   fromLangGraph(
-    one(async ({ messages }, config) => {
-      const model = new Speaking(chunks, before);
+    createSingleNodeGraph(async ({ messages }, config) => {
+      const model = new ScriptedChatModel(chunks, before);
       return { messages: [await model.invoke(messages, config)] };
     }),
-    about,
+    agentDescription,
   );
 
-class Speaking extends FakeStreamingChatModel {
+class ScriptedChatModel extends FakeStreamingChatModel {
   readonly #chunks: readonly string[];
-  readonly #before: ((said: string) => Promise<void> | void) | undefined;
+  readonly #beforeChunk: ((said: string) => Promise<void> | void) | undefined;
 
   constructor(chunks: readonly string[], before?: (said: string) => Promise<void> | void) {
     super({ sleep: 0 });
     this.#chunks = chunks;
-    this.#before = before;
+    this.#beforeChunk = before;
   }
 
   override async *_streamResponseChunks(
     ...[, , runManager]: Parameters<FakeStreamingChatModel["_streamResponseChunks"]>
   ): ReturnType<FakeStreamingChatModel["_streamResponseChunks"]> {
     for (const chunk of this.#chunks) {
-      await this.#before?.(chunk);
+      await this.#beforeChunk?.(chunk);
       const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
       const message = new AIMessageChunk({ content: chunk, usage_metadata } as never);
       yield { message, text: chunk } as never;
@@ -71,37 +74,40 @@ class Speaking extends FakeStreamingChatModel {
   }
 }
 
-const words = (messages: readonly BaseMessage[]): string[] =>
+const listUserTexts = (messages: readonly BaseMessage[]): string[] =>
   messages.flatMap((message) => (HumanMessage.isInstance(message) ? [message.text] : []));
 
 describeAdapter("a graph of LangGraph", {
-  answering: (chunks) => speaking(chunks),
-  pausing: (gate) => speaking(["first ", "second"], (said) => (said === "second" ? gate : undefined)),
-  failing: (error) =>
+  createAnsweringAgent: (chunks) => createModelAgent(chunks),
+  createPausingAgent: (gate) =>
+    createModelAgent(["first ", "second"], (said) => (said === "second" ? gate : undefined)),
+  createFailingAgent: (error) =>
     fromLangGraph(
-      one(async () => {
+      createSingleNodeGraph(async () => {
         throw error;
       }),
-      about,
+      agentDescription,
     ),
-  endless: (stopped) =>
+  createEndlessAgent: (stopped) =>
     fromLangGraph(
-      one(async (_, config) => {
-        await new Speaking(["working"]).invoke("go", config);
+      createSingleNodeGraph(async (_, config) => {
+        await new ScriptedChatModel(["working"]).invoke("go", config);
         if (!config.signal?.aborted) await once(config.signal as AbortSignal, "abort");
         stopped();
         throw (config.signal as AbortSignal).reason;
       }),
-      about,
+      agentDescription,
     ),
-  remembering: () =>
+  createRememberingAgent: () =>
     fromLangGraph(
-      one(async ({ messages }) => ({ messages: [new AIMessage(words(messages).join(" | "))] })),
-      about,
+      createSingleNodeGraph(async ({ messages }) => ({
+        messages: [new AIMessage(listUserTexts(messages).join(" | "))],
+      })),
+      agentDescription,
     ),
-  receiving: () =>
+  createEchoAgent: () =>
     fromLangGraph(
-      one(async ({ messages }) => {
+      createSingleNodeGraph(async ({ messages }) => {
         const blocks = messages.at(-1)?.contentBlocks ?? [];
         const seen = blocks.map((block) => {
           if (block.type !== "text") return `file:${String(block["mimeType"])}:${String(block["data"])}`;
@@ -109,21 +115,21 @@ describeAdapter("a graph of LangGraph", {
         });
         return { messages: [new AIMessage(seen.join(" "))] };
       }),
-      about,
+      agentDescription,
     ),
-  asking: () =>
+  createAskingAgent: () =>
     fromLangGraph(
-      one(async () => ({
+      createSingleNodeGraph(async () => ({
         messages: [new AIMessage(`Sunny in ${interrupt<string, string>("Which city?")}`)],
       })),
-      about,
+      agentDescription,
     ),
 });
 
 describe("a graph of LangGraph", () => {
   let server: Server | undefined;
   afterEach(() => server?.close({ graceMs: 0 }));
-  async function remoteOf(agent: Agent, options: ServerOptions = {}): Promise<Remote> {
+  async function remoteOf(agent: Agent, options: ServerOptions = {}): Promise<A2AClient> {
     server = createServer(agent, { store: "memory", ...options });
     return connect((await server.listen()).url);
   }
@@ -150,9 +156,9 @@ describe("a graph of LangGraph", () => {
   it("tells its progress, and answers with what its author makes of its state", async () => {
     const remote = await remoteOf(
       fromLangGraph(research(), {
-        ...about,
-        input: ({ text: query }) => ({ query }),
-        answer: ({ report, found }) => [report, data({ sources: found.length })],
+        ...agentDescription,
+        toGraphInput: ({ text: query }) => ({ query }),
+        toAnswer: ({ report, found }) => [report, data({ sources: found.length })],
       }),
     );
     const events: StreamResponse[] = [];
@@ -166,7 +172,7 @@ describe("a graph of LangGraph", () => {
       text("Writing"),
     ]);
     const [first] = events;
-    const { artifacts } = await remote.task.get(first && "task" in first ? first.task.id : "");
+    const { artifacts } = await remote.tasks.get(first && "task" in first ? first.task.id : "");
     expect(artifacts?.map(({ parts }) => parts)).toEqual([
       [text("On tea 1 and tea 2."), data({ sources: 2 })],
     ]);
@@ -185,13 +191,13 @@ describe("a graph of LangGraph", () => {
         ],
       }))
       .addNode("say", async ({ messages }, config: Config) => ({
-        messages: [await new Speaking(["It is ", "blue."]).invoke(messages, config)],
+        messages: [await new ScriptedChatModel(["It is ", "blue."]).invoke(messages, config)],
       }))
       .addEdge("__start__", "plan")
       .addEdge("plan", "say")
       .compile();
-    const task = await taskOf((await remoteOf(fromLangGraph(graph, about))).send("look"));
-    expect(answerIn(task)).toBe("Let me see.\n\nIt is blue.");
+    const task = await requireTask((await remoteOf(fromLangGraph(graph, agentDescription))).send("look"));
+    expect(getAnswerText(task)).toBe("Let me see.\n\nIt is blue.");
     const shown = [...(task.history ?? []), task.status.message].flatMap((message) =>
       message?.role === "ROLE_AGENT" ? message.parts : [],
     );
@@ -210,8 +216,8 @@ describe("a graph of LangGraph", () => {
       .addEdge("__start__", "draft")
       .addEdge("draft", "final")
       .compile();
-    const remote = await remoteOf(fromLangGraph(graph, { ...about, nodes: ["final"] }));
-    expect(answerIn(await taskOf(remote.send("write")))).toBe("The text.");
+    const remote = await remoteOf(fromLangGraph(graph, { ...agentDescription, answerNodes: ["final"] }));
+    expect(getAnswerText(await requireTask(remote.send("write")))).toBe("The text.");
   });
 
   it("goes on with data, and with one answer to several questions", async () => {
@@ -222,51 +228,57 @@ describe("a graph of LangGraph", () => {
       .addEdge("__start__", "right")
       .compile({ checkpointer: new MemorySaver() });
     const served = fromLangGraph(graph, {
-      ...about,
-      input: () => ({ a: 0 }),
-      answer: ({ a, b }) => JSON.stringify([a, b]),
+      ...agentDescription,
+      toGraphInput: () => ({ a: 0 }),
+      toAnswer: ({ a, b }) => JSON.stringify([a, b]),
     });
     const remote = await remoteOf(served);
-    const asked = await taskOf(remote.send("go"));
+    const asked = await requireTask(remote.send("go"));
     const parts = asked.status.message?.parts ?? [];
     expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
     const [left, right] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
     const each = data({ [left ?? ""]: "yes", [right ?? ""]: { no: 1 } });
-    expect(answerIn(await taskOf(remote.send([each], { taskId: asked.id })))).toBe('["yes",{"no":1}]');
-    const again = await taskOf(remote.send("go"));
-    expect(answerIn(await taskOf(remote.send([data(true)], { taskId: again.id })))).toBe("[true,true]");
+    expect(getAnswerText(await requireTask(remote.send([each], { taskId: asked.id })))).toBe(
+      '["yes",{"no":1}]',
+    );
+    const again = await requireTask(remote.send("go"));
+    expect(getAnswerText(await requireTask(remote.send([data(true)], { taskId: again.id })))).toBe(
+      "[true,true]",
+    );
   });
 
   it("does not forget what it has asked because somebody asks something else", async () => {
     const served = fromLangGraph(
-      one(async () => ({
+      createSingleNodeGraph(async () => ({
         messages: [new AIMessage(`Sunny in ${interrupt<string, string>("Which city?")}`)],
       })),
-      about,
+      agentDescription,
     );
     const remote = await remoteOf(served);
-    const asked = await taskOf(remote.send("Weather?"));
-    const other = await taskOf(remote.send("And the time?", { contextId: asked.contextId }));
+    const asked = await requireTask(remote.send("Weather?"));
+    const other = await requireTask(remote.send("And the time?", { contextId: asked.contextId }));
     expect(other.status).toMatchObject({
       state: "TASK_STATE_FAILED",
       message: { parts: [{ text: expect.stringContaining(asked.id) as string }] },
     });
-    expect(answerIn(await taskOf(remote.send("Seoul", { taskId: asked.id })))).toBe("Sunny in Seoul");
+    expect(getAnswerText(await requireTask(remote.send("Seoul", { taskId: asked.id })))).toBe(
+      "Sunny in Seoul",
+    );
     // One that was cancelled is not waited for.
-    const third = await taskOf(remote.send("Weather?", { contextId: asked.contextId }));
-    await remote.task.cancel(third.id);
-    const fourth = await taskOf(remote.send("Weather?", { contextId: asked.contextId }));
+    const third = await requireTask(remote.send("Weather?", { contextId: asked.contextId }));
+    await remote.tasks.cancel(third.id);
+    const fourth = await requireTask(remote.send("Weather?", { contextId: asked.contextId }));
     expect(fourth.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
   it("keeps the threads of two callers apart, whatever they call their conversation", async () => {
     const threads: unknown[] = [];
     const served = fromLangGraph(
-      one(async ({ messages }, config) => {
+      createSingleNodeGraph(async ({ messages }, config) => {
         threads.push(config.configurable?.["thread_id"]);
-        return { messages: [new AIMessage(words(messages).join(" | "))] };
+        return { messages: [new AIMessage(listUserTexts(messages).join(" | "))] };
       }),
-      about,
+      agentDescription,
     );
     server = createServer(served, {
       store: "memory",
@@ -278,8 +290,8 @@ describe("a graph of LangGraph", () => {
     );
     const contextId = "the-same";
     await ada?.send("my secret", { contextId });
-    const answer = await taskOf((bob as Remote).send("hi", { contextId }));
-    expect(answerIn(answer)).toBe("hi");
+    const answer = await requireTask((bob as A2AClient).send("hi", { contextId }));
+    expect(getAnswerText(answer)).toBe("hi");
     expect(new Set(threads).size).toBe(2);
   });
 
@@ -312,7 +324,12 @@ describe("a graph of LangGraph", () => {
           .compile({ checkpointer });
         const input = ({ text: query }: { text: string }) => ({ query });
         const answer = (state: typeof State.State): string => state.b;
-        return fromLangGraph(graph, { ...about, input, answer, afterRestart });
+        return fromLangGraph(graph, {
+          ...agentDescription,
+          toGraphInput: input,
+          toAnswer: answer,
+          afterRestart,
+        });
       };
       const reached = Promise.withResolvers<void>();
       const hangs = live(() => {
@@ -329,9 +346,9 @@ describe("a graph of LangGraph", () => {
         live(async ({ a }) => `b of ${a}`),
         { store },
       );
-      const after = await collect(remote.task.subscribe(task.id));
+      const after = await collect(remote.tasks.subscribe(task.id));
       expect((after as { task: Task }).task.artifacts).toHaveLength(1);
-      return { told, answer: answerIn((after as { task: Task }).task) };
+      return { told, answer: getAnswerText((after as { task: Task }).task) };
     }
 
     it("goes on behind the last node that had finished, when it is to resume [E9]", async () => {
@@ -349,11 +366,13 @@ describe("a graph of LangGraph", () => {
     });
 
     it("is refused where it could not resume", () => {
-      expect(() => fromLangGraph(research(), { ...about, answer: () => "", afterRestart: "resume" })).toThrow(
-        "has a checkpointer",
+      expect(() =>
+        fromLangGraph(research(), { ...agentDescription, toAnswer: () => "", afterRestart: "resume" }),
+      ).toThrow("has a checkpointer");
+      const graph = createSingleNodeGraph(async () => ({ messages: [] }));
+      expect(() => fromLangGraph(graph, { ...agentDescription, afterRestart: "resume" })).toThrow(
+        "an `answer`",
       );
-      const graph = one(async () => ({ messages: [] }));
-      expect(() => fromLangGraph(graph, { ...about, afterRestart: "resume" })).toThrow("an `answer`");
     });
   });
 });

@@ -1,22 +1,27 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
-import { isNew, isWaited, keyOf, placeOf } from "../conversations.ts";
+import {
+  isFirstTurn,
+  formatPendingTaskMessage,
+  encodeConversationKey,
+  getConversationKey,
+} from "../conversation-store.ts";
 import { agent, type Turn } from "../generator.ts";
-import { chunk, type Content, failed, inputRequired, type Said, status } from "../say.ts";
-import { freeId } from "../speech.ts";
+import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
+import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { decodeMessage, isRecord, type LangMessage, toHuman } from "./message.ts";
+import { decodeMessage, isRecord, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /** What is used of a compiled graph; `S` is its state. */
-export interface LangGraph<S> {
+export interface CompiledLangGraph<S> {
   readonly checkpointer?: unknown;
   invoke(input: never, options?: never): Promise<S>;
   stream(input: never, options?: never): Promise<AsyncIterable<unknown>>;
-  getState(config: { configurable: { thread_id: string } }): Promise<Snapshot>;
+  getState(config: { configurable: { thread_id: string } }): Promise<GraphStateSnapshot>;
 }
 
-interface Snapshot {
+interface GraphStateSnapshot {
   readonly tasks: readonly unknown[];
   readonly metadata?: unknown;
 }
@@ -32,81 +37,90 @@ export interface LangGraphConfig {
 
 export interface LangGraphOptions<S> extends AgentDescription {
   /** What the graph begins with. Default: `{ messages: [the message] }`, as `MessagesAnnotation` has it. */
-  input?: (turn: Turn) => unknown;
+  toGraphInput?: (turn: Turn) => unknown;
   /**
-   * The answer, from the state in which the graph ended; then messages are streamed only from `nodes`. Default: what the
+   * The answer, from the state in which the graph ended; then messages are streamed only from `answerNodes`. Default: what the
    * models in the graph say, streamed.
    */
-  answer?: (state: S) => Content | Content[] | undefined;
-  /** The nodes whose messages are the answer. Default: all, or none when there is `answer`. */
-  nodes?: readonly string[];
-  /** What becomes of a custom event (`config.writer(value)`). Default: a string is a status, all else a status with data. */
-  progress?: (value: unknown) => Said | undefined;
+  toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
+  /** The nodes whose messages are the answer. Default: all, or none when there is `toAnswer`. */
+  answerNodes?: readonly string[];
+  /** What becomes of a custom event (`toGraphConfig.writer(value)`). Default: a string is a status, all else a status with data. */
+  toProgress?: (value: unknown) => AgentYield | undefined;
   /** Whether callers are shown what models think, as an artifact of its own. Default: true. */
-  reasoning?: boolean;
+  showReasoning?: boolean;
   /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
-  tools?: boolean;
+  showToolCalls?: boolean;
   /**
    * What becomes of a turn that was at work when its server stopped. `restart`: the graph is given it again. `resume`: the
-   * graph goes on behind the last node that had finished; takes a checkpointer that outlives the process, and `answer`
-   * or artifacts from `progress`, because what models have said by then is not said again. Default: the task fails.
+   * graph goes on behind the last node that had finished; takes a checkpointer that outlives the process, and `toAnswer`
+   * or artifacts from `toProgress`, because what models have said by then is not said again. Default: the task fails.
    */
   afterRestart?: "fail" | "restart" | "resume";
   /** What else the graph is given for a turn. */
-  config?: (turn: Turn) => LangGraphConfig;
+  toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
 
 /**
  * A compiled LangGraph graph as an agent. `thread_id` is the contextId (with the caller's name in front, where there is
  * one), so a graph with a checkpointer remembers. An `interrupt(value)` asks for input; the answer, its data part or its
- * text, is what `interrupt` returns. Custom events are progress; a cancellation reaches `config.signal`.
+ * text, is what `interrupt` returns. Custom events are progress; a cancellation reaches `toGraphConfig.signal`.
  */
-export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<S>): Agent {
+export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
-    input = (turn: Turn) => ({ messages: [toHuman(turn.message)] }),
-    answer,
-    nodes = answer ? [] : undefined,
-    progress = defaultProgress,
-    reasoning = true,
-    tools = true,
-    config = (): LangGraphConfig => ({}),
+    toGraphInput: input = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
+    toAnswer: answer,
+    answerNodes: nodes = answer ? [] : undefined,
+    toProgress: progress = toProgressStatus,
+    showReasoning: reasoning = true,
+    showToolCalls: tools = true,
+    toGraphConfig: config = (): LangGraphConfig => ({}),
     afterRestart = "fail",
     ...description
   } = options;
   const resumes = afterRestart === "resume";
   if (resumes) {
-    if (!isCheckpointer(graph.checkpointer) || nodes?.length !== 0) throw canNotResume();
-    markTurns(graph.checkpointer);
+    if (!isCheckpointer(graph.checkpointer) || nodes?.length !== 0) throw createCannotResumeError();
+    addTurnToCheckpoints(graph.checkpointer);
   }
-  async function* work(turn: Turn): AsyncGenerator<Said, void> {
+  async function* work(turn: Turn): AsyncGenerator<AgentYield, void> {
     const more = config(turn);
     const mark = `${turn.taskId}/${turn.message.messageId}`;
-    const thread = { thread_id: keyOf(placeOf(turn)) };
-    const configurable = { ...more.configurable, ...(resumes ? { [TURN]: mark } : {}), ...thread };
+    const thread = { thread_id: encodeConversationKey(getConversationKey(turn)) };
+    const configurable = { ...more.configurable, ...(resumes ? { [TURN_KEY]: mark } : {}), ...thread };
     const before = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
-    const isBegun = resumes && before !== undefined && turnIn(before) === mark;
-    const interrupts = before && !isBegun ? interruptsIn(before) : [];
-    if (interrupts.length > 0 && isNew(turn)) {
-      const [waiting] = await turn.waiting();
+    const isBegun = resumes && before !== undefined && getCheckpointTurn(before) === mark;
+    const interrupts = before && !isBegun ? listInterrupts(before) : [];
+    if (interrupts.length > 0 && isFirstTurn(turn)) {
+      const [waiting] = await turn.listInterruptedTasks();
       // A graph that is given something new forgets what it has asked.
-      if (waiting) yield failed(isWaited(waiting.id));
+      if (waiting) yield failed(formatPendingTaskMessage(waiting.id));
     }
-    const goesOn = interrupts.length > 0 && !isNew(turn);
-    const given = isBegun ? null : goesOn ? new Command({ resume: resumeOf(interrupts, turn) }) : input(turn);
+    const goesOn = interrupts.length > 0 && !isFirstTurn(turn);
+    const given = isBegun
+      ? null
+      : goesOn
+        ? new Command({ resume: buildResumeValue(interrupts, turn) })
+        : input(turn);
     const streamMode = ["messages", "custom", "updates", ...(answer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
     const how = { ...more, ...durability, configurable, streamMode, signal: turn.signal };
-    const telling = new Telling(turn, { nodes, progress, reasoning, tools });
+    const telling = new GraphEventConverter(turn, {
+      answerNodes: nodes,
+      toProgress: progress,
+      showReasoning: reasoning,
+      showToolCalls: tools,
+    });
     let state: unknown;
-    // The types of a graph are its own; what it is given is what its author's `input` makes.
+    // The types of a graph are its own; what it is given is what its author's `toGraphInput` makes.
     for await (const event of await graph.stream(given as never, how as never)) {
       if (!Array.isArray(event)) continue;
       const [mode, value] = event as [string, unknown];
       if (mode === "values") state = value;
-      else yield* telling.tell(mode, value);
+      else yield* telling.convert(mode, value);
     }
     turn.signal.throwIfAborted();
-    const asked = telling.asked();
+    const asked = telling.buildInputRequest();
     if (asked) yield asked;
     const last = answer?.(state as S) ?? [];
     yield* Array.isArray(last) ? last : [last];
@@ -116,14 +130,14 @@ export function fromLangGraph<S>(graph: LangGraph<S>, options: LangGraphOptions<
   return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
 }
 
-function canNotResume(): Error {
+function createCannotResumeError(): Error {
   return new Error(
     'A graph can "resume" after a restart when it has a checkpointer and an `answer` (and no `nodes`); use "restart", or give it those.',
   );
 }
 
 /** Where a checkpoint says of which turn it is. */
-const TURN = "a2a_turn";
+const TURN_KEY = "a2a_turn";
 
 interface Checkpointer {
   put(
@@ -139,16 +153,21 @@ function isCheckpointer(value: unknown): value is Checkpointer {
 }
 
 /** LangGraph writes nothing of its config into a checkpoint, so that it could not be told whose the last of a thread is. */
-function markTurns(checkpointer: Checkpointer): void {
+function addTurnToCheckpoints(checkpointer: Checkpointer): void {
   const put = checkpointer.put.bind(checkpointer);
   checkpointer.put = (config, checkpoint, metadata, ...more) => {
-    const turn = config.configurable?.[TURN];
-    return put(config, checkpoint, turn === undefined ? metadata : { ...metadata, [TURN]: turn }, ...more);
+    const turn = config.configurable?.[TURN_KEY];
+    return put(
+      config,
+      checkpoint,
+      turn === undefined ? metadata : { ...metadata, [TURN_KEY]: turn },
+      ...more,
+    );
   };
 }
 
-function turnIn({ metadata }: Snapshot): unknown {
-  return isRecord(metadata) ? metadata[TURN] : undefined;
+function getCheckpointTurn({ metadata }: GraphStateSnapshot): unknown {
+  return isRecord(metadata) ? metadata[TURN_KEY] : undefined;
 }
 
 interface Interrupt {
@@ -156,7 +175,7 @@ interface Interrupt {
   readonly value: unknown;
 }
 
-function interruptsIn({ tasks }: Snapshot): Interrupt[] {
+function listInterrupts({ tasks }: GraphStateSnapshot): Interrupt[] {
   return tasks.flatMap((task) => (isRecord(task) ? decodeInterrupts(task["interrupts"]) : []));
 }
 
@@ -169,7 +188,7 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
-function resumeOf(interrupts: readonly Interrupt[], { message, text: words }: Turn): unknown {
+function buildResumeValue(interrupts: readonly Interrupt[], { message, text: words }: Turn): unknown {
   const given = message.parts.filter((part): part is DataPart => "data" in part);
   const [only] = given;
   const answer =
@@ -179,95 +198,95 @@ function resumeOf(interrupts: readonly Interrupt[], { message, text: words }: Tu
   return ids.length === 1 ? answer : Object.fromEntries(ids.map((id) => [id, answer]));
 }
 
-function defaultProgress(value: unknown): Said | undefined {
+function toProgressStatus(value: unknown): AgentYield | undefined {
   if (typeof value === "string") return status(value);
   const words = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
   return value === undefined ? undefined : status(...words, data(toJson(value)));
 }
 
-interface Shown {
-  readonly nodes: readonly string[] | undefined;
-  readonly progress: (value: unknown) => Said | undefined;
-  readonly reasoning: boolean;
-  readonly tools: boolean;
+interface GraphOutputOptions {
+  readonly answerNodes: readonly string[] | undefined;
+  readonly toProgress: (value: unknown) => AgentYield | undefined;
+  readonly showReasoning: boolean;
+  readonly showToolCalls: boolean;
 }
 
 /** The events of a graph as what an agent says. */
-class Telling {
-  readonly #shown: Shown;
-  readonly #thoughts: string;
+class GraphEventConverter {
+  readonly #options: GraphOutputOptions;
+  readonly #reasoningArtifactId: string;
   readonly #interrupts: Interrupt[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   /** The message that spoke last. */
-  #speaker: string | undefined;
+  #lastMessageId: string | undefined;
 
-  constructor(turn: Turn, shown: Shown) {
-    this.#shown = shown;
-    this.#thoughts = freeId(turn, "reasoning");
+  constructor(turn: Turn, shown: GraphOutputOptions) {
+    this.#options = shown;
+    this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
   get metadata(): JsonObject {
     return this.#usage.totalTokens > 0 ? { usage: { ...this.#usage } } : {};
   }
 
-  *tell(mode: string, value: unknown): Generator<Said, void, undefined> {
+  *convert(mode: string, value: unknown): Generator<AgentYield, void, undefined> {
     if (mode === "custom") {
-      const said = this.#shown.progress(value);
+      const said = this.#options.toProgress(value);
       if (said !== undefined) yield said;
-    } else if (mode === "messages") yield* this.#ofMessage(value);
-    else if (mode === "updates" && isRecord(value)) yield* this.#ofUpdates(value);
+    } else if (mode === "messages") yield* this.#convertMessage(value);
+    else if (mode === "updates" && isRecord(value)) yield* this.#convertUpdates(value);
   }
 
   /** What the graph waits for, when it has stopped to ask. */
-  asked(): Said | undefined {
+  buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
     const isOne = this.#interrupts.length === 1;
-    const content = this.#interrupts.flatMap(({ id, value }): Content[] => {
+    const content = this.#interrupts.flatMap(({ id, value }): PartLike[] => {
       if (typeof value === "string") return isOne ? [value] : [text(value, { interruptId: id })];
       return [data(toJson(value), { interruptId: id })];
     });
     return { ...inputRequired(...content), metadata: this.metadata };
   }
 
-  *#ofMessage(value: unknown): Generator<Said, void, undefined> {
+  *#convertMessage(value: unknown): Generator<AgentYield, void, undefined> {
     const [given, about] = Array.isArray(value) ? (value as unknown[]) : [];
     const message = decodeMessage(given);
     if (message?.type !== "ai") return;
-    this.#count(message);
-    const { nodes, reasoning } = this.#shown;
+    this.#addUsage(message);
+    const { answerNodes: nodes, showReasoning: reasoning } = this.#options;
     const node = isRecord(about) ? about["langgraph_node"] : undefined;
     if (nodes && !(typeof node === "string" && nodes.includes(node))) return;
     if (message.thought !== "" && reasoning) {
-      const artifact = { id: this.#thoughts, name: "reasoning", metadata: { thought: true } };
+      const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
       yield chunk(artifact, text(message.thought));
     }
     if (message.text === "") return;
     // What two models say are two paragraphs.
-    const isOther = this.#speaker !== undefined && this.#speaker !== message.id;
-    this.#speaker = message.id ?? "";
+    const isOther = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
+    this.#lastMessageId = message.id ?? "";
     yield isOther ? `\n\n${message.text}` : message.text;
   }
 
-  *#ofUpdates(updates: Record<string, unknown>): Generator<Said, void, undefined> {
+  *#convertUpdates(updates: Record<string, unknown>): Generator<AgentYield, void, undefined> {
     this.#interrupts.push(...decodeInterrupts(updates["__interrupt__"]));
-    if (!this.#shown.tools) return;
+    if (!this.#options.showToolCalls) return;
     for (const update of Object.values(updates)) {
       const messages = isRecord(update) ? update["messages"] : undefined;
       for (const given of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
         const message = decodeMessage(given);
-        if (message) yield* toolsIn(message, given);
+        if (message) yield* toToolStatuses(message, given);
       }
     }
   }
 
-  #count({ usage }: LangMessage): void {
+  #addUsage({ usage }: LangChainMessage): void {
     this.#usage.inputTokens += usage.inputTokens;
     this.#usage.outputTokens += usage.outputTokens;
     this.#usage.totalTokens += usage.totalTokens;
   }
 }
 
-function* toolsIn(message: LangMessage, given: unknown): Generator<Said, void, undefined> {
+function* toToolStatuses(message: LangChainMessage, given: unknown): Generator<AgentYield, void, undefined> {
   const { type, toolCalls, toolCallId, name: toolName, isError } = message;
   if (type === "ai") {
     for (const { id, name, args } of toolCalls) {

@@ -7,10 +7,10 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { afterEach, describe, expect, it } from "vitest";
-import { connect, type Remote } from "../../client/index.ts";
+import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { answerIn, taskOf } from "../adapter.contract.ts";
+import { getAnswerText, requireTask } from "../adapter.contract.ts";
 import { agent, data, inputRequired, status } from "../index.ts";
 import { a2aNode, fromLangGraph } from "./index.ts";
 
@@ -19,20 +19,20 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
 });
 
-async function urlOf(served: Agent): Promise<string> {
+async function serveAgent(served: Agent): Promise<string> {
   const server = createServer(served, { store: "memory" });
   servers.push(server);
   return (await server.listen()).url;
 }
 
-const about = { name: "station", description: "Tells the weather of a city" };
+const agentDescription = { name: "station", description: "Tells the weather of a city" };
 const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
 
 /** A graph whose one node is that agent. */
-function graphWith(place: string | Remote, checkpointer = new MemorySaver()) {
+function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()) {
   const node = a2aNode(place, {
-    input: ({ question }: typeof State.State) => question,
-    output: ({ state, text, data: found }) => ({
+    toInput: ({ question }: typeof State.State) => question,
+    toStateUpdate: ({ state, text, data: found }) => ({
       answer: [state, text, ...(found ?? []).map(String)].join(" "),
     }),
   });
@@ -45,15 +45,15 @@ function graphWith(place: string | Remote, checkpointer = new MemorySaver()) {
 describe("an A2A agent as a node of LangGraph", () => {
   it("answers, in the conversation of the thread, and what it is doing is a custom event", async () => {
     const contexts: string[] = [];
-    const url = await urlOf(
-      agent(about, async function* ({ text, contextId }) {
+    const url = await serveAgent(
+      agent(agentDescription, async function* ({ text, contextId }) {
         contexts.push(contextId);
         yield status("Looking out of the window…");
         yield `${text}: sunny.`;
         yield data(21);
       }),
     );
-    const graph = graphWith(url);
+    const graph = createGraph(url);
     const how = { configurable: { thread_id: "thread-1" } };
     const seen: unknown[] = [];
     for await (const event of await graph.stream({ question: "Seoul" }, { ...how, streamMode: "custom" }))
@@ -65,7 +65,7 @@ describe("an A2A agent as a node of LangGraph", () => {
   });
 
   const asking = (heard: string[]): Agent =>
-    agent(about, async function* ({ text, history }) {
+    agent(agentDescription, async function* ({ text, history }) {
       heard.push(text);
       if (history.length === 1) yield inputRequired("Which city?");
       if (history.length === 3) yield inputRequired("Which day?");
@@ -73,16 +73,16 @@ describe("an A2A agent as a node of LangGraph", () => {
     });
 
   it.each([
-    ["in this process", (graph: ReturnType<typeof graphWith>) => graph],
-    ["after a restart", (_: unknown, url: string, saver: MemorySaver) => graphWith(url, saver)],
+    ["in this process", (graph: ReturnType<typeof createGraph>) => graph],
+    ["after a restart", (_: unknown, url: string, saver: MemorySaver) => createGraph(url, saver)],
   ])(
     "interrupts its graph when it is asked, and is asked nothing twice when that goes on %s",
     async (_, after) => {
       const heard: string[] = [];
-      const url = await urlOf(asking(heard));
+      const url = await serveAgent(asking(heard));
       const saver = new MemorySaver();
       const how = { configurable: { thread_id: "thread-1" } };
-      const graph = graphWith(url, saver);
+      const graph = createGraph(url, saver);
       const asked = await graph.invoke({ question: "Weather?" }, how);
       expect(asked).toMatchObject({ __interrupt__: [{ value: "Which city?" }] });
       const later = after(graph, url, saver);
@@ -96,21 +96,21 @@ describe("an A2A agent as a node of LangGraph", () => {
 
   it("asks through all servers: a graph that is served is asked by an agent that it asks", async () => {
     const heard: string[] = [];
-    const graph = graphWith(await urlOf(asking(heard)));
+    const graph = createGraph(await serveAgent(asking(heard)));
     const served = fromLangGraph(graph, {
       name: "front",
       description: "Asks the station",
-      input: ({ text: question }) => ({ question }),
-      answer: ({ answer }) => answer,
+      toGraphInput: ({ text: question }) => ({ question }),
+      toAnswer: ({ answer }) => answer,
     });
-    const remote = await connect(await urlOf(served));
-    const asked = await taskOf(remote.send("Weather?"));
+    const remote = await connect(await serveAgent(served));
+    const asked = await requireTask(remote.send("Weather?"));
     expect(asked.status).toMatchObject({
       state: "TASK_STATE_INPUT_REQUIRED",
       message: { parts: [{ text: "Which city?" }] },
     });
     await remote.send("Seoul", { taskId: asked.id });
-    expect(answerIn(await taskOf(remote.send("Monday", { taskId: asked.id })))).toBe(
+    expect(getAnswerText(await requireTask(remote.send("Monday", { taskId: asked.id })))).toBe(
       "completed Monday: sunny.",
     );
   });
@@ -118,8 +118,8 @@ describe("an A2A agent as a node of LangGraph", () => {
   it("has its task cancelled when the run is aborted", async () => {
     const cancelled = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
-    const url = await urlOf(
-      agent(about, async function* ({ signal }) {
+    const url = await serveAgent(
+      agent(agentDescription, async function* ({ signal }) {
         yield status("Waiting…");
         began.resolve();
         await once(signal, "abort");
@@ -127,7 +127,7 @@ describe("an A2A agent as a node of LangGraph", () => {
       }),
     );
     const abort = new AbortController();
-    const run = graphWith(url).invoke({ question: "Seoul" }, {
+    const run = createGraph(url).invoke({ question: "Seoul" }, {
       configurable: { thread_id: "t" },
       signal: abort.signal,
     } satisfies LangGraphRunnableConfig);

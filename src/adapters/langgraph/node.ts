@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";
-import { Recent } from "../../base/index.ts";
-import type { ConnectOptions, Input, Remote } from "../../client/index.ts";
-import { FarAgent, type FarAnswer } from "../far-agent.ts";
-import { isRecord } from "./message.ts";
+import { LruCache } from "../../data-structures/index.ts";
+import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index.ts";
+import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
+import { isRecord } from "./langchain-message.ts";
 
 export interface A2aNodeOptions<S, U> {
   /** What the agent is told. */
-  readonly input: (state: S) => Input;
+  readonly toInput: (state: S) => MessageInput;
   /** What becomes of its answer in the state. */
-  readonly output: (answer: FarAnswer, state: S) => U;
+  readonly toStateUpdate: (answer: RemoteAgentAnswer, state: S) => U;
   /** How to connect when the agent is given by its URL. */
-  readonly connect?: ConnectOptions;
+  readonly connectOptions?: ConnectOptions;
 }
 
 /** What a node reads of the config that LangGraph gives it. */
@@ -22,7 +22,7 @@ interface NodeConfig {
 }
 
 /** An answer that waits for its place in a graph to be gone through again. */
-const MOST_WAITING = 1_000;
+const MAX_CACHED_ANSWERS = 1_000;
 
 /**
  * Any A2A agent as a node of a LangGraph graph. What it says of its state goes out as custom events; what it asks is an
@@ -34,49 +34,49 @@ const MOST_WAITING = 1_000;
  * deduplicates (ours does) takes for the same message; whether it has the others already, its task is asked.
  */
 export function a2aNode<S, U>(
-  agent: string | Remote,
-  { input, output, connect }: A2aNodeOptions<S, U>,
+  agent: string | A2AClient,
+  { toInput: input, toStateUpdate: output, connectOptions: connect }: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
-  const far = new FarAgent(agent, connect);
-  const kept = new Recent<FarAnswer>(MOST_WAITING);
+  const far = new RemoteAgentClient(agent, connect);
+  const kept = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
   return async (state, config) => {
-    const place = placeOf(config);
+    const place = findNodeKey(config);
     let said = input(state);
-    let answer: FarAnswer | undefined;
+    let answer: RemoteAgentAnswer | undefined;
     // Of a graph that goes on in another process nothing is kept; what was said there, the agent's task knows.
     let isKept = true;
     for (let step = 0; ; step++) {
-      const messageId = place === undefined ? crypto.randomUUID() : idOf(place, step);
+      const messageId = place === undefined ? crypto.randomUUID() : computeMessageId(place, step);
       const known = kept.get(messageId);
-      const found = known ?? (isKept ? undefined : await answerTo(far, messageId, answer, config));
+      const found = known ?? (isKept ? undefined : await findEarlierAnswer(far, messageId, answer, config));
       isKept = known !== undefined;
-      answer = found ?? (await ask(far, said, messageId, answer, config));
+      answer = found ?? (await requestAnswer(far, said, messageId, answer, config));
       if (answer.state !== "input-required" && answer.state !== "auth-required") return output(answer, state);
       kept.set(messageId, answer);
       const { status = "", data } = answer;
-      said = toInput(interrupt(data ? { question: status, data } : status));
+      said = toMessageInput(interrupt(data ? { question: status, data } : status));
     }
   };
 }
 
-function answerTo(
-  far: FarAgent,
+function findEarlierAnswer(
+  far: RemoteAgentClient,
   messageId: string,
-  before: FarAnswer | undefined,
+  before: RemoteAgentAnswer | undefined,
   { signal = new AbortController().signal }: NodeConfig,
-): Promise<FarAnswer | undefined> {
+): Promise<RemoteAgentAnswer | undefined> {
   return before?.taskId === undefined
     ? Promise.resolve(undefined)
-    : far.answerTo(messageId, before.taskId, signal);
+    : far.findAnswer(messageId, before.taskId, signal);
 }
 
-async function ask(
-  far: FarAgent,
-  said: Input,
+async function requestAnswer(
+  far: RemoteAgentClient,
+  said: MessageInput,
   messageId: string,
-  before: FarAnswer | undefined,
+  before: RemoteAgentAnswer | undefined,
   { configurable = {}, signal, writer }: NodeConfig,
-): Promise<FarAnswer> {
+): Promise<RemoteAgentAnswer> {
   const thread = configurable["thread_id"];
   const contextId = before?.contextId ?? (typeof thread === "string" ? thread : undefined);
   const call = {
@@ -85,27 +85,27 @@ async function ask(
     taskId: before?.taskId,
     signal: signal ?? new AbortController().signal,
   };
-  let answer: FarAnswer | undefined;
-  for await (const heard of far.ask(said, call)) {
+  let answer: RemoteAgentAnswer | undefined;
+  for await (const heard of far.streamAnswer(said, call)) {
     const isNews = heard.state === "working" && heard.status !== undefined && heard.status !== answer?.status;
     if (isNews) writer?.(heard.status);
     answer = heard;
   }
-  return answer as FarAnswer;
+  return answer as RemoteAgentAnswer;
 }
 
 /** Where in which thread a node is: the same when it is run again; undefined without a checkpointer. */
-function placeOf({ configurable = {} }: NodeConfig): string | undefined {
+function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id: thread, checkpoint_ns: namespace } = configurable;
   return typeof thread === "string" && typeof namespace === "string" ? `${thread}\n${namespace}` : undefined;
 }
 
-function idOf(place: string, step: number): string {
+function computeMessageId(place: string, step: number): string {
   return createHash("sha256").update(`${place}\n${step}`).digest("hex").slice(0, 32);
 }
 
-function toInput(resumed: unknown): Input {
+function toMessageInput(resumed: unknown): MessageInput {
   if (typeof resumed === "string") return resumed;
-  if (isRecord(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as Input;
+  if (isRecord(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
   return [{ data: JSON.parse(JSON.stringify(resumed ?? null)) }];
 }

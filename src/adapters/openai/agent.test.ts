@@ -1,68 +1,71 @@
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { connect, type Remote } from "../../client/index.ts";
+import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { answerIn, describeAdapter, taskOf } from "../adapter.contract.ts";
-import { retryAfter } from "./completion.ts";
-import { type Asked, endpoint } from "./endpoint.fixture.ts";
+import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
+import { parseRetryAfterMs } from "./completion.ts";
+import { type EndpointRequest, startScriptedEndpoint } from "./scripted-endpoint.fixture.ts";
 import { fromOpenAi, type OpenAiOptions } from "./index.ts";
 
-const open: { close: () => void }[] = [];
+const openEndpoints: { close: () => void }[] = [];
 afterEach(() => {
-  for (const { close } of open.splice(0)) close();
+  for (const { close } of openEndpoints.splice(0)) close();
 });
 
 /** An agent whose model is played by that; the endpoint is there once it is first asked. */
-function played(play: (asked: Asked) => void | Promise<void>, options: Partial<OpenAiOptions> = {}): Agent {
-  const opening = endpoint(play);
-  void opening.then((opened) => open.push(opened));
+function createScriptedAgent(
+  play: (asked: EndpointRequest) => void | Promise<void>,
+  options: Partial<OpenAiOptions> = {},
+): Agent {
+  const opening = startScriptedEndpoint(play);
+  void opening.then((opened) => openEndpoints.push(opened));
   const through: typeof fetch = async (_, init) => fetch(`${(await opening).baseUrl}/chat/completions`, init);
   return fromOpenAi({
     baseUrl: "http://model.example/v1",
     model: "m",
     fetch: through,
-    retries: 0,
+    maxRetries: 0,
     defaultInputModes: ["*/*"],
     ...options,
   });
 }
 
-const wordsOf = ({ request }: Asked): string[] =>
+const listUserTexts = ({ request }: EndpointRequest): string[] =>
   request.messages.flatMap(({ role, content }) => (role === "user" ? [String(content)] : []));
 
 describeAdapter("an OpenAI-compatible endpoint", {
-  answering: (chunks) =>
-    played(({ say, end }) => {
+  createAnsweringAgent: (chunks) =>
+    createScriptedAgent(({ sendDelta: say, finish: end }) => {
       for (const content of chunks) say({ content });
       end();
     }),
-  pausing: (gate) =>
-    played(async ({ say, end }) => {
+  createPausingAgent: (gate) =>
+    createScriptedAgent(async ({ sendDelta: say, finish: end }) => {
       say({ content: "first " });
       await gate;
       say({ content: "second" });
       end();
     }),
-  failing: (error) =>
-    played(({ response }) => {
+  createFailingAgent: (error) =>
+    createScriptedAgent(({ response }) => {
       response.writeHead(400, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: { message: error.message } }));
     }),
-  endless: (stopped) =>
-    played(async ({ say, response }) => {
+  createEndlessAgent: (stopped) =>
+    createScriptedAgent(async ({ sendDelta: say, response }) => {
       say({ content: "working" });
       await once(response, "close");
       stopped();
     }),
-  remembering: () =>
-    played((asked) => {
-      asked.say({ content: wordsOf(asked).join(" | ") });
-      asked.end();
+  createRememberingAgent: () =>
+    createScriptedAgent((asked) => {
+      asked.sendDelta({ content: listUserTexts(asked).join(" | ") });
+      asked.finish();
     }),
-  receiving: () =>
-    played(({ request, say, end }) => {
+  createEchoAgent: () =>
+    createScriptedAgent(({ request, sendDelta: say, finish: end }) => {
       const content = request.messages.at(-1)?.content as {
         type: string;
         text: string;
@@ -81,7 +84,7 @@ describe("an OpenAI-compatible endpoint", () => {
   let server: Server | undefined;
   let seen: string[] = [];
   afterEach(() => server?.close({ graceMs: 0 }));
-  async function remoteOf(agent: Agent): Promise<Remote> {
+  async function remoteOf(agent: Agent): Promise<A2AClient> {
     seen = [];
     const onError = ({ error }: { error: unknown }): void => void seen.push((error as Error).message);
     server = createServer(agent, { store: "memory", observer: { onError } });
@@ -90,15 +93,20 @@ describe("an OpenAI-compatible endpoint", () => {
 
   it("is asked as its options say, and what it used is in the metadata", async () => {
     const asked: unknown[] = [];
-    const served = played(
-      ({ request, incoming, say, end }) => {
+    const served = createScriptedAgent(
+      ({ request, incoming, sendDelta: say, finish: end }) => {
         asked.push(request, incoming.headers.authorization, incoming.headers["x-team"]);
         say({ content: "Hello." });
         end();
       },
-      { apiKey: "secret", instructions: "Be kind.", headers: { "x-team": "blue" }, body: { temperature: 0 } },
+      {
+        apiKey: "secret",
+        instructions: "Be kind.",
+        headers: { "x-team": "blue" },
+        extraBody: { temperature: 0 },
+      },
     );
-    const task = await taskOf((await remoteOf(served)).send("hi"));
+    const task = await requireTask((await remoteOf(served)).send("hi"));
     expect(asked).toEqual([
       {
         model: "m",
@@ -120,7 +128,7 @@ describe("an OpenAI-compatible endpoint", () => {
   });
 
   it("keeps thoughts apart, and gives tool calls to the caller", async () => {
-    const served = played(({ say, end }) => {
+    const served = createScriptedAgent(({ sendDelta: say, finish: end }) => {
       say({ reasoning_content: "Hm, " });
       say({ reasoning_content: "weather." });
       say({ content: "Let me look." });
@@ -129,7 +137,7 @@ describe("an OpenAI-compatible endpoint", () => {
       say({ tool_calls: [{ index: 1, id: "c2", function: { name: "time", arguments: "{not json" } }] });
       end("tool_calls");
     });
-    const task = await taskOf((await remoteOf(served)).send("weather?"));
+    const task = await requireTask((await remoteOf(served)).send("weather?"));
     expect(task.artifacts).toMatchObject([
       { artifactId: "reasoning", metadata: { thought: true }, parts: [{ text: "Hm, weather." }] },
       {
@@ -145,12 +153,12 @@ describe("an OpenAI-compatible endpoint", () => {
   });
 
   it("need not stream", async () => {
-    const served = played(({ response }) => {
+    const served = createScriptedAgent(({ response }) => {
       response.writeHead(200, { "content-type": "application/json" });
       const message = { role: "assistant", content: "All at once." };
       response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
     });
-    expect(answerIn(await taskOf((await remoteOf(served)).send("hi")))).toBe("All at once.");
+    expect(getAnswerText(await requireTask((await remoteOf(served)).send("hi")))).toBe("All at once.");
   });
 
   it.each([
@@ -158,8 +166,8 @@ describe("an OpenAI-compatible endpoint", () => {
     [503, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }],
   ])("is asked again after %d, when it says so", async (status, headers) => {
     let asked = 0;
-    const served = played(
-      ({ response, say, end }) => {
+    const served = createScriptedAgent(
+      ({ response, sendDelta: say, finish: end }) => {
         if (++asked < 3) {
           response.writeHead(status, headers).end();
           return;
@@ -167,45 +175,45 @@ describe("an OpenAI-compatible endpoint", () => {
         say({ content: "At last." });
         end();
       },
-      { retries: 2 },
+      { maxRetries: 2 },
     );
-    expect(answerIn(await taskOf((await remoteOf(served)).send("hi")))).toBe("At last.");
+    expect(getAnswerText(await requireTask((await remoteOf(served)).send("hi")))).toBe("At last.");
     expect(asked).toBe(3);
   });
 
   it("is not asked again sooner than it wants, nor when it has begun to answer", async () => {
     let asked = 0;
-    const patient = played(
+    const patient = createScriptedAgent(
       ({ response }) => {
         asked++;
         response.writeHead(429, { "retry-after": "3600" }).end("Come back later.");
       },
-      { retries: 5 },
+      { maxRetries: 5 },
     );
-    const task = await taskOf((await remoteOf(patient)).send("hi"));
+    const task = await requireTask((await remoteOf(patient)).send("hi"));
     expect([task.status.state, asked]).toEqual(["TASK_STATE_FAILED", 1]);
     expect(seen).toEqual([expect.stringMatching(/answered 429: too many requests.*Come back later\./)]);
     await server?.close({ graceMs: 0 });
 
-    const cut = played(
-      ({ say, response }) => {
+    const cut = createScriptedAgent(
+      ({ sendDelta: say, response }) => {
         asked++;
         say({ content: "So f" });
         response.end();
       },
-      { retries: 5 },
+      { maxRetries: 5 },
     );
-    const half = await taskOf((await remoteOf(cut)).send("hi"));
-    expect([half.status.state, answerIn(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
+    const half = await requireTask((await remoteOf(cut)).send("hi"));
+    expect([half.status.state, getAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
     expect(seen).toEqual([expect.stringContaining("ended its stream before the answer did")]);
   });
 
   it("fails when it breaks off, and what it said is for whoever runs the server", async () => {
-    const served = played(({ say, response }) => {
+    const served = createScriptedAgent(({ sendDelta: say, response }) => {
       say({ content: "So far" });
       response.end(`data: ${JSON.stringify({ error: { message: "GPU 3 is on fire" } })}\n\n`);
     });
-    const task = await taskOf((await remoteOf(served)).send("hi"));
+    const task = await requireTask((await remoteOf(served)).send("hi"));
     expect(JSON.stringify(task)).not.toContain("GPU");
     expect(seen).toEqual(["The endpoint broke off: GPU 3 is on fire"]);
   });
@@ -214,21 +222,21 @@ describe("an OpenAI-compatible endpoint", () => {
     [401, "check apiKey"],
     [404, "check baseUrl"],
   ])("that answers %d is explained", async (status, hint) => {
-    const served = played(({ response }) => void response.writeHead(status).end());
+    const served = createScriptedAgent(({ response }) => void response.writeHead(status).end());
     await (await remoteOf(served)).send("hi");
     expect(seen).toEqual([expect.stringContaining(hint)]);
   });
 
   it("that sends it elsewhere is not followed there, with what is for it alone", async () => {
     const asked: string[] = [];
-    const elsewhere = await endpoint(({ incoming, end }) => {
+    const elsewhere = await startScriptedEndpoint(({ incoming, finish: end }) => {
       asked.push(String(incoming.headers["api-key"]));
       end();
     });
-    const near = await endpoint(({ response }) => {
+    const near = await startScriptedEndpoint(({ response }) => {
       response.writeHead(307, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
     });
-    open.push(elsewhere, near);
+    openEndpoints.push(elsewhere, near);
     const headers = { "api-key": "s3cret" };
     await (await remoteOf(fromOpenAi({ baseUrl: near.baseUrl, model: "m", headers }))).send("hi");
     expect(asked).toEqual([]);
@@ -236,16 +244,16 @@ describe("an OpenAI-compatible endpoint", () => {
   });
 
   it("that is not there is explained", async () => {
-    const gone = await endpoint(() => {});
+    const gone = await startScriptedEndpoint(() => {});
     gone.close();
-    await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", retries: 0 }))).send("hi");
+    await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
     expect(seen).toEqual([expect.stringContaining("can not be reached; is it running")]);
     expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is no URL");
   });
 
   it("hands data on as JSON text, and images by their URL", async () => {
     let content: unknown;
-    const served = played(({ request, say, end }) => {
+    const served = createScriptedAgent(({ request, sendDelta: say, finish: end }) => {
       content = request.messages.at(-1)?.content;
       say({ content: "Seen." });
       end();
@@ -275,6 +283,6 @@ describe("Retry-After", () => {
     ["Thu, 01 Jan 1970 00:00:10 GMT", 9000],
     ["soon", undefined],
   ])("%j means %j", (header, ms) => {
-    expect(retryAfter(header, 1000)).toBe(ms);
+    expect(parseRetryAfterMs(header, 1000)).toBe(ms);
   });
 });

@@ -1,11 +1,16 @@
 import type { Agent, AgentDescription } from "../../engine/index.ts";
 import { data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
-import { type Conversations, earlierIn, placeOf, recentConversations } from "../conversations.ts";
+import {
+  type ConversationStore,
+  buildConversationFromTask,
+  getConversationKey,
+  createMemoryConversationStore,
+} from "../conversation-store.ts";
 import { agent } from "../generator.ts";
-import { chunk } from "../say.ts";
-import { freeId } from "../speech.ts";
-import { decodeChunk, type ToolCallDelta } from "./chunk.ts";
-import { complete } from "./completion.ts";
+import { chunk } from "../agent-yield.ts";
+import { createUniqueArtifactId } from "../agent-event-iterator.ts";
+import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";
+import { streamCompletion } from "./completion.ts";
 import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
 
 export interface OpenAiOptions extends Partial<AgentDescription> {
@@ -19,13 +24,13 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
   /** More of the request, for example `{ temperature: 0 }` or `tools`. */
-  body?: JsonObject;
+  extraBody?: JsonObject;
   /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
-  conversations?: Conversations<ChatMessage>;
+  conversationStore?: ConversationStore<ChatMessage>;
   /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
-  reasoning?: boolean;
+  showReasoning?: boolean;
   /** How often a request is repeated that was not answered, or with 408, 429 or 5xx. Default: 2. */
-  retries?: number;
+  maxRetries?: number;
   /** An endpoint that wants to be left alone for longer (`Retry-After`) is not asked again. Default: 30,000. */
   maxRetryDelayMs?: number;
   /** Default: the global `fetch`. */
@@ -34,7 +39,7 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
 
 /**
  * A model behind an OpenAI-compatible endpoint as an agent. Text is the answer, streamed; usage is in the metadata of the
- * end. Tool calls (for `body.tools`) are run by nobody here: they are data parts of the answer, for the caller to run.
+ * end. Tool calls (for `extraBody.tools`) are run by nobody here: they are data parts of the answer, for the caller to run.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
   const {
@@ -43,10 +48,12 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     apiKey,
     instructions,
     headers,
-    body,
-    conversations = recentConversations<ChatMessage>(({ role }) => role === "user"),
-    reasoning = true,
-    retries = 2,
+    extraBody: body,
+    conversationStore: conversations = createMemoryConversationStore<ChatMessage>(
+      ({ role }) => role === "user",
+    ),
+    showReasoning: reasoning = true,
+    maxRetries: retries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
     ...described
@@ -56,20 +63,25 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
       `baseUrl ${JSON.stringify(baseUrl)} is no URL; for example "https://api.openai.com/v1".`,
     );
   }
-  const endpoint = { baseUrl, apiKey, headers, fetch, retries, maxRetryDelayMs };
+  const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries: retries, maxRetryDelayMs };
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   return agent({ name: model, description: `The model ${model}`, ...described }, async function* (turn) {
-    const place = placeOf(turn);
+    const place = getConversationKey(turn);
     const kept = await conversations.load(place);
-    const earlier = kept.length > 0 ? kept : earlierIn(turn, toUserMessage, toAssistantMessage);
+    const earlier =
+      kept.length > 0 ? kept : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
     const heard = toUserMessage(turn.message);
     const messages = [...system, ...earlier, heard] as unknown as JsonValue;
     const request = { stream_options: { include_usage: true }, ...body, model, messages, stream: true };
-    const thoughts = { id: freeId(turn, "reasoning"), name: "reasoning", metadata: { thought: true } };
-    const calls = new Calls();
+    const thoughts = {
+      id: createUniqueArtifactId(turn, "reasoning"),
+      name: "reasoning",
+      metadata: { thought: true },
+    };
+    const calls = new ToolCallAccumulator();
     const metadata: JsonObject = {};
     let said = "";
-    for await (const given of complete(endpoint, request, turn.signal)) {
+    for await (const given of streamCompletion(endpoint, request, turn.signal)) {
       const { text: words, thought, toolCalls, finishReason, usage } = decodeChunk(given);
       if (thought !== "" && reasoning) yield chunk(thoughts, text(thought));
       if (words !== "") yield words;
@@ -78,14 +90,14 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
       if (finishReason) metadata["finishReason"] = finishReason;
       if (usage) metadata["usage"] = usage;
     }
-    yield* calls.all();
+    yield* calls.toParts();
     await conversations.append(place, [heard, toAssistantMessage(said)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   });
 }
 
 /** Tool calls, which come in pieces. */
-class Calls {
+class ToolCallAccumulator {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>();
 
   add(deltas: readonly ToolCallDelta[]): void {
@@ -95,15 +107,15 @@ class Calls {
     }
   }
 
-  *all(): Generator<ReturnType<typeof data>, void, undefined> {
+  *toParts(): Generator<ReturnType<typeof data>, void, undefined> {
     for (const { id: toolCallId, name: toolName, input } of this.#calls.values()) {
-      yield data({ type: "tool-call", toolCallId, toolName, input: jsonIn(input) });
+      yield data({ type: "tool-call", toolCallId, toolName, input: parseToolInput(input) });
     }
   }
 }
 
 /** What a model takes for JSON need not be. */
-function jsonIn(input: string): JsonValue {
+function parseToolInput(input: string): JsonValue {
   try {
     return input === "" ? {} : (JSON.parse(input) as JsonValue);
   } catch {

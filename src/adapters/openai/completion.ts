@@ -2,14 +2,14 @@ import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/index.ts";
 import { parseSse } from "../../wire/index.ts";
 
-export interface Endpoint {
+export interface CompletionEndpoint {
   /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** How often a request is repeated that was not answered at all, or with 408, 429 or 5xx. */
-  readonly retries: number;
+  readonly maxRetries: number;
   /** An endpoint that wants to be left alone for longer is not asked again. */
   readonly maxRetryDelayMs: number;
 }
@@ -18,12 +18,12 @@ export interface Endpoint {
  * The chunks of a completion, as the endpoint sends them; of one that does not stream, the whole as one chunk. What was not
  * answered is asked again; what has begun to be answered is not, because it would be said twice.
  */
-export async function* complete(
-  endpoint: Endpoint,
+export async function* streamCompletion(
+  endpoint: CompletionEndpoint,
   body: JsonObject,
   signal: AbortSignal,
 ): AsyncGenerator<unknown, void, undefined> {
-  const response = await ask(endpoint, body, signal);
+  const response = await postWithRetries(endpoint, body, signal);
   const type = response.headers.get("content-type") ?? "";
   if (!response.body || type.includes("application/json")) {
     yield await response.json();
@@ -35,17 +35,22 @@ export async function* complete(
       isWhole = true;
       break;
     }
-    const chunk = parse(data, endpoint);
+    const chunk = parseChunkJson(data, endpoint);
     // Some endpoints end without [DONE].
-    isWhole ||= isLast(chunk);
+    isWhole ||= hasFinishReason(chunk);
     yield chunk;
   }
-  if (!isWhole) throw new Error(`${urlOf(endpoint)} ended its stream before the answer did; ask again.`);
+  if (!isWhole)
+    throw new Error(`${buildCompletionsUrl(endpoint)} ended its stream before the answer did; ask again.`);
 }
 
-async function ask(endpoint: Endpoint, body: JsonObject, signal: AbortSignal): Promise<Response> {
-  const { fetch: fetchIt = fetch, apiKey, headers, retries, maxRetryDelayMs } = endpoint;
-  const url = urlOf(endpoint);
+async function postWithRetries(
+  endpoint: CompletionEndpoint,
+  body: JsonObject,
+  signal: AbortSignal,
+): Promise<Response> {
+  const { fetch: fetchIt = fetch, apiKey, headers, maxRetries: retries, maxRetryDelayMs } = endpoint;
+  const url = buildCompletionsUrl(endpoint);
   const request = {
     method: "POST",
     headers: {
@@ -65,9 +70,9 @@ async function ask(endpoint: Endpoint, body: JsonObject, signal: AbortSignal): P
     try {
       const response = await fetchIt(url, request);
       if (response.ok) return response;
-      failure = await toError(response, url);
-      if (!isPassing(response.status)) throw failure;
-      delayMs = retryAfter(response.headers.get("retry-after"), Date.now());
+      failure = await toResponseError(response, url);
+      if (!isRetryableStatus(response.status)) throw failure;
+      delayMs = parseRetryAfterMs(response.headers.get("retry-after"), Date.now());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // That is how fetch tells that nobody answers.
@@ -81,23 +86,23 @@ async function ask(endpoint: Endpoint, body: JsonObject, signal: AbortSignal): P
   }
 }
 
-function urlOf({ baseUrl }: Endpoint): string {
+function buildCompletionsUrl({ baseUrl }: CompletionEndpoint): string {
   return `${baseUrl.replace(/\/+$/, "")}/chat/completions`;
 }
 
-function isPassing(status: number): boolean {
+function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
 /** In milliseconds; it is a number of seconds or a date (RFC 9110 §10.2.3). */
-export function retryAfter(header: string | null, now: number): number | undefined {
+export function parseRetryAfterMs(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-const HINTS: Readonly<Record<number, string>> = {
+const STATUS_HINTS: Readonly<Record<number, string>> = {
   400: "the model may not take what it was given; see `body`",
   401: "check apiKey",
   403: "apiKey may not use this model",
@@ -105,25 +110,27 @@ const HINTS: Readonly<Record<number, string>> = {
   429: "too many requests, or no credit left",
 };
 
-async function toError(response: Response, url: string): Promise<Error> {
+async function toResponseError(response: Response, url: string): Promise<Error> {
   const said = (await response.text().catch(() => "")).slice(0, 1_000);
   const location = response.headers.get("location");
   const hint =
     location === null
-      ? (HINTS[response.status] ?? "try again later")
+      ? (STATUS_HINTS[response.status] ?? "try again later")
       : `it sends us to ${location}; change baseUrl if that is right`;
   return new Error(`${url} answered ${response.status}: ${hint}. It said: ${said}`);
 }
 
-function parse(data: string, endpoint: Endpoint): unknown {
+function parseChunkJson(data: string, endpoint: CompletionEndpoint): unknown {
   try {
     return JSON.parse(data);
   } catch (cause) {
-    throw new Error(`${urlOf(endpoint)} sent what is not JSON: ${data.slice(0, 200)}`, { cause });
+    throw new Error(`${buildCompletionsUrl(endpoint)} sent what is not JSON: ${data.slice(0, 200)}`, {
+      cause,
+    });
   }
 }
 
-function isLast(chunk: unknown): boolean {
+function hasFinishReason(chunk: unknown): boolean {
   const { choices } = (chunk ?? {}) as { choices?: readonly { finish_reason?: unknown }[] };
   return Array.isArray(choices) && choices.some((choice) => Boolean(choice?.finish_reason));
 }

@@ -10,21 +10,21 @@ export interface ChatMessage {
 export function toUserMessage({ parts }: Pick<Message, "parts">): ChatMessage {
   const [only] = parts;
   if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
-  return { role: "user", content: parts.map(toContent) };
+  return { role: "user", content: parts.map(toContentPart) };
 }
 
 export function toAssistantMessage(content: string): ChatMessage {
   return { role: "assistant", content };
 }
 
-const AUDIO: Readonly<Record<string, string>> = {
+const AUDIO_FORMATS: Readonly<Record<string, string>> = {
   "audio/wav": "wav",
   "audio/x-wav": "wav",
   "audio/mpeg": "mp3",
   "audio/mp3": "mp3",
 };
 
-function toContent(part: Part): JsonObject {
+function toContentPart(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
   const { mediaType = "application/octet-stream", filename = "file" } = part;
@@ -36,7 +36,7 @@ function toContent(part: Part): JsonObject {
   }
   const url = `data:${mediaType};base64,${part.raw}`;
   if (isImage) return { type: "image_url", image_url: { url } };
-  const format = AUDIO[mediaType];
+  const format = AUDIO_FORMATS[mediaType];
   if (format) return { type: "input_audio", input_audio: { data: part.raw, format } };
   return { type: "file", file: { filename, file_data: url } };
 }

@@ -1,7 +1,13 @@
 import { A2AError } from "../../protocol/index.ts";
-import type { Authorize, ClientAuth } from "./client-auth.ts";
-import { tokensOf } from "./oauth.ts";
-import { type AuthCard, describe, type Means, planOf, requirementsOf } from "./plan.ts";
+import type { AuthorizeFunction, ClientAuthOptions } from "./client-auth.ts";
+import { createTokenFetcher } from "./oauth.ts";
+import {
+  type AgentCardSecurity,
+  formatRequirements,
+  type AuthStep,
+  planAuthentication,
+  listAuthRequirements,
+} from "./auth-plan.ts";
 import { TokenSource } from "./token-source.ts";
 
 /** What one request carries to be let in. */
@@ -14,27 +20,29 @@ export interface Authorization {
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
   /** To be told of an authorization that was refused: true when another try may fare better. */
-  renew(refused: Authorization): boolean;
+  invalidate(refused: Authorization): boolean;
 }
 
 export interface AuthorizerOptions {
-  readonly auth: ClientAuth | Authorize;
+  readonly auth: ClientAuthOptions | AuthorizeFunction;
   /** The origin of the interface in use. */
-  readonly origin: string;
+  readonly agentOrigin: string;
   /** For requests to authorization servers; they carry nothing that is the agent's. */
   readonly fetch: typeof fetch;
   readonly now: () => number;
 }
 
 /** What signs requests as the card asks; throws UNAUTHENTICATED when that cannot be done with what is given. */
-export function createAuthorizer(card: AuthCard, options: AuthorizerOptions): Authorizer {
+export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOptions): Authorizer {
   const { auth } = options;
-  return typeof auth === "function" ? byFunction(card, auth) : byPlan(planOf(card, auth), options);
+  return typeof auth === "function"
+    ? createFunctionAuthorizer(card, auth)
+    : createPlanAuthorizer(planAuthentication(card, auth), options);
 }
 
 /** Asks the function for one requirement after the other. */
-function byFunction(card: AuthCard, authorize: Authorize): Authorizer {
-  const requirements = requirementsOf(card);
+function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
+  const requirements = listAuthRequirements(card);
   const alternatives = requirements.length > 0 ? requirements : [new Map<string, never>()];
   let again = false;
   return {
@@ -42,51 +50,51 @@ function byFunction(card: AuthCard, authorize: Authorize): Authorizer {
       const isAgain = again;
       again = false;
       for (const requirement of alternatives) {
-        const headers = await authorize({ schemes: Object.fromEntries(requirement), again: isAgain });
+        const headers = await authorize({ schemes: Object.fromEntries(requirement), isRetry: isAgain });
         if (headers) return { headers };
       }
       if (alternatives.some(({ size }) => size === 0)) return { headers: {} };
-      const message = `The auth function has nothing for ${JSON.stringify(card.name)}, which takes ${describe(requirements)}.`;
+      const message = `The auth function has nothing for ${JSON.stringify(card.name)}, which takes ${formatRequirements(requirements)}.`;
       throw new A2AError("UNAUTHENTICATED", message);
     },
-    renew() {
+    invalidate() {
       again = true;
       return true;
     },
   };
 }
 
-function byPlan(plan: readonly Means[], options: AuthorizerOptions): Authorizer {
-  const signers = plan.map((means) => signerOf(means, options));
+function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOptions): Authorizer {
+  const signers = plan.map((means) => createSchemeAuthorizer(means, options));
   return {
     async authorize(signal) {
       const headers: Record<string, string> = {};
       const query: Record<string, string> = {};
-      for (const signer of signers) await signer.sign({ headers, query }, signal);
+      for (const signer of signers) await signer.apply({ headers, query }, signal);
       return Object.keys(query).length > 0 ? { headers, query } : { headers };
     },
     // All are told, also behind one that has something new.
-    renew: (refused) => signers.filter((signer) => signer.renew?.(refused)).length > 0,
+    invalidate: (refused) => signers.filter((signer) => signer.invalidate?.(refused)).length > 0,
   };
 }
 
 /** Adds to an authorization what satisfies one scheme. */
-interface Signer {
-  sign(
+interface SchemeAuthorizer {
+  apply(
     onto: { headers: Record<string, string>; query: Record<string, string> },
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
   /** Absent for what stays the same however often it is refused. */
-  renew?(refused: Authorization): true;
+  invalidate?(refused: Authorization): true;
 }
 
-function signerOf(means: Means, options: AuthorizerOptions): Signer {
-  if (means.put === "token") return tokenSigner(means, options);
-  if (means.put === "bearer") return bearerSigner(means.token);
-  if (means.put === "nothing") return { sign() {} };
-  const { put, name, value } = means;
+function createSchemeAuthorizer(means: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
+  if (means.kind === "token") return createOAuthAuthorizer(means, options);
+  if (means.kind === "bearer") return createBearerAuthorizer(means.token);
+  if (means.kind === "nothing") return { apply() {} };
+  const { kind: put, name, value } = means;
   return {
-    sign({ headers, query }) {
+    apply({ headers, query }) {
       if (put === "header") headers[name.toLowerCase()] = value;
       else if (put === "query") query[name] = value;
       else headers["cookie"] = [headers["cookie"], `${name}=${value}`].filter(Boolean).join("; ");
@@ -94,22 +102,25 @@ function signerOf(means: Means, options: AuthorizerOptions): Signer {
   };
 }
 
-function bearerSigner(token: string | (() => string | Promise<string>)): Signer {
-  if (typeof token === "string") return { sign: ({ headers }) => bear(headers, token) };
-  return { sign: async ({ headers }) => bear(headers, await token()), renew: () => true };
+function createBearerAuthorizer(token: string | (() => string | Promise<string>)): SchemeAuthorizer {
+  if (typeof token === "string") return { apply: ({ headers }) => setBearerHeader(headers, token) };
+  return { apply: async ({ headers }) => setBearerHeader(headers, await token()), invalidate: () => true };
 }
 
-function tokenSigner(means: Extract<Means, { put: "token" }>, options: AuthorizerOptions): Signer {
-  const source = new TokenSource(tokensOf({ ...means, ...options }), options.now);
+function createOAuthAuthorizer(
+  means: Extract<AuthStep, { kind: "token" }>,
+  options: AuthorizerOptions,
+): SchemeAuthorizer {
+  const source = new TokenSource(createTokenFetcher({ ...means, ...options }), options.now);
   return {
-    sign: async ({ headers }, signal) => bear(headers, await source.token(signal)),
-    renew({ headers }) {
-      source.drop(headers["authorization"]?.slice("Bearer ".length));
+    apply: async ({ headers }, signal) => setBearerHeader(headers, await source.getToken(signal)),
+    invalidate({ headers }) {
+      source.invalidate(headers["authorization"]?.slice("Bearer ".length));
       return true;
     },
   };
 }
 
-function bear(headers: Record<string, string>, token: string): void {
+function setBearerHeader(headers: Record<string, string>, token: string): void {
   headers["authorization"] = `Bearer ${token}`;
 }

@@ -1,34 +1,34 @@
 import { A2AError } from "../../protocol/index.ts";
 import { isLoopback } from "../loopback.ts";
-import { exchange, isObject, parseJson, readText } from "../transport/http.ts";
+import { fetchWithoutRedirects, isObject, parseJson, readBoundedText } from "../transport/http.ts";
 import type { OAuthClient } from "./client-auth.ts";
-import { base64, type TokenPlace } from "./plan.ts";
-import type { Token } from "./token-source.ts";
+import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
+import type { AccessToken } from "./token-source.ts";
 
 /** What is needed to ask for a token. */
-export interface TokenQuestion {
-  readonly client: OAuthClient;
-  readonly from: TokenPlace;
+export interface TokenRequestOptions {
+  readonly oauthClient: OAuthClient;
+  readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
   /** Of the agent: the one that may see the client's secret without further words. */
-  readonly origin: string;
+  readonly agentOrigin: string;
   readonly fetch: typeof fetch;
   readonly now: () => number;
 }
 
-interface Endpoint {
+interface TokenEndpoint {
   readonly url: string;
-  readonly secretIn: "header" | "body";
+  readonly secretLocation: "header" | "body";
 }
 
-const TIMEOUT_MS = 30_000;
-const LIMITS = { maxResponseBytes: 2 ** 20 };
+const TOKEN_TIMEOUT_MS = 30_000;
+const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
 
 /** Asks for tokens by client credentials (RFC 6749 §4.4), at an endpoint that is looked up once. */
-export function tokensOf(question: TokenQuestion): () => Promise<Token> {
-  let endpoint: Promise<Endpoint> | undefined;
+export function createTokenFetcher(question: TokenRequestOptions): () => Promise<AccessToken> {
+  let endpoint: Promise<TokenEndpoint> | undefined;
   return async () => {
-    endpoint ??= endpointOf(question);
+    endpoint ??= resolveTokenEndpoint(question);
     try {
       return await requestToken(await endpoint, question);
     } catch (error) {
@@ -38,51 +38,60 @@ export function tokensOf(question: TokenQuestion): () => Promise<Token> {
   };
 }
 
-async function endpointOf({ client, from, origin, fetch: send }: TokenQuestion): Promise<Endpoint> {
-  const { issuer, secretIn } = client;
+async function resolveTokenEndpoint({
+  oauthClient: client,
+  endpointSource: from,
+  agentOrigin: origin,
+  fetch: send,
+}: TokenRequestOptions): Promise<TokenEndpoint> {
+  const { issuer, secretLocation: secretIn } = client;
   const given = "tokenUrl" in from ? from.tokenUrl : from.metadataUrl;
-  checkTrusted(given, [origin, issuer]);
-  if ("tokenUrl" in from) return { url: given, secretIn: secretIn ?? "header" };
-  const url = given.includes("/.well-known/") ? given : `${given.replace(/\/+$/, "")}${OIDC}`;
-  const { status, json } = await ask(send, url, { headers: { accept: "application/json" } });
+  assertTrustedOrigin(given, [origin, issuer]);
+  if ("tokenUrl" in from) return { url: given, secretLocation: secretIn ?? "header" };
+  const url = given.includes("/.well-known/") ? given : `${given.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+  const { status, json } = await fetchJson(send, url, { headers: { accept: "application/json" } });
   const { token_endpoint: tokenUrl, token_endpoint_auth_methods_supported: methods } = json;
   if (status !== 200 || typeof tokenUrl !== "string") {
-    throw refused(`${url} answered ${status} and no token endpoint; the card says that it does.`);
+    throw createUnauthenticatedError(
+      `${url} answered ${status} and no token endpoint; the card says that it does.`,
+    );
   }
   // RFC 8414 §3.3: metadata that speaks for another issuer must not be used.
-  if (trimmed(String(json["issuer"])) !== issuerOf(url)) {
-    throw refused(`${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`);
+  if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
+    throw createUnauthenticatedError(
+      `${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`,
+    );
   }
-  checkSafe(tokenUrl);
+  assertSecureUrl(tokenUrl);
   const byHeader = !Array.isArray(methods) || methods.includes("client_secret_basic");
-  return { url: tokenUrl, secretIn: secretIn ?? (byHeader ? "header" : "body") };
+  return { url: tokenUrl, secretLocation: secretIn ?? (byHeader ? "header" : "body") };
 }
 
-const OIDC = "/.well-known/openid-configuration";
+const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
 
 /** The issuer whose metadata lie at a URL: OpenID Connect appends the well-known path, RFC 8414 puts it before the path. */
-function issuerOf(metadataUrl: string): string {
-  return trimmed(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
+function deriveIssuer(metadataUrl: string): string {
+  return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
 }
 
-function trimmed(url: string): string {
+function stripTrailingSlashes(url: string): string {
   return url.replace(/\/+$/, "");
 }
 
 async function requestToken(
-  { url, secretIn }: Endpoint,
-  { client, scopes, fetch: send, now }: TokenQuestion,
-): Promise<Token> {
+  { url, secretLocation: secretIn }: TokenEndpoint,
+  { oauthClient: client, scopes, fetch: send, now }: TokenRequestOptions,
+): Promise<AccessToken> {
   const { id, secret } = client;
-  const form = new URLSearchParams({ grant_type: "client_credentials", ...client.parameters });
+  const form = new URLSearchParams({ grant_type: "client_credentials", ...client.tokenParameters });
   if (scopes.length > 0) form.set("scope", scopes.join(" "));
-  const headers = new Headers({ accept: "application/json", "content-type": FORM });
+  const headers = new Headers({ accept: "application/json", "content-type": FORM_MEDIA_TYPE });
   if (secretIn === "body") {
     form.set("client_id", id);
     form.set("client_secret", secret);
-  } else headers.set("authorization", `Basic ${base64(`${formEncoded(id)}:${formEncoded(secret)}`)}`);
+  } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
   const asked = now();
-  const { status, json } = await ask(send, url, { method: "POST", headers, body: form.toString() });
+  const { status, json } = await fetchJson(send, url, { method: "POST", headers, body: form.toString() });
   const { access_token: value, token_type: type, expires_in: seconds } = json;
   if (status === 200 && typeof value === "string" && /^bearer$/i.test(String(type))) {
     const lifetime = Number(seconds);
@@ -93,47 +102,49 @@ async function requestToken(
   const { error, error_description: description } = json;
   const why = [error, description].filter((text) => typeof text === "string").join(": ");
   const message = `${url} gave client ${JSON.stringify(id)} no token: ${why.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
-  throw status >= 500 || status === 429 ? new A2AError("UNAVAILABLE", message) : refused(message);
+  throw status >= 500 || status === 429
+    ? new A2AError("UNAVAILABLE", message)
+    : createUnauthenticatedError(message);
 }
 
-const FORM = "application/x-www-form-urlencoded";
+const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
 
 /** RFC 6749 §2.3.1 wants both halves of the header encoded as a form encodes them. */
-function formEncoded(text: string): string {
+function formEncode(text: string): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
 
-async function ask(
+async function fetchJson(
   send: typeof fetch,
   url: string,
   init: RequestInit,
 ): Promise<{ status: number; json: Record<string, unknown> }> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
-  const response = await exchange(send, url, { ...init, signal });
-  const json = parseJson(await readText(LIMITS, response, signal));
+  const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
+  const response = await fetchWithoutRedirects(send, url, { ...init, signal });
+  const json = parseJson(await readBoundedText(RESPONSE_LIMITS, response, signal));
   return { status: response.status, json: isObject(json) ? json : {} };
 }
 
-function checkTrusted(url: string, known: readonly (string | undefined)[]): void {
-  checkSafe(url);
+function assertTrustedOrigin(url: string, known: readonly (string | undefined)[]): void {
+  assertSecureUrl(url);
   const { origin } = new URL(url);
   const isKnown = known.some(
     (one) => one !== undefined && URL.canParse(one) && new URL(one).origin === origin,
   );
   if (isKnown) return;
   const message = `The card sends the client's secret to ${origin}, which is not the agent's host; if that is whom it is for, say so: { auth: { client: { issuer: ${JSON.stringify(origin)} } } }.`;
-  throw refused(message);
+  throw createUnauthenticatedError(message);
 }
 
 /** Secrets travel encrypted, but within this machine. */
-function checkSafe(url: string): void {
+function assertSecureUrl(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
-  throw refused(
+  throw createUnauthenticatedError(
     `The card gets tokens from ${JSON.stringify(url)}, which is no https URL; no secret goes there.`,
   );
 }
 
-function refused(message: string): A2AError {
+function createUnauthenticatedError(message: string): A2AError {
   return new A2AError("UNAUTHENTICATED", message);
 }

@@ -9,13 +9,13 @@ describe("a token", () => {
       () => Promise.resolve({ value: `t${(count += 1)}`, expiresAt: now + 10 }),
       () => now,
     );
-    expect([await source.token(undefined), await source.token(undefined)]).toEqual(["t1", "t1"]);
+    expect([await source.getToken(undefined), await source.getToken(undefined)]).toEqual(["t1", "t1"]);
     now = 10;
-    expect(await source.token(undefined)).toBe("t2");
-    source.drop("t1");
-    expect(await source.token(undefined)).toBe("t2");
-    source.drop("t2");
-    expect(await source.token(undefined)).toBe("t3");
+    expect(await source.getToken(undefined)).toBe("t2");
+    source.invalidate("t1");
+    expect(await source.getToken(undefined)).toBe("t2");
+    source.invalidate("t2");
+    expect(await source.getToken(undefined)).toBe("t3");
   });
 
   it("is got once for all who wait, and one who stops waiting stops nobody else", async () => {
@@ -29,12 +29,12 @@ describe("a token", () => {
       () => 0,
     );
     const impatient = new AbortController();
-    const given = source.token(impatient.signal);
-    const patient = source.token(undefined);
+    const given = source.getToken(impatient.signal);
+    const patient = source.getToken(undefined);
     impatient.abort(new Error("enough"));
     await expect(given).rejects.toThrow("enough");
     coming.resolve({ value: "t" });
-    expect([await patient, await source.token(undefined), count]).toEqual(["t", "t", 1]);
+    expect([await patient, await source.getToken(undefined), count]).toEqual(["t", "t", 1]);
   });
 
   it("that could not be got is asked for again", async () => {
@@ -47,7 +47,7 @@ describe("a token", () => {
       },
       () => 0,
     );
-    await expect(source.token(undefined)).rejects.toThrow("down");
-    expect(await source.token(undefined)).toBe("t");
+    await expect(source.getToken(undefined)).rejects.toThrow("down");
+    expect(await source.getToken(undefined)).toBe("t");
   });
 });

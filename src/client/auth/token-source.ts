@@ -1,45 +1,45 @@
 /** A token, and until when it may be used; without an end, until it is refused. */
-export interface Token {
+export interface AccessToken {
   readonly value: string;
   readonly expiresAt?: number;
 }
 
 /** Keeps a token until it expires, and gets the next one once for all who wait for it. */
 export class TokenSource {
-  readonly #get: () => Promise<Token>;
+  readonly #fetchToken: () => Promise<AccessToken>;
   readonly #now: () => number;
-  #token: Token | undefined;
-  #coming: Promise<Token> | undefined;
+  #token: AccessToken | undefined;
+  #pending: Promise<AccessToken> | undefined;
 
-  constructor(get: () => Promise<Token>, now: () => number) {
-    this.#get = get;
+  constructor(get: () => Promise<AccessToken>, now: () => number) {
+    this.#fetchToken = get;
     this.#now = now;
   }
 
   /** The signal ends the waiting of this one caller, not the request that others may wait for, too. */
-  async token(signal: AbortSignal | undefined): Promise<string> {
+  async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
     if (this.#now() < expiresAt) return value;
-    this.#coming ??= this.#renew();
-    return (await abortable(this.#coming, signal)).value;
+    this.#pending ??= this.#renew();
+    return (await untilAborted(this.#pending, signal)).value;
   }
 
   /** To be told of a token that was refused; one that has come since stays. */
-  drop(refused: string | undefined): void {
+  invalidate(refused: string | undefined): void {
     if (this.#token?.value === refused) this.#token = undefined;
   }
 
-  async #renew(): Promise<Token> {
+  async #renew(): Promise<AccessToken> {
     try {
-      this.#token = await this.#get();
+      this.#token = await this.#fetchToken();
       return this.#token;
     } finally {
-      this.#coming = undefined;
+      this.#pending = undefined;
     }
   }
 }
 
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

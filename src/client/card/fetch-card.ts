@@ -1,10 +1,17 @@
 import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
-import { type Http, JSON_TYPES, parseJson, readText, request, withRetryAfter } from "../transport/http.ts";
-import { readCard } from "./read-card.ts";
-import { type Reconnect, retrying } from "../stream/reconnect.ts";
+import {
+  type TransportOptions,
+  JSON_MEDIA_TYPES,
+  parseJson,
+  readBoundedText,
+  sendRequest,
+  withRetryAfter,
+} from "../transport/http.ts";
+import { decodeCard } from "./decode-card.ts";
+import { type RetryOptions, retryRead } from "../stream/retry.ts";
 
 /** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
-export interface FoundCard {
+export interface FetchedCard {
   readonly card: AgentCard;
   /** The same as it was served. */
   readonly json: unknown;
@@ -15,29 +22,29 @@ export interface FoundCard {
   readonly freshUntil: number;
 }
 
-export interface CardSource {
-  readonly http: Http;
+export interface CardFetchOptions {
+  readonly transportOptions: TransportOptions;
   /** Rejects for a card, given as it was served, that is not to be trusted. */
-  readonly verify: ((card: unknown) => unknown) | undefined;
-  readonly retry: Reconnect;
+  readonly verifyCard: ((card: unknown) => unknown) | undefined;
+  readonly retry: RetryOptions;
   readonly now: () => number;
 }
 
 /** The card at a URL; with a copy at hand, that copy again unless it has changed. */
 export async function fetchCard(
-  { http, verify, retry, now }: CardSource,
+  { transportOptions: http, verifyCard: verify, retry, now }: CardFetchOptions,
   url: string,
   signal: AbortSignal | undefined,
-  known?: FoundCard,
-): Promise<FoundCard> {
+  known?: FetchedCard,
+): Promise<FetchedCard> {
   const headers: Record<string, string> = {};
   if (known?.etag) headers["if-none-match"] = known.etag;
   if (known?.lastModified) headers["if-modified-since"] = known.lastModified;
   const ask = async (): Promise<Response> => {
-    const answer = await request(http, { method: "GET", url, accept: JSON_TYPES, headers, signal });
+    const answer = await sendRequest(http, { method: "GET", url, accept: JSON_MEDIA_TYPES, headers, signal });
     if (answer.ok || (known && answer.status === 304)) return answer;
     await answer.body?.cancel();
-    const reason = REASONS[answer.status] ?? "NOT_FOUND";
+    const reason = STATUS_REASONS[answer.status] ?? "NOT_FOUND";
     const hint =
       answer.status === 401 || answer.status === 403
         ? "; for a card that is not for everybody, give { headers }, or { auth } with a bearer token, a basic name or an API key"
@@ -45,11 +52,11 @@ export async function fetchCard(
     throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}${hint}`), answer);
   };
   // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
-  const response = await retrying(retry, signal, ask, ({ cause }) => cause === undefined);
-  const freshUntil = freshness(response.headers, now());
+  const response = await retryRead(retry, signal, ask, ({ cause }) => cause === undefined);
+  const freshUntil = computeFreshUntil(response.headers, now());
   if (known && !response.ok) return { ...known, freshUntil };
-  const json = parseJson(await readText(http, response, signal));
-  const card = readCard(json, url, verify !== undefined);
+  const json = parseJson(await readBoundedText(http, response, signal));
+  const card = decodeCard(json, url, verify !== undefined);
   await verify?.(json);
   return {
     card,
@@ -62,7 +69,7 @@ export async function fetchCard(
 }
 
 /** What an error status means where a card is looked for; whatever else may be there, no card is. */
-const REASONS: Readonly<Record<number, ErrorReason>> = {
+const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
   429: "RESOURCE_EXHAUSTED",
@@ -70,7 +77,7 @@ const REASONS: Readonly<Record<number, ErrorReason>> = {
 };
 
 /** The end of `max-age`; without one, a card is asked about every time. */
-function freshness(headers: Headers, now: number): number {
+function computeFreshUntil(headers: Headers, now: number): number {
   const control = headers.get("cache-control") ?? "";
   const maxAge = /\bmax-age=(\d+)/i.exec(control)?.[1];
   if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(control)) return now;

@@ -8,7 +8,7 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { signCard } from "../../server/index.ts";
 import { createCardVerifier, verifyCard } from "../index.ts";
 
-const vector = JSON.parse(
+const testVector = JSON.parse(
   readFileSync(new URL("../../../test/vectors/agent-card.json", import.meta.url), "utf8"),
 ) as {
   card: AgentCard;
@@ -28,33 +28,34 @@ const card: AgentCard = {
   skills: [{ id: "s", name: "S", description: "d", tags: ["t"] }],
 };
 /** Empty where it may be, and with a scheme that is required without scopes. */
-const hollow: AgentCard = {
+const cardWithEmptyValues: AgentCard = {
   ...card,
   description: "",
   securitySchemes: { b: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
   securityRequirements: [{ schemes: { b: { list: [] } } }],
 };
 
-const encode = (json: unknown): string => Buffer.from(JSON.stringify(json)).toString("base64url");
-const publicHalf = ({ d: _secret, ...key }: JWK): JWK => key;
+const encodeBase64UrlJson = (json: unknown): string =>
+  Buffer.from(JSON.stringify(json)).toString("base64url");
+const toPublicKey = ({ d: _secret, ...key }: JWK): JWK => key;
 
-let key: JWK;
-let old: JWK;
+let currentKey: JWK;
+let oldKey: JWK;
 beforeAll(async () => {
-  key = { ...(await generateSigningKey("ES256")), kid: "new" };
-  old = { ...(await generateSigningKey("EdDSA")), kid: "old" };
+  currentKey = { ...(await generateSigningKey("ES256")), kid: "new" };
+  oldKey = { ...(await generateSigningKey("EdDSA")), kid: "old" };
 });
 
 describe("the signature of a card", () => {
   it.each(["ed25519", "es256"] as const)("of the vector holds, by %s [A-40, A-41, A-44]", async (name) => {
-    const signed = { ...vector.card, signatures: vector.signatures };
-    const { kid, form } = await verifyCard(signed, { keys: [publicHalf(vector[name])] });
-    expect([kid, form]).toEqual([vector[name].kid, "specification"]);
+    const signed = { ...testVector.card, signatures: testVector.signatures };
+    const { kid, canonicalForm: form } = await verifyCard(signed, { keys: [toPublicKey(testVector[name])] });
+    expect([kid, form]).toEqual([testVector[name].kid, "specification"]);
   });
 
   it("of the vector is made by us, to the byte [A-41, A-44]", async () => {
-    const { signatures: [first] = [] } = await signCard(vector.card, { privateKey: vector.ed25519 });
-    expect(first?.signature).toBe(vector.signatures[0]?.signature);
+    const { signatures: [first] = [] } = await signCard(testVector.card, { privateKey: testVector.ed25519 });
+    expect(first?.signature).toBe(testVector.signatures[0]?.signature);
     expect(JSON.parse(Buffer.from(first?.protected ?? "", "base64url").toString())).toEqual({
       alg: "EdDSA",
       kid: "rfc8037-ed25519",
@@ -63,9 +64,14 @@ describe("the signature of a card", () => {
   });
 
   it("holds for the card that was signed, and for no other [A-40]", async () => {
-    const signed = await signCard(card, { privateKey: key, jku: "https://a.example/jwks.json" });
-    const trust = { keys: [publicHalf(key)] };
-    const found = { kid: "new", alg: "ES256", jku: "https://a.example/jwks.json", form: "specification" };
+    const signed = await signCard(card, { privateKey: currentKey, jku: "https://a.example/jwks.json" });
+    const trust = { keys: [toPublicKey(currentKey)] };
+    const found = {
+      kid: "new",
+      alg: "ES256",
+      jku: "https://a.example/jwks.json",
+      canonicalForm: "specification",
+    };
     expect(await verifyCard(signed, trust)).toEqual(found);
     expect(await verifyCard({ ...signed, ofAnotherVersion: 1 }, trust)).toEqual(found);
     for (const changed of [
@@ -81,39 +87,41 @@ describe("the signature of a card", () => {
   });
 
   it("is over empty values too by the form of the specification, but not by that of the SDKs [A-46]", async () => {
-    const signed = await signCard(card, { privateKey: key });
+    const signed = await signCard(card, { privateKey: currentKey });
     const changed = { ...signed, securityRequirements: [{ schemes: {} }] };
-    const trust = { keys: [publicHalf(key)] };
-    expect(await verifyCard(changed, trust)).toMatchObject({ form: "sdk" });
-    const strictly = verifyCard(changed, { ...trust, form: "specification" });
+    const trust = { keys: [toPublicKey(currentKey)] };
+    expect(await verifyCard(changed, trust)).toMatchObject({ canonicalForm: "sdk" });
+    const strictly = verifyCard(changed, { ...trust, canonicalForm: "specification" });
     await expect(strictly).rejects.toThrow("nobody who is trusted");
   });
 
   it("is one of several: any that holds suffices [A-45]", async () => {
-    const signed = await signCard(card, [{ privateKey: old }, { privateKey: key }]);
+    const signed = await signCard(card, [{ privateKey: oldKey }, { privateKey: currentKey }]);
     expect(signed.signatures).toHaveLength(2);
-    expect(await verifyCard(signed, { keys: [publicHalf(old)] })).toMatchObject({ kid: "old" });
-    expect(await verifyCard(signed, { keys: [publicHalf(key)] })).toMatchObject({ kid: "new" });
+    expect(await verifyCard(signed, { keys: [toPublicKey(oldKey)] })).toMatchObject({ kid: "old" });
+    expect(await verifyCard(signed, { keys: [toPublicKey(currentKey)] })).toMatchObject({ kid: "new" });
     const stranger = await generateSigningKey();
-    await expect(verifyCard(signed, { keys: [publicHalf(stranger)] })).rejects.toThrow(
+    await expect(verifyCard(signed, { keys: [toPublicKey(stranger)] })).rejects.toThrow(
       "nobody who is trusted",
     );
   });
 
   it("is looked for in a bounded number of signatures [A-45]", async () => {
-    const signed = await signCard(card, { privateKey: key });
+    const signed = await signCard(card, { privateKey: currentKey });
     const junk = Array.from({ length: 16 }, () => ({
-      protected: encode({ alg: "ES256", kid: "new" }),
+      protected: encodeBase64UrlJson({ alg: "ES256", kid: "new" }),
       signature: "AAAA",
     }));
     const crowded = { ...signed, signatures: [...junk, ...(signed.signatures ?? [])] };
-    await expect(verifyCard(crowded, { keys: [publicHalf(key)] })).rejects.toThrow("nobody who is trusted");
+    await expect(verifyCard(crowded, { keys: [toPublicKey(currentKey)] })).rejects.toThrow(
+      "nobody who is trusted",
+    );
   });
 
   it("counts for nothing by a key that is not valid yet, or no more [A-45]", async () => {
-    const signed = await signCard(card, { privateKey: key });
+    const signed = await signCard(card, { privateKey: currentKey });
     const at = (keys: object, now: number): Promise<unknown> =>
-      verifyCard(signed, { keys: [{ ...publicHalf(key), ...keys }], now: () => now * 1000 });
+      verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => now * 1000 });
     expect(await at({ nbf: 100, exp: 200 }, 150)).toMatchObject({ kid: "new" });
     await expect(at({ nbf: 100 }, 99)).rejects.toThrow("nobody who is trusted");
     await expect(at({ exp: 200 }, 200)).rejects.toThrow("nobody who is trusted");
@@ -121,14 +129,14 @@ describe("the signature of a card", () => {
   });
 
   it("needs an asymmetric algorithm, and to name its key [A-44, A-45]", async () => {
-    const secret = { kty: "oct", k: encode("secret"), kid: "new", alg: "HS256" };
+    const secret = { kty: "oct", k: encodeBase64UrlJson("secret"), kid: "new", alg: "HS256" };
     expect(() => createCardVerifier({ keys: [secret] })).toThrow("is not public");
-    const trust = { keys: [publicHalf(key)], find: () => publicHalf(key) };
+    const trust = { keys: [toPublicKey(currentKey)], findKey: () => toPublicKey(currentKey) };
     for (const header of [
       { alg: "none", kid: "new" },
       { alg: "HS256", kid: "new" },
     ]) {
-      const signatures = [{ protected: encode(header), signature: "" }];
+      const signatures = [{ protected: encodeBase64UrlJson(header), signature: "" }];
       await expect(verifyCard({ ...card, signatures }, trust)).rejects.toThrow("nobody who is trusted");
     }
     await expect(verifyCard(card, trust)).rejects.toThrow("it is not signed");
@@ -137,17 +145,17 @@ describe("the signature of a card", () => {
 
   it("is verified by whom a function trusts, which sees what the signature says of its key [A-45]", async () => {
     const jku = "https://elsewhere.example/jwks.json";
-    const signed = await signCard(card, { privateKey: key, jku });
+    const signed = await signCard(card, { privateKey: currentKey, jku });
     const asked: unknown[] = [];
     const find = (wanted: object): JWK | undefined => {
       asked.push(wanted);
-      return asked.length === 1 ? publicHalf(key) : undefined;
+      return asked.length === 1 ? toPublicKey(currentKey) : undefined;
     };
-    expect(await verifyCard(signed, { find })).toMatchObject({ kid: "new" });
+    expect(await verifyCard(signed, { findKey: find })).toMatchObject({ kid: "new" });
     expect(asked).toEqual([{ kid: "new", alg: "ES256", jku }]);
-    await expect(verifyCard(signed, { find })).rejects.toThrow("its key is not trusted");
+    await expect(verifyCard(signed, { findKey: find })).rejects.toThrow("its key is not trusted");
     const broken = new Error("no connection to the key store");
-    await expect(verifyCard(signed, { find: () => Promise.reject(broken) })).rejects.toBe(broken);
+    await expect(verifyCard(signed, { findKey: () => Promise.reject(broken) })).rejects.toBe(broken);
   });
 });
 
@@ -166,34 +174,36 @@ describe("keys at a URL", () => {
   };
 
   it("verify while they are there, and no longer once they are taken back [A-45]", async () => {
-    let keys = [publicHalf(key), publicHalf(old)];
+    let keys = [toPublicKey(currentKey), toPublicKey(oldKey)];
     const { url, asked } = await place(() => keys);
     let time = 0;
-    const verify = createCardVerifier({ jwks: url, now: () => time });
-    const signed = await signCard(card, { privateKey: key });
+    const verify = createCardVerifier({ jwksUrls: url, now: () => time });
+    const signed = await signCard(card, { privateKey: currentKey });
     expect(await verify(signed)).toMatchObject({ kid: "new" });
     expect(await verify(signed)).toMatchObject({ kid: "new" });
     expect(asked).toHaveLength(1);
-    keys = [publicHalf(old)];
+    keys = [toPublicKey(oldKey)];
     time += 3_600_000;
     await expect(verify(signed)).rejects.toThrow("nobody who is trusted");
   });
 
   it("are never fetched because a card says where they are [A-45]", async () => {
-    const { url, asked } = await place(() => [publicHalf(key)]);
-    const signed = await signCard(card, { privateKey: key, jku: url });
-    await expect(verifyCard(signed, { keys: [publicHalf(old)] })).rejects.toThrow("nobody who is trusted");
+    const { url, asked } = await place(() => [toPublicKey(currentKey)]);
+    const signed = await signCard(card, { privateKey: currentKey, jku: url });
+    await expect(verifyCard(signed, { keys: [toPublicKey(oldKey)] })).rejects.toThrow(
+      "nobody who is trusted",
+    );
     expect(asked).toEqual([]);
   });
 
   it("must come over a connection that nobody else can answer [A-45]", () => {
-    expect(() => createCardVerifier({ jwks: "http://keys.example/jwks.json" })).toThrow("https");
+    expect(() => createCardVerifier({ jwksUrls: "http://keys.example/jwks.json" })).toThrow("https");
   });
 
   it("that can not be fetched say nothing of the card", async () => {
-    const signed = await signCard(card, { privateKey: key });
+    const signed = await signCard(card, { privateKey: currentKey });
     const fetch = (): Promise<Response> => Promise.reject(new TypeError("fetch failed"));
-    const verify = verifyCard(signed, { jwks: "https://keys.example/jwks.json", fetch });
+    const verify = verifyCard(signed, { jwksUrls: "https://keys.example/jwks.json", fetch });
     await expect(verify).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 });
@@ -205,29 +215,31 @@ describe("the official SDK", () => {
 
   const read = (json: object): OfficialCard => OfficialCard.fromJSON(json);
   const verifies = (json: unknown): Promise<void> =>
-    verifyAgentCardSignature(() => Promise.resolve(publicHalf(key) as never))(json as OfficialCard);
+    verifyAgentCardSignature(() => Promise.resolve(toPublicKey(currentKey) as never))(json as OfficialCard);
 
   it("verifies a card that we have signed [A-40, A-46]", async () => {
-    await expect(verifies(read(await signCard(card, { privateKey: key })))).resolves.toBeUndefined();
+    await expect(verifies(read(await signCard(card, { privateKey: currentKey })))).resolves.toBeUndefined();
   });
 
   it("verifies one with empty values as it was served, by the second of its signatures [A-46]", async () => {
-    const signed = await signCard(hollow, { privateKey: key });
+    const signed = await signCard(cardWithEmptyValues, { privateKey: currentKey });
     expect(signed.signatures).toHaveLength(2);
     await expect(verifies(signed)).resolves.toBeUndefined();
     await expect(verifies({ ...signed, name: "evil" })).rejects.toThrow();
-    expect(await verifyCard(signed, { keys: [publicHalf(key)] })).toMatchObject({ form: "specification" });
+    expect(await verifyCard(signed, { keys: [toPublicKey(currentKey)] })).toMatchObject({
+      canonicalForm: "specification",
+    });
   });
 
   it("signs cards that we verify, by the form of the specification where that is the same [A-46]", async () => {
-    const sign = generateAgentCardSignature(key, { alg: "ES256", kid: "new", typ: "JOSE" });
-    const trust = { keys: [publicHalf(key)] };
+    const sign = generateAgentCardSignature(currentKey, { alg: "ES256", kid: "new", typ: "JOSE" });
+    const trust = { keys: [toPublicKey(currentKey)] };
     const plain = OfficialCard.toJSON(await sign(read(card)));
-    expect(await verifyCard(plain, trust)).toMatchObject({ kid: "new", form: "specification" });
-    const { securitySchemes: _, ...unsecured } = hollow;
+    expect(await verifyCard(plain, trust)).toMatchObject({ kid: "new", canonicalForm: "specification" });
+    const { securitySchemes: _, ...unsecured } = cardWithEmptyValues;
     const emptied = OfficialCard.toJSON(await sign(read(unsecured)));
-    expect(await verifyCard(emptied, trust)).toMatchObject({ kid: "new", form: "sdk" });
-    await expect(verifyCard(emptied, { ...trust, form: "specification" })).rejects.toThrow(
+    expect(await verifyCard(emptied, trust)).toMatchObject({ kid: "new", canonicalForm: "sdk" });
+    await expect(verifyCard(emptied, { ...trust, canonicalForm: "specification" })).rejects.toThrow(
       "nobody who is trusted",
     );
   });

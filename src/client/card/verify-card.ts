@@ -1,19 +1,19 @@
 import {
-  givenKeys,
-  KeysUnavailable,
-  NotVerified,
-  remoteKeys,
+  createStaticKeyResolver,
+  KeysUnavailableError,
+  VerificationError,
+  createJwksKeyResolver,
   verifyJws,
   type FetchKeysOptions,
   type JSONWebKeySet,
   type JWK,
-  type KeySet,
+  type KeyResolver,
 } from "../../keys/index.ts";
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
 /** What a signature says of its key; not to be believed before it is verified. */
-export interface SignatureKey {
+export interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
   /** Where the signer says that its keys are. Nothing is ever fetched from there because a card says so. */
@@ -21,23 +21,23 @@ export interface SignatureKey {
 }
 
 /** Whose signatures on a card count: at least one of the three. */
-export interface CardTrust extends FetchKeysOptions {
+export interface CardTrustOptions extends FetchKeysOptions {
   /** Public keys at hand. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
   /** URLs of trusted key sets (JWKS), over HTTPS. Fetched when they are needed, and kept as long as the verifier. */
-  readonly jwks?: string | readonly string[];
+  readonly jwksUrls?: string | readonly string[];
   /** Finds a trusted public key, for example by provider; undefined for none. */
-  readonly find?: (key: SignatureKey) => JWK | undefined | Promise<JWK | undefined>;
+  readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
   /**
    * `specification` takes only signatures over the form of A2A §8.4.1. Default `any`: also over the official SDKs' form,
    * which leaves out empty values, and with them, for example, that a scheme without scopes is required.
    */
-  readonly form?: "specification" | "any";
+  readonly canonicalForm?: "specification" | "any";
 }
 
 /** The signature that holds, and what it is over. */
-export interface VerifiedSignature extends SignatureKey {
-  readonly form: "specification" | "sdk";
+export interface VerifiedSignature extends SignatureKeyInfo {
+  readonly canonicalForm: "specification" | "sdk";
 }
 
 /** Verifies cards, given as the JSON that was served. */
@@ -50,81 +50,94 @@ const MAX_SIGNATURES = 16;
  * Verifies that a card, as the JSON that was served, is signed by a trusted key (A2A §8.4.3). Rejects with
  * INVALID_AGENT_RESPONSE when no signature holds, and with UNAVAILABLE when keys could not be fetched.
  */
-export function verifyCard(card: unknown, trust: CardTrust): Promise<VerifiedSignature> {
+export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<VerifiedSignature> {
   return createCardVerifier(trust)(card);
 }
 
 /** The same for several cards: fetched keys are kept between them. */
-export function createCardVerifier(trust: CardTrust): CardVerifier {
-  const sources = sourcesOf(trust);
+export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
+  const sources = createKeySets(trust);
   if (sources.length === 0) {
     throw new Error("Nobody's signature would count; give the verifier trusted keys, jwks or find.");
   }
   return async (card) => {
-    const { specification, sdk } = v1.canonicalCard(card);
+    const { specification, sdk } = v1.canonicalizeCard(card);
     const forms = {
       specification,
-      ...(trust.form === "specification" || sdk === specification ? {} : { sdk }),
+      ...(trust.canonicalForm === "specification" || sdk === specification ? {} : { sdk }),
     };
     const { name, signatures = [], supportedInterfaces } = v1.decodeCard(card);
     // Where a card of 0.3 leads stands in members that no signature of 1.0 is over.
-    if (supportedInterfaces.length === 0) throw refusal(name, signatures.length, [coversNoInterface()]);
+    if (supportedInterfaces.length === 0)
+      throw toVerificationError(name, signatures.length, [createNoInterfaceError()]);
     const failures: unknown[] = [];
     for (const signature of signatures.slice(0, MAX_SIGNATURES)) {
       for (const [form, text] of Object.entries(forms)) {
         const payload = new TextEncoder().encode(text);
         for (const keys of sources) {
           try {
-            return { ...(await verified(payload, signature, keys)), form: form as VerifiedSignature["form"] };
+            return {
+              ...(await verifySignature(payload, signature, keys)),
+              canonicalForm: form as VerifiedSignature["canonicalForm"],
+            };
           } catch (error) {
             failures.push(error);
           }
         }
       }
     }
-    throw refusal(name, signatures.length, failures);
+    throw toVerificationError(name, signatures.length, failures);
   };
 }
 
-function sourcesOf({ keys, jwks = [], find, ...options }: CardTrust): KeySet[] {
-  const sources: KeySet[] = keys ? [givenKeys(keys, options)] : [];
-  for (const url of typeof jwks === "string" ? [jwks] : jwks) sources.push(remoteKeys(url, options));
-  if (find) sources.push(foundBy(find, options));
+function createKeySets({
+  keys,
+  jwksUrls: jwks = [],
+  findKey: find,
+  ...options
+}: CardTrustOptions): KeyResolver[] {
+  const sources: KeyResolver[] = keys ? [createStaticKeyResolver(keys, options)] : [];
+  for (const url of typeof jwks === "string" ? [jwks] : jwks)
+    sources.push(createJwksKeyResolver(url, options));
+  if (find) sources.push(createLookupKeySet(find, options));
   return sources;
 }
 
-function foundBy(find: NonNullable<CardTrust["find"]>, options: FetchKeysOptions): KeySet {
+function createLookupKeySet(
+  find: NonNullable<CardTrustOptions["findKey"]>,
+  options: FetchKeysOptions,
+): KeyResolver {
   return async (header, signed) => {
-    const key = await find(keyOf(header));
-    if (!key) throw new NotVerified("its key is not trusted");
-    return await givenKeys([key], options)(header, signed);
+    const key = await find(parseKeyInfo(header));
+    if (!key) throw new VerificationError("its key is not trusted");
+    return await createStaticKeyResolver([key], options)(header, signed);
   };
 }
 
-async function verified(
+async function verifySignature(
   payload: Uint8Array,
   signature: AgentCardSignature,
-  keys: KeySet,
-): Promise<SignatureKey> {
-  return keyOf(await verifyJws(payload, signature, keys));
+  keys: KeyResolver,
+): Promise<SignatureKeyInfo> {
+  return parseKeyInfo(await verifyJws(payload, signature, keys));
 }
 
 /** What a protected header names; A2A §8.4.2 wants the key named. */
-function keyOf(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefined): SignatureKey {
+function parseKeyInfo(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefined): SignatureKeyInfo {
   const { kid, alg, jku } = header ?? {};
   if (typeof kid !== "string" || typeof alg !== "string")
-    throw new NotVerified("it does not name its key (kid)");
+    throw new VerificationError("it does not name its key (kid)");
   return typeof jku === "string" ? { kid, alg, jku } : { kid, alg };
 }
 
-function coversNoInterface(): NotVerified {
-  return new NotVerified("its signature covers no interface (supportedInterfaces is empty)");
+function createNoInterfaceError(): VerificationError {
+  return new VerificationError("its signature covers no interface (supportedInterfaces is empty)");
 }
 
-function refusal(name: string, count: number, failures: readonly unknown[]): unknown {
+function toVerificationError(name: string, count: number, failures: readonly unknown[]): unknown {
   // A fault on the way to the keys, or in the function that finds them, says nothing of the card.
-  const fault = failures.find((failure) => !(failure instanceof NotVerified));
-  if (fault instanceof KeysUnavailable) {
+  const fault = failures.find((failure) => !(failure instanceof VerificationError));
+  if (fault instanceof KeysUnavailableError) {
     const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${fault.message}. Try again later.`;
     return new A2AError("UNAVAILABLE", text, { cause: fault });
   }
@@ -132,7 +145,7 @@ function refusal(name: string, count: number, failures: readonly unknown[]): unk
   const why =
     count === 0
       ? "it is not signed"
-      : [...new Set(failures.map((failure) => (failure as NotVerified).message))].join("; ");
+      : [...new Set(failures.map((failure) => (failure as VerificationError).message))].join("; ");
   const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${why}. Trust the key of its signer, or connect without verification.`;
   return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
 }

@@ -2,31 +2,31 @@ import { A2AError, type OperationName, type Operations } from "../../protocol/in
 import type { ProtocolVersion } from "../../wire/index.ts";
 
 /** What a transport must know of a protocol version: how answers are read. All else here speaks 1.0. */
-interface Reading {
+interface ResultDecoder {
   readonly version: ProtocolVersion;
   /** An answer, or one element of a stream. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
   /** True for the element of a stream that says itself that nothing follows. */
-  isLast(json: unknown): boolean;
+  isFinalEvent(json: unknown): boolean;
 }
 
 /** A version over JSON-RPC, from the side of the client. */
-export interface JsonRpcClientDialect extends Reading {
+export interface JsonRpcClientDialect extends ResultDecoder {
   /** Throws UNSUPPORTED_OPERATION for what this version does not have. */
-  toCall<O extends OperationName>(
+  encodeRequest<O extends OperationName>(
     operation: O,
     params: Operations[O]["params"],
   ): { readonly method: string; readonly params: unknown };
 }
 
 /** A version over HTTP+JSON, from the side of the client. */
-export interface RestClientDialect extends Reading {
+export interface RestClientDialect extends ResultDecoder {
   /** Throws UNSUPPORTED_OPERATION for what this version does not have. */
-  toRoute<O extends OperationName>(operation: O, params: Operations[O]["params"]): RestCall;
+  encodeRequest<O extends OperationName>(operation: O, params: Operations[O]["params"]): RestRequest;
 }
 
 /** A request below the URL of an interface. */
-export interface RestCall {
+export interface RestRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
   /** What is undefined is left out. */
@@ -34,7 +34,10 @@ export interface RestCall {
   readonly body?: unknown;
 }
 
-export function notInVersion(operation: OperationName, version: ProtocolVersion): A2AError {
+export function createUnsupportedOperationError(
+  operation: OperationName,
+  version: ProtocolVersion,
+): A2AError {
   return new A2AError(
     "UNSUPPORTED_OPERATION",
     `A2A ${version}, which is spoken with this agent, has no ${operation}; it is there with agents of a newer version.`,

@@ -1,28 +1,34 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { A2AError, textOf } from "../../protocol/index.ts";
-import { ADA, ADA_KEY, CA, SERVER, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
+import { A2AError, getText } from "../../protocol/index.ts";
+import {
+  ADA_CERT,
+  ADA_KEY,
+  CA_CERT,
+  SERVER_CERT,
+  SERVER_KEY,
+} from "../../server/auth/certificates.fixture.ts";
 import { mtls } from "../../server/auth/index.ts";
 import { createServer, type GrpcOptions, type ServerOptions } from "../../server/index.ts";
-import { breaking } from "../breaking.fixture.ts";
-import { toAddress } from "./grpc-transport.ts";
-import { collect, connect, type ConnectOptions, type Remote } from "../index.ts";
-import { obedient } from "../obedient.fixture.ts";
-import { taskOf } from "../remote.contract.ts";
+import { createBreakingProxy } from "../breaking-proxy.fixture.ts";
+import { parseGrpcAddress } from "./grpc-transport.ts";
+import { collect, connect, type ConnectOptions, type A2AClient } from "../index.ts";
+import { scriptedAgent } from "../scripted-agent.fixture.ts";
+import { requireTask } from "../a2a-client.contract.ts";
 
-interface Given {
+interface ConnectionSetup {
   readonly server?: ServerOptions;
   readonly grpc?: GrpcOptions;
   readonly client?: ConnectOptions;
 }
 
 /** A server that lives as long as the test, and a client that talks to it over gRPC. */
-async function open({ server: options, grpc = {}, client }: Given = {}): Promise<{
-  remote: Remote;
+async function connectOverGrpc({ server: options, grpc = {}, client }: ConnectionSetup = {}): Promise<{
+  remote: A2AClient;
   grpcPort: number;
 }> {
-  const server = createServer(obedient, { store: "memory", ...options });
+  const server = createServer(scriptedAgent, { store: "memory", ...options });
   const address = await server.listen({ grpc });
   onTestFinished(() => server.close({ graceMs: 50 }));
   const remote = await connect(address.url, { binding: "GRPC", ...client });
@@ -43,37 +49,37 @@ describe("an address", () => {
     ["http://agents.example.com/", "agents.example.com:80", false],
     ["http://localhost:41442", "localhost:41442", false],
   ])("%s is that of %s; TLS: %s [A-06]", (given, address, tls) => {
-    expect(toAddress(given)).toEqual({ address, tls });
+    expect(parseGrpcAddress(given)).toEqual({ address, tls });
   });
 
   it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (given) => {
-    expect(() => toAddress(given)).toThrow(/is no gRPC address; it must be like/);
+    expect(() => parseGrpcAddress(given)).toThrow(/is no gRPC address; it must be like/);
   });
 });
 
 describe("over gRPC, the client", () => {
   it("speaks TLS, and believes only whom it is told to [E-01, M-07]", async () => {
-    const grpc = { tls: { key: SERVER_KEY, cert: SERVER } };
-    const { remote } = await open({ grpc, client: { grpc: { tls: true, ca: CA } } });
-    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
-    const stranger = await open({ grpc, client: { grpc: { tls: true } } });
+    const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT } };
+    const { remote } = await connectOverGrpc({ grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
+    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const stranger = await connectOverGrpc({ grpc, client: { grpc: { tls: true } } });
     await expect(stranger.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
   it("shows a certificate to a server that asks for one [M-01]", async () => {
-    const grpc = { tls: { key: SERVER_KEY, cert: SERVER, clientCa: CA } };
+    const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT } };
     const server = { authenticate: mtls() };
-    const known = { tls: true, ca: CA, cert: ADA, key: ADA_KEY };
-    const { remote } = await open({ server, grpc, client: { grpc: known } });
-    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
-    const unknown = await open({ server, grpc, client: { grpc: { tls: true, ca: CA } } });
+    const known = { tls: true, ca: CA_CERT, cert: ADA_CERT, key: ADA_KEY };
+    const { remote } = await connectOverGrpc({ server, grpc, client: { grpc: known } });
+    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    const unknown = await connectOverGrpc({ server, grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
     await expect(unknown.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
   it("signs its calls, and once more with other credentials when they are refused [E-02, E-05]", async () => {
     const tokens = ["old", "new"];
     const seen: (string | undefined)[] = [];
-    const { remote } = await open({
+    const { remote } = await connectOverGrpc({
       server: {
         authenticate({ header }) {
           seen.push(header("authorization"));
@@ -82,7 +88,7 @@ describe("over gRPC, the client", () => {
       },
       client: { auth: () => ({ authorization: `Bearer ${tokens.shift() ?? "none"}` }) },
     });
-    expect(taskOf(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     expect(seen).toEqual(["Bearer old", "Bearer new"]);
     await expect(collect(remote.stream("count"))).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
@@ -90,7 +96,7 @@ describe("over gRPC, the client", () => {
   it("asks for extensions, and is told which are active [E-02, J-01, J-02]", async () => {
     const server = createServer(
       {
-        ...obedient,
+        ...scriptedAgent,
         describe: () => ({
           name: "x",
           description: "x",
@@ -103,14 +109,14 @@ describe("over gRPC, the client", () => {
     const remote = await connect(url, { binding: "GRPC", extensions: ["urn:a", "urn:b"] });
     const active: (readonly string[])[] = [];
     const onActivated = (uris: readonly string[]): void => void active.push(uris);
-    await remote.send("count", { onActivated });
-    await collect(remote.stream("count", { onActivated }));
+    await remote.send("count", { onExtensionsActivated: onActivated });
+    await collect(remote.stream("count", { onExtensionsActivated: onActivated }));
     expect(active).toEqual([["urn:a"], ["urn:a"]]);
     await server.close();
   });
 
   it("ends a call with the reason that its signal has", async () => {
-    const { remote } = await open();
+    const { remote } = await connectOverGrpc();
     const reason = new Error("enough");
     const ends = new AbortController();
     const events = remote.stream("wait", { signal: ends.signal })[Symbol.asyncIterator]();
@@ -125,7 +131,7 @@ describe("over gRPC, the client", () => {
   });
 
   it("says where nobody answers, and that a message was too large, and does not try that again", async () => {
-    const { remote } = await open({ server: { limits: { bodyBytes: 1_000 } } });
+    const { remote } = await connectOverGrpc({ server: { limits: { maxBodyBytes: 1_000 } } });
     await expect(remote.send("x".repeat(2_000))).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
     const card = JSON.stringify({
       ...remote.card,
@@ -141,8 +147,8 @@ describe("over gRPC, the client", () => {
   });
 
   it("loses nothing of a stream over a network that breaks, and its message runs once [E2, E3, F-11]", async () => {
-    const direct = await open();
-    const network = await breaking(`http://127.0.0.1:${direct.grpcPort}`);
+    const direct = await connectOverGrpc();
+    const network = await createBreakingProxy(`http://127.0.0.1:${direct.grpcPort}`);
     const address = `127.0.0.1:${direct.grpcPort}`;
     let cuts = 0;
     const remote = await connect(direct.remote.cardUrl, {
@@ -153,7 +159,7 @@ describe("over gRPC, the client", () => {
         return new Response(card.replaceAll(address, new URL(network.url).host));
       },
       reconnect: {
-        tries: 50,
+        maxRetries: 50,
         sleep: async () => {
           cuts += 1;
           // A channel that could not connect takes a moment before it tries to.
@@ -167,11 +173,11 @@ describe("over gRPC, the client", () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 3_000 }), { maxLength: 8 }), async (bytes) => {
         network.breakAfter(bytes);
         sent += 1;
-        const task = taskOf(await collect(remote.stream("numbers 100", { contextId: "all" })));
+        const task = requireTask(await collect(remote.stream("numbers 100", { contextId: "all" })));
         network.breakAfter([]);
         expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-        expect(textOf(task.artifacts?.[0]?.parts ?? [])).toBe(expected);
-        expect((await direct.remote.task.list({ contextId: "all" })).totalSize).toBe(sent);
+        expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe(expected);
+        expect((await direct.remote.tasks.list({ contextId: "all" })).totalSize).toBe(sent);
       }),
       { numRuns: 15 },
     );

@@ -1,24 +1,30 @@
-import type { CallContext, MessageType, Method, Service } from "../../grpc/index.ts";
+import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../../grpc/index.ts";
 import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { isLoopback } from "../loopback.ts";
-import { notInVersion } from "./dialect.ts";
-import { type Call, EXTENSIONS_HEADER, type Http, isObject, listIn } from "./http.ts";
+import { createUnsupportedOperationError } from "./dialect.ts";
 import {
-  type Received,
-  type StreamCall,
-  streamHeaders,
+  type CallOptions,
+  EXTENSIONS_HEADER,
+  type TransportOptions,
+  isObject,
+  parseHeaderList,
+} from "./http.ts";
+import {
+  type ReceivedEvent,
+  type StreamCallOptions,
+  buildStreamHeaders,
   type StreamOperation,
   type Transport,
   type UnaryOperation,
 } from "./transport.ts";
 
-type Carrier = typeof import("../../grpc/index.ts");
-type Channel = InstanceType<Carrier["Channel"]>;
+type GrpcModule = typeof import("../../grpc/index.ts");
+type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
 
 /** How gRPC connects. */
-export interface GrpcConnection {
+export interface GrpcClientOptions {
   /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
   readonly tls?: boolean;
   /** Who vouches for the server, as PEM. Default: whom Node trusts. */
@@ -34,32 +40,32 @@ export interface GrpcConnection {
  * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
  * nothing is sent before the first call.
  */
-export async function openGrpc(http: Http, url: string): Promise<Transport> {
-  const carrier = await loadCarrier();
-  const { address, tls } = toAddress(url);
+export async function createGrpcTransport(http: TransportOptions, url: string): Promise<Transport> {
+  const carrier = await importGrpcModule();
+  const { address, tls } = parseGrpcAddress(url);
   const { maxResponseBytes, maxEventBytes, grpc = {} } = http;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new carrier.Channel({
+  const channel = new carrier.GrpcChannel({
     address,
     tls: (grpc.tls ?? tls) ? grpc : undefined,
     maxMessageBytes,
   });
   return http.version === "0.3"
-    ? new GrpcTransport(http, channel, carrier.v0_3, v0_3.proto)
-    : new GrpcTransport(http, channel, carrier.v1, v1.proto);
+    ? new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V0_3, v0_3.protoDialect)
+    : new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V1, v1.protoDialect);
 }
 
 class GrpcTransport implements Transport {
   readonly version: ProtocolVersion;
-  readonly #http: Http;
-  readonly #channel: Channel;
-  readonly #service: Service;
+  readonly #options: TransportOptions;
+  readonly #channel: GrpcChannel;
+  readonly #service: GrpcService;
   readonly #dialect: ProtoDialect;
 
-  constructor(http: Http, channel: Channel, service: Service, dialect: ProtoDialect) {
+  constructor(http: TransportOptions, channel: GrpcChannel, service: GrpcService, dialect: ProtoDialect) {
     this.version = service.version;
     this.#dialect = dialect;
-    this.#http = http;
+    this.#options = http;
     this.#channel = channel;
     this.#service = service;
   }
@@ -67,62 +73,67 @@ class GrpcTransport implements Transport {
   async call<O extends UnaryOperation>(
     operation: O,
     params: Operations[O]["params"],
-    call: Call,
+    call: CallOptions,
   ): Promise<Operations[O]["result"]> {
-    const method = this.#method(operation);
+    const method = this.#getMethod(operation);
     const given = method.request.encode(this.#dialect.encodeParams(operation, params));
-    const binary = await this.#attempt(call, (context) => this.#channel.call(method, given, context));
-    return this.#dialect.decodeResult(operation, read(method.response, binary));
+    const binary = await this.#callWithAuth(call, (context) =>
+      this.#channel.callUnary(method, given, context),
+    );
+    return this.#dialect.decodeResult(operation, decodeMessage(method.response, binary));
   }
 
   async *stream<O extends StreamOperation>(
     operation: O,
     params: Operations[O]["params"],
-    call: StreamCall,
-  ): AsyncGenerator<Received, void, undefined> {
-    const method = this.#method(operation);
+    call: StreamCallOptions,
+  ): AsyncGenerator<ReceivedEvent, void, undefined> {
+    const method = this.#getMethod(operation);
     const given = method.request.encode(this.#dialect.encodeParams(operation, params));
-    const headers = streamHeaders(call);
-    const { first, messages } = await this.#attempt({ ...call, headers }, async (context) => {
-      const messages = this.#channel.stream(method, given, context);
+    const headers = buildStreamHeaders(call);
+    const { first, messages } = await this.#callWithAuth({ ...call, headers }, async (context) => {
+      const messages = this.#channel.callServerStreaming(method, given, context);
       return { first: await messages.next(), messages };
     });
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const json = read(method.response, next.value);
-        yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinal(json) };
+        const json = decodeMessage(method.response, next.value);
+        yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinalUpdate(json) };
       }
     } finally {
       await messages.return();
     }
   }
 
-  #method(operation: OperationName): Method {
+  #getMethod(operation: OperationName): GrpcMethod {
     const method = this.#service.methods[operation];
-    if (!method) throw notInVersion(operation, this.version);
+    if (!method) throw createUnsupportedOperationError(operation, this.version);
     return method;
   }
 
   /** Refused as unauthenticated, a call is made once more with credentials that were renewed: nothing was done with it. */
-  async #attempt<T>(call: Call, make: (context: CallContext) => Promise<T>): Promise<T> {
-    const { authorizer } = this.#http;
+  async #callWithAuth<T>(call: CallOptions, make: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
+    const { authorizer } = this.#options;
     const authorization = await authorizer?.authorize(call.signal);
     try {
-      return await make(this.#context(call, authorization));
+      return await make(this.#buildCallContext(call, authorization));
     } catch (error) {
       const isRefused = error instanceof A2AError && error.reason === "UNAUTHENTICATED";
-      if (!isRefused || !authorization || !authorizer?.renew(authorization)) throw error;
-      return await make(this.#context(call, await authorizer.authorize(call.signal)));
+      if (!isRefused || !authorization || !authorizer?.invalidate(authorization)) throw error;
+      return await make(this.#buildCallContext(call, await authorizer.authorize(call.signal)));
     }
   }
 
-  #context({ signal, headers, onActivated }: Call, authorization: Authorization | undefined): CallContext {
+  #buildCallContext(
+    { signal, headers, onExtensionsActivated: onActivated }: CallOptions,
+    authorization: Authorization | undefined,
+  ): GrpcCallOptions {
     if (authorization?.query) {
       const text =
         "The agent wants its API key in the query of a URL, which gRPC does not have; use another binding.";
       throw new A2AError("UNAUTHENTICATED", text);
     }
-    const { headers: always, version, extensions } = this.#http;
+    const { headers: always, version, extensions } = this.#options;
     const name = EXTENSIONS_HEADER[version];
     return {
       signal,
@@ -133,40 +144,40 @@ class GrpcTransport implements Transport {
         "a2a-version": version,
         ...(extensions.length > 0 ? { [name]: extensions.join(", ") } : {}),
       },
-      onHeaders: onActivated && ((header) => onActivated(listIn(header(name)))),
+      onHeaders: onActivated && ((header) => onActivated(parseHeaderList(header(name)))),
     };
   }
 }
 
-async function loadCarrier(): Promise<Carrier> {
+async function importGrpcModule(): Promise<GrpcModule> {
   try {
     return await import("../../grpc/index.ts");
   } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    if (!isModuleNotFound(cause)) throw cause;
     const text = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
     throw new A2AError("INTERNAL", text, { cause });
   }
 }
 
 /** Whether gRPC can be spoken: its packages are there, and this is a place where they run. */
-export async function isGrpcHere(): Promise<boolean> {
+export async function isGrpcAvailable(): Promise<boolean> {
   return await import("../../grpc/index.ts").then(
     () => true,
     () => false,
   );
 }
 
-function isMissing(error: unknown): boolean {
+function isModuleNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
 /** `final` of 0.3: the server says that nothing follows. */
-function isFinal({ statusUpdate }: JsonObject): boolean {
+function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
 }
 
 /** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
-export function toAddress(given: string): { readonly address: string; readonly tls: boolean } {
+export function parseGrpcAddress(given: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(given) ?? [];
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
@@ -179,7 +190,7 @@ export function toAddress(given: string): { readonly address: string; readonly t
   return { address: `${url.hostname}:${port}`, tls };
 }
 
-function read(type: MessageType, binary: Uint8Array): JsonObject {
+function decodeMessage(type: MessageCodec, binary: Uint8Array): JsonObject {
   try {
     return type.decode(binary);
   } catch (cause) {

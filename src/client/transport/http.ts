@@ -1,10 +1,10 @@
 import { A2AError } from "../../protocol/index.ts";
 import { fromRestError, type ProtocolVersion } from "../../wire/index.ts";
-import type { GrpcConnection } from "./grpc-transport.ts";
+import type { GrpcClientOptions } from "./grpc-transport.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 
 /** How requests are made: the same for all of a remote agent. */
-export interface Http {
+export interface TransportOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
   /** Named with every request (A2A §3.6.1); a server of 0.3 knows no such header and ignores it. */
@@ -18,17 +18,17 @@ export interface Http {
   /** The largest single event of a stream. */
   readonly maxEventBytes: number;
   /** How gRPC connects; the other bindings have `fetch`. */
-  readonly grpc?: GrpcConnection;
+  readonly grpc?: GrpcClientOptions;
 }
 
-export interface Call {
+export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Told once the agent answers: which of the extensions that were asked for it has activated. */
-  readonly onActivated?: ((extensions: readonly string[]) => void) | undefined;
+  readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
-export interface Outgoing extends Call {
+export interface OutgoingRequest extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
   readonly accept: string;
@@ -36,7 +36,7 @@ export interface Outgoing extends Call {
   readonly body?: string;
 }
 
-export const JSON_TYPES = "application/a2a+json, application/json";
+export const JSON_MEDIA_TYPES = "application/a2a+json, application/json";
 
 /** How each version names the header in which extensions are asked for and confirmed (A2A §3.2.6; 0.3 §3.2). */
 export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
@@ -48,19 +48,28 @@ export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
  * Sends one request to the agent, with all that belongs to each. Refused as unauthenticated, it is sent once more with
  * credentials that were renewed: nothing was done with the first.
  */
-export async function request(http: Http, outgoing: Outgoing): Promise<Response> {
+export async function sendRequest(http: TransportOptions, outgoing: OutgoingRequest): Promise<Response> {
   const { authorizer } = http;
-  if (!authorizer) return sendOnce(http, outgoing, undefined);
+  if (!authorizer) return sendRequestOnce(http, outgoing, undefined);
   const authorization = await authorizer.authorize(outgoing.signal);
-  const response = await sendOnce(http, outgoing, authorization);
-  if (response.status !== 401 || !authorizer.renew(authorization)) return response;
+  const response = await sendRequestOnce(http, outgoing, authorization);
+  if (response.status !== 401 || !authorizer.invalidate(authorization)) return response;
   await response.body?.cancel();
-  return sendOnce(http, outgoing, await authorizer.authorize(outgoing.signal));
+  return sendRequestOnce(http, outgoing, await authorizer.authorize(outgoing.signal));
 }
 
-async function sendOnce(
-  http: Http,
-  { method, url, accept, contentType, body, signal, headers: own, onActivated }: Outgoing,
+async function sendRequestOnce(
+  http: TransportOptions,
+  {
+    method,
+    url,
+    accept,
+    contentType,
+    body,
+    signal,
+    headers: own,
+    onExtensionsActivated: onActivated,
+  }: OutgoingRequest,
   authorization: Authorization | undefined,
 ): Promise<Response> {
   const extensions = EXTENSIONS_HEADER[http.version];
@@ -75,33 +84,33 @@ async function sendOnce(
     http.extensions.length > 0 ? { [extensions]: http.extensions.join(", ") } : undefined,
   ]) {
     for (const [name, value] of Object.entries(more ?? {}))
-      headers.set(name.toLowerCase(), sendable(name, value));
+      headers.set(name.toLowerCase(), requireValidHeader(name, value));
   }
-  const response = await exchange(http.fetch, withQuery(url, authorization), {
+  const response = await fetchWithoutRedirects(http.fetch, addQueryCredentials(url, authorization), {
     method,
     headers: Object.fromEntries(headers),
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   });
-  if (onActivated && response.ok) onActivated(listIn(response.headers.get(extensions)));
+  if (onActivated && response.ok) onActivated(parseHeaderList(response.headers.get(extensions)));
   return response;
 }
 
 /** What can stand in a header; refused here, because the network would be blamed for it later. */
-function sendable(name: string, value: string): string {
+function requireValidHeader(name: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return value;
   throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that HTTP can not carry.`);
 }
 
-function withQuery(url: string, authorization: Authorization | undefined): string {
+function addQueryCredentials(url: string, authorization: Authorization | undefined): string {
   if (!authorization?.query) return url;
   const asked = new URL(url);
   for (const [name, value] of Object.entries(authorization.query)) asked.searchParams.set(name, value);
   return asked.href;
 }
 
-export function listIn(header: string | null | undefined): string[] {
+export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
@@ -109,7 +118,7 @@ export function listIn(header: string | null | undefined): string[] {
  * `fetch`, but it rejects with UNAVAILABLE when nobody answers, and refuses redirects: credentials are for whom they
  * were given for, and not for whomever that one points to.
  */
-export async function exchange(
+export async function fetchWithoutRedirects(
   send: typeof fetch,
   url: string,
   init: RequestInit & { readonly signal?: AbortSignal },
@@ -118,7 +127,7 @@ export async function exchange(
   try {
     response = await untilAborted(send(url, { ...init, redirect: "manual" }), init.signal);
   } catch (cause) {
-    throw unavailable(cause, init.signal, `No answer from ${new URL(url).origin}`);
+    throw toNetworkError(cause, init.signal, `No answer from ${new URL(url).origin}`);
   }
   const { status, type } = response;
   if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
@@ -154,22 +163,26 @@ function withoutQuery(url: string): string {
 }
 
 /** The whole body of an answer that is no stream: one would never end. */
-export function readAnswer(http: Http, response: Response, signal?: AbortSignal): Promise<string> {
-  if (!isEventStream(response)) return readText(http, response, signal);
+export function readUnaryBody(
+  http: TransportOptions,
+  response: Response,
+  signal?: AbortSignal,
+): Promise<string> {
+  if (!isEventStream(response)) return readBoundedText(http, response, signal);
   void response.body?.cancel();
-  return Promise.reject(failureOf(response, undefined));
+  return Promise.reject(toResponseError(response, undefined));
 }
 
 /** The whole body; rejects with INVALID_AGENT_RESPONSE past the bound. */
-export async function readText(
-  http: Pick<Http, "maxResponseBytes">,
+export async function readBoundedText(
+  http: Pick<TransportOptions, "maxResponseBytes">,
   response: Response,
   signal?: AbortSignal,
 ): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  for await (const bytes of chunks(response, signal)) {
+  for await (const bytes of readChunks(response, signal)) {
     size += bytes.length;
     if (size > http.maxResponseBytes) {
       const message = `The agent's answer is larger than ${http.maxResponseBytes} bytes; raise maxResponseBytes if that is right.`;
@@ -185,7 +198,7 @@ export async function readText(
  * is listened to here too: one that was given to `fetch` by way of a `Request` is lost when that is collected, in the
  * middle of a stream.
  */
-export async function* chunks(
+export async function* readChunks(
   response: Response,
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
@@ -197,7 +210,7 @@ export async function* chunks(
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } catch (cause) {
-    throw unavailable(cause, signal, `The connection to ${origin(response)} broke`);
+    throw toNetworkError(cause, signal, `The connection to ${getResponseOrigin(response)} broke`);
   } finally {
     signal?.removeEventListener("abort", close);
     close();
@@ -205,7 +218,7 @@ export async function* chunks(
   if (signal?.aborted) throw signal.reason;
 }
 
-function origin(response: Response): string {
+function getResponseOrigin(response: Response): string {
   return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
 }
 
@@ -227,7 +240,7 @@ export function isEventStream(response: Response): boolean {
 }
 
 /** An answer that no binding knows: an error status, or a success that says nothing we can read. */
-export function failureOf(response: Response, body: unknown): A2AError {
+export function toResponseError(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
   const where = response.url ? withoutQuery(response.url) : "The agent";
@@ -237,30 +250,34 @@ export function failureOf(response: Response, body: unknown): A2AError {
 
 /** The error with the `Retry-After` of its response, unless it says itself when to retry. */
 export function withRetryAfter(error: A2AError, response: Response): A2AError {
-  const retryAfter = secondsOf(response.headers.get("retry-after"), Date.now());
+  const retryAfter = parseRetryAfterSeconds(response.headers.get("retry-after"), Date.now());
   if (error.retryAfter !== undefined || retryAfter === undefined) return error;
   const { violations, metadata, details, cause } = error;
   return new A2AError(error.reason, error.message, { violations, metadata, details, cause, retryAfter });
 }
 
 /** Seconds, or a date (RFC 9110 §10.2.3); undefined for what is neither, and for what has passed. */
-function secondsOf(value: string | null, now: number): number | undefined {
+function parseRetryAfterSeconds(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1_000;
   return seconds >= 0 ? seconds : undefined;
 }
 
 /** What the caller aborted is thrown as the caller said; everything else is the network's fault. */
-function unavailable(cause: unknown, signal: AbortSignal | undefined, what: string): unknown {
+function toNetworkError(cause: unknown, signal: AbortSignal | undefined, what: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
-  return new A2AError("UNAVAILABLE", `${what} (${nameOf(cause)}); is the agent running and reachable?`, {
-    cause,
-  });
+  return new A2AError(
+    "UNAVAILABLE",
+    `${what} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
+    {
+      cause,
+    },
+  );
 }
 
 /** `fetch` hides the cause of its failures one level down. */
-function nameOf(thrown: unknown): string {
+function getFetchErrorReason(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "unknown cause";
   const { cause } = thrown;
   const code =

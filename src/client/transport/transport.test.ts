@@ -1,16 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { A2AError } from "../../protocol/index.ts";
 import { connect } from "../index.ts";
-import { cardFor, listen, rpc, type Seen, sendEvents, sendJson, serve } from "../listen.contract.ts";
-import { all } from "../remote.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  respondWithResult,
+  type RecordedRequest,
+  sendEvents,
+  sendJson,
+  connectToResponder,
+} from "../recording-server.contract.ts";
+import { collectEvents } from "../a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
 describe("every request", () => {
   it("names the version, carries the headers and may be aborted [B-01]", async () => {
-    const { remote, seen } = await serve(rpc(task), { headers: { authorization: "Bearer x" } });
-    await remote.task.get("t", { headers: { "x-trace": "1" } });
-    await expect(all(remote.stream("x"))).rejects.toThrow("exactly one of");
+    const { remote, seen } = await connectToResponder(respondWithResult(task), {
+      headers: { authorization: "Bearer x" },
+    });
+    await remote.tasks.get("t", { headers: { "x-trace": "1" } });
+    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("exactly one of");
     expect(
       seen().map(({ headers }) => [headers["a2a-version"], headers.authorization, headers["x-trace"]]),
     ).toEqual([
@@ -18,7 +28,7 @@ describe("every request", () => {
       ["1.0", "Bearer x", undefined],
     ]);
     const signal = AbortSignal.abort(new Error("enough"));
-    await expect(remote.task.get("t", { signal })).rejects.toThrow("enough");
+    await expect(remote.tasks.get("t", { signal })).rejects.toThrow("enough");
   });
 
   it("is aborted before its answer whatever `fetch` makes of the signal", async () => {
@@ -27,7 +37,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await serve(() => sent(), { fetch: deaf });
+    const { remote } = await connectToResponder(() => sent(), { fetch: deaf });
     const stop = new AbortController();
     const answer = remote.send("hi", { signal: stop.signal });
     await begun;
@@ -41,7 +51,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await serve(
+    const { remote } = await connectToResponder(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
         sent();
@@ -50,7 +60,7 @@ describe("every request", () => {
       { capabilities: { streaming: true } },
     );
     const stop = new AbortController();
-    const read = all(remote.stream("hi", { signal: stop.signal }));
+    const read = collectEvents(remote.stream("hi", { signal: stop.signal }));
     await begun;
     stop.abort(new Error("enough"));
     await expect(read).rejects.toThrow("enough");
@@ -63,26 +73,26 @@ describe("every request", () => {
     ["HTTP+JSON", undefined, "/rest/tasks/t%2F1?historyLength=2", undefined],
   ] as const)("over %s echoes the tenant %s exactly [K-01]", async (binding, tenant, path, inParams) => {
     const interfaces = { JSONRPC: "/rpc", "HTTP+JSON": "/rest" };
-    const { url } = await listen((response, request) => {
+    const { url } = await startRecordingServer((response, request) => {
       if (request.url === "/card.json") {
         const supportedInterfaces = [
           { url: interfaces[binding], protocolBinding: binding, protocolVersion: "1.0", tenant },
         ];
-        sendJson(response, cardFor("", { supportedInterfaces }));
+        sendJson(response, buildAgentCard("", { supportedInterfaces }));
       } else if (binding === "JSONRPC")
         sendJson(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
       else sendJson(response, { ...task, metadata: request });
     });
     const remote = await connect(`${url}/card.json`);
-    const { metadata } = await remote.task.get("t/1", { historyLength: 2 });
+    const { metadata } = await remote.tasks.get("t/1", { historyLength: 2 });
     expect(metadata).toMatchObject({ url: path });
-    expect((metadata as unknown as Seen).body.params?.["tenant"]).toBe(inParams);
+    expect((metadata as unknown as RecordedRequest).body.params?.["tenant"]).toBe(inParams);
   });
 });
 
 describe("what is sent", () => {
   it("is text, parts or a message, with an id of its own", async () => {
-    const { remote, seen } = await serve(rpc({ task }));
+    const { remote, seen } = await connectToResponder(respondWithResult({ task }));
     await remote.send("hi", { messageId: "m", taskId: "t", contextId: "c", metadata: { a: 1 } });
     await remote.send([{ text: "a" }, { data: null }], { configuration: { returnImmediately: true } });
     await remote.send({ parts: [{ text: "x" }], messageId: "own", metadata: { b: 2 } });
@@ -102,7 +112,7 @@ describe("what is sent", () => {
 
 describe("an answer", () => {
   it("may be a 201 of any JSON type [D-07]", async () => {
-    const { remote } = await serve(
+    const { remote } = await connectToResponder(
       (response) =>
         response.writeHead(201, { "content-type": "application/a2a+json" }).end(JSON.stringify({ task })),
       { binding: "HTTP+JSON" },
@@ -111,14 +121,14 @@ describe("an answer", () => {
   });
 
   it.each(["JSONRPC", "HTTP+JSON"] as const)("over %s that is none is refused", async (binding) => {
-    const { remote } = await serve((response) => response.end("<html>"), { binding });
+    const { remote } = await connectToResponder((response) => response.end("<html>"), { binding });
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
   });
 
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "over %s may be an error of a proxy, with Retry-After",
     async (binding) => {
-      const { remote } = await serve(
+      const { remote } = await connectToResponder(
         (response) => response.writeHead(503, { "retry-after": "7" }).end("busy"),
         { binding },
       );
@@ -134,30 +144,35 @@ describe("an answer", () => {
       ["soon", false],
       ["-1", false],
     ] as const) {
-      const { remote } = await serve((response) => response.writeHead(503, { "retry-after": given }).end());
+      const { remote } = await connectToResponder((response) =>
+        response.writeHead(503, { "retry-after": given }).end(),
+      );
       const failure: unknown = await remote.send("x").catch((error: unknown) => error);
       expect(((failure as A2AError).retryAfter ?? 0) > 50).toBe(isSoon);
     }
   });
 
   it("may be an error with the status that tells what its code does not", async () => {
-    const { remote } = await serve((response) =>
+    const { remote } = await connectToResponder((response) =>
       sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
     );
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
   });
 
   it("is refused when it is too large [E14]", async () => {
-    const { remote } = await serve(rpc({ ...task, metadata: { x: "y".repeat(10_000) } }), {
-      maxResponseBytes: 5_000,
-    });
-    await expect(remote.task.get("t")).rejects.toThrow("larger than 5000 bytes");
+    const { remote } = await connectToResponder(
+      respondWithResult({ ...task, metadata: { x: "y".repeat(10_000) } }),
+      {
+        maxResponseBytes: 5_000,
+      },
+    );
+    await expect(remote.tasks.get("t")).rejects.toThrow("larger than 5000 bytes");
   });
 });
 
 describe("a stream", () => {
   it("of an event that is too large is refused [E14]", async () => {
-    const { remote } = await serve(
+    const { remote } = await connectToResponder(
       (response) =>
         sendEvents(
           response,
@@ -166,13 +181,13 @@ describe("a stream", () => {
         ),
       { maxEventBytes: 1_000 },
     );
-    await expect(all(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
+    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
   });
 
   it("may fail in the middle, over JSON-RPC [C-12]", async () => {
     const working = { task: { ...task, status: { state: "TASK_STATE_WORKING" } } };
     const error = { code: -32603, message: "lost" };
-    const { remote } = await serve((response) =>
+    const { remote } = await connectToResponder((response) =>
       sendEvents(
         response,
         [
@@ -182,7 +197,10 @@ describe("a stream", () => {
         "end",
       ),
     );
-    await expect(all(remote.stream("x"))).rejects.toMatchObject({ reason: "INTERNAL", message: "lost" });
+    await expect(collectEvents(remote.stream("x"))).rejects.toMatchObject({
+      reason: "INTERNAL",
+      message: "lost",
+    });
   });
 
   it("may fail in the middle, over REST in either form [D-10]", async () => {
@@ -191,28 +209,31 @@ describe("a stream", () => {
       `event: error\ndata: {"code":404,"message":"lost"}\n\n`,
     ];
     for (const failure of failures) {
-      const { remote } = await serve(
+      const { remote } = await connectToResponder(
         (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(failure),
         { binding: "HTTP+JSON" },
       );
-      await expect(all(remote.stream("x"))).rejects.toMatchObject({ reason: "NOT_FOUND", message: "lost" });
+      await expect(collectEvents(remote.stream("x"))).rejects.toMatchObject({
+        reason: "NOT_FOUND",
+        message: "lost",
+      });
     }
   });
 
   it("is one answer from an agent that does not stream [A-08]", async () => {
-    const { remote, seen } = await serve(rpc({ task }), {}, { capabilities: {} });
-    expect(await all(remote.stream("x"))).toEqual([{ task }]);
+    const { remote, seen } = await connectToResponder(respondWithResult({ task }), {}, { capabilities: {} });
+    expect(await collectEvents(remote.stream("x"))).toEqual([{ task }]);
     expect(seen().at(-1)?.body.method).toBe("SendMessage");
   });
 
   it("to a task is opened with POST, and with GET where that is not allowed", async () => {
     for (const status of [404, 405]) {
-      const { remote, seen } = await serve(
+      const { remote, seen } = await connectToResponder(
         (response, { method }) =>
           method === "GET" ? sendEvents(response, [[1, { task }]], "end") : sendJson(response, {}, status),
         { binding: "HTTP+JSON" },
       );
-      expect(await all(remote.task.subscribe("t", { after: 5 }))).toEqual([{ task }]);
+      expect(await collectEvents(remote.tasks.subscribe("t", { after: 5 }))).toEqual([{ task }]);
       expect(seen().map(({ method, url, headers }) => [method, url, headers["last-event-id"]])).toEqual([
         ["POST", "/rest/tasks/t:subscribe", "5"],
         ["GET", "/rest/tasks/t:subscribe", "5"],

@@ -3,18 +3,18 @@ import { once } from "node:events";
 import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { obedient } from "../../../test/interop/obedient.ts";
-import { createSigner, generateSigningKey, publicKeys, type Signer, signJwt } from "../../keys/index.ts";
+import { textDrivenAgent } from "../../../test/interop/text-driven-agent.ts";
+import { createSigner, generateSigningKey, buildJwks, type Signer, signJwt } from "../../keys/index.ts";
 import { isTerminal, type StreamResponse } from "../../protocol/index.ts";
-import { createServer, nodeListener } from "../../server/index.ts";
+import { createServer, toNodeListener } from "../../server/index.ts";
 import { collect, connect, createWebhook, type WebhookOptions } from "../index.ts";
-import { taskOf } from "../remote.contract.ts";
+import { requireTask } from "../a2a-client.contract.ts";
 
 const status = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } as const;
 const event: StreamResponse = { statusUpdate: status };
 
 /** A webhook and what it has handed on. */
-function webhook(options: Partial<WebhookOptions> = { token: "s3cret" }): {
+function createTestWebhook(options: Partial<WebhookOptions> = { token: "s3cret" }): {
   post: (headers?: Record<string, string>, body?: unknown) => Promise<number>;
   ask: (request: Request) => Promise<Response>;
   events: [StreamResponse, string][];
@@ -41,12 +41,12 @@ function webhook(options: Partial<WebhookOptions> = { token: "s3cret" }): {
   };
 }
 
-const TOKEN = { "x-a2a-notification-token": "s3cret" };
+const TOKEN_HEADER = { "x-a2a-notification-token": "s3cret" };
 
 describe("a webhook", () => {
   it("hands on what proves itself by the token [I-12]", async () => {
-    const { post, events } = webhook();
-    expect(await post(TOKEN)).toBe(204);
+    const { post, events } = createTestWebhook();
+    expect(await post(TOKEN_HEADER)).toBe(204);
     expect(await post({ "a2a-notification-token": "s3cret" })).toBe(204);
     expect(events).toEqual([
       [event, "t"],
@@ -58,43 +58,43 @@ describe("a webhook", () => {
   });
 
   it("hands on what proves itself by its authentication, together with the token when both are given [I-12]", async () => {
-    const { post, errors } = webhook({
+    const { post, errors } = createTestWebhook({
       token: "s3cret",
       authentication: { scheme: "Bearer", credentials: "x y" },
     });
-    expect(await post({ ...TOKEN, authorization: "bearer x y" })).toBe(204);
+    expect(await post({ ...TOKEN_HEADER, authorization: "bearer x y" })).toBe(204);
     expect(await post({ authorization: "bearer x y" })).toBe(401);
     for (const authorization of ["Bearer x", "Basic x y", "Bearer", "x y"]) {
-      expect(await post({ ...TOKEN, authorization })).toBe(401);
+      expect(await post({ ...TOKEN_HEADER, authorization })).toBe(401);
     }
     expect(errors[0]).toContain("does not have the token of its webhook");
   });
 
   it("takes from anyone only when it is told so in words [I-12]", async () => {
-    expect(() => webhook({})).toThrow("{ allowAnyone: true }");
-    expect(await webhook({ allowAnyone: true }).post()).toBe(204);
+    expect(() => createTestWebhook({})).toThrow("{ allowAnyone: true }");
+    expect(await createTestWebhook({ allowUnauthenticated: true }).post()).toBe(204);
   });
 
   it("refuses tasks that nobody waits for, what is no notification, and what is too large [I-12]", async () => {
-    const { post, ask, events } = webhook({
+    const { post, ask, events } = createTestWebhook({
       token: "s3cret",
-      isExpected: (id) => id === "t",
-      maxBytes: 1_000,
+      isExpectedTask: (id) => id === "t",
+      maxBodyBytes: 1_000,
     });
-    expect(await post(TOKEN, { statusUpdate: { ...status, taskId: "other" } })).toBe(404);
+    expect(await post(TOKEN_HEADER, { statusUpdate: { ...status, taskId: "other" } })).toBe(404);
     for (const junk of ["", "{", "[]", "{}", "null", "1", { task: 1 }, { message: {} }]) {
-      expect(await post(TOKEN, junk)).toBe(400);
+      expect(await post(TOKEN_HEADER, junk)).toBe(400);
     }
-    expect(await post(TOKEN, `"${"x".repeat(1_000)}"`)).toBe(413);
+    expect(await post(TOKEN_HEADER, `"${"x".repeat(1_000)}"`)).toBe(413);
     expect(events).toEqual([]);
     const { status: refused, headers } = await ask(new Request("http://me.example/hook"));
     expect([refused, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
   it("reads the task that 0.3 sends", async () => {
-    const { post, events } = webhook();
+    const { post, events } = createTestWebhook();
     const task = { kind: "task", id: "t", contextId: "c", status: { state: "input-required" } };
-    expect(await post(TOKEN, task)).toBe(204);
+    expect(await post(TOKEN_HEADER, task)).toBe(204);
     expect(events).toMatchObject([
       [{ task: { id: "t", status: { state: "TASK_STATE_INPUT_REQUIRED" } } }, "t"],
     ]);
@@ -102,8 +102,8 @@ describe("a webhook", () => {
 
   it("hands on once what comes several times under one id, also at once, unless it failed [I-12]", async () => {
     const failing = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error("down")).mockResolvedValue();
-    const { post } = webhook({ token: "s3cret", onEvent: failing });
-    const headers = { ...TOKEN, "x-a2a-notification-id": "t:1" };
+    const { post } = createTestWebhook({ token: "s3cret", onEvent: failing });
+    const headers = { ...TOKEN_HEADER, "x-a2a-notification-id": "t:1" };
     expect(await post(headers)).toBe(500);
     expect(await Promise.all([post(headers), post(headers)])).toEqual([204, 204]);
     expect(await post(headers)).toBe(204);
@@ -115,28 +115,30 @@ describe("a webhook", () => {
   it("tells senders to wait when it has too much to do [I-12]", async () => {
     const done = Promise.withResolvers<void>();
     const onEvent = vi.fn<() => Promise<void>>(() => done.promise);
-    const { post, ask } = webhook({ token: "s3cret", atOnce: 2, onEvent });
-    const first = [post(TOKEN), post(TOKEN)];
+    const { post, ask } = createTestWebhook({ token: "s3cret", maxConcurrent: 2, onEvent });
+    const first = [post(TOKEN_HEADER), post(TOKEN_HEADER)];
     await vi.waitUntil(() => onEvent.mock.calls.length === 2, { interval: 1 });
-    const refused = await ask(new Request("http://me.example/hook", { method: "POST", headers: TOKEN }));
+    const refused = await ask(
+      new Request("http://me.example/hook", { method: "POST", headers: TOKEN_HEADER }),
+    );
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     done.resolve();
     expect(await Promise.all(first)).toEqual([204, 204]);
-    expect(await post(TOKEN)).toBe(204);
+    expect(await post(TOKEN_HEADER)).toBe(204);
   });
 
   it.each(["1.0", "0.3"] as const)(
     "hears of a task to its end from our server, signed, over %s [I-12]",
     async (version) => {
       const privateKey = { ...(await generateSigningKey("ES256")), kid: "k" };
-      const server = createServer(obedient, {
+      const server = createServer(textDrivenAgent, {
         store: "memory",
-        push: { allowPrivate: true, sign: { privateKey } },
+        push: { allowPrivate: true, signing: { privateKey } },
       });
       const { url } = await server.listen();
       const events: StreamResponse[] = [];
       const ended = Promise.withResolvers<void>();
-      const hook = await serve((hookUrl) =>
+      const hook = await serveWebhook((hookUrl) =>
         createWebhook({
           token: "s3cret",
           signature: { keys: `${url}/.well-known/jwks.json`, audience: hookUrl },
@@ -155,7 +157,7 @@ describe("a webhook", () => {
       async function* all(): AsyncGenerator<StreamResponse> {
         yield* events;
       }
-      expect(taskOf(await collect(all())).artifacts).toEqual(taskOf(sent).artifacts);
+      expect(requireTask(await collect(all())).artifacts).toEqual(requireTask(sent).artifacts);
       await server.close();
     },
   );
@@ -164,20 +166,20 @@ describe("a webhook", () => {
     const audience = "http://me.example/hook";
     const text = JSON.stringify(event);
     const seconds = Date.UTC(2026, 0, 1) / 1_000;
-    const [signer, stranger] = [await newSigner(), await newSigner()];
+    const [signer, stranger] = [await createTestSigner(), await createTestSigner()];
     const claims = {
       iat: seconds,
       exp: seconds + 300,
       aud: audience,
       iss: "https://agents.example",
-      request_body_sha256: sha256(text),
+      request_body_sha256: computeSha256Hex(text),
     };
     const signed = async (more: object = {}, by = signer): Promise<Record<string, string>> => ({
       "x-a2a-notification-signature": await signJwt({ ...claims, ...more }, by),
     });
     const now = (): number => seconds * 1_000;
     const trusted = { audience, issuer: "https://agents.example", now };
-    const { post, events } = webhook({ signature: { ...trusted, keys: publicKeys([signer]) } });
+    const { post, events } = createTestWebhook({ signature: { ...trusted, keys: buildJwks([signer]) } });
     const wrong: Record<string, string>[] = [
       {},
       { authorization: "Bearer x" },
@@ -189,7 +191,7 @@ describe("a webhook", () => {
       await signed({ exp: seconds - 60 }),
       await signed({ exp: undefined, iat: seconds - 400 }),
       await signed({ iat: undefined }),
-      await signed({ request_body_sha256: sha256("{}") }),
+      await signed({ request_body_sha256: computeSha256Hex("{}") }),
       await signed({ request_body_sha256: undefined }),
     ];
     for (const headers of wrong) expect(await post(headers, text)).toBe(401);
@@ -204,22 +206,22 @@ describe("a webhook", () => {
     expect(await post(numbered, text)).toBe(401);
     expect(await post({ ...numbered, "x-a2a-notification-id": "t:4" }, text)).toBe(204);
     // Whose keys cannot be fetched may come again.
-    const cut = webhook({ signature: { ...trusted, keys: "http://127.0.0.1:1/jwks.json" } });
+    const cut = createTestWebhook({ signature: { ...trusted, keys: "http://127.0.0.1:1/jwks.json" } });
     expect(await cut.post(bearer, text)).toBe(503);
   });
 });
 
-async function newSigner(): Promise<Signer> {
+async function createTestSigner(): Promise<Signer> {
   return createSigner({ privateKey: await generateSigningKey("ES256") });
 }
 
-function sha256(text: string): string {
+function computeSha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
 /** Serves a webhook, which is told its own URL. */
-async function serve(make: (url: string) => (request: Request) => Promise<Response>): Promise<string> {
-  const http = createHttp(nodeListener((request) => receive(request)));
+async function serveWebhook(make: (url: string) => (request: Request) => Promise<Response>): Promise<string> {
+  const http = createHttp(toNodeListener((request) => receive(request)));
   http.listen(0, "127.0.0.1");
   await once(http, "listening");
   onTestFinished(() => {

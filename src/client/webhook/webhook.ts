@@ -1,12 +1,12 @@
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
 import { isObject, parseJson } from "../transport/http.ts";
-import { Refused } from "./refused.ts";
-import { proofOf, type WebhookProof } from "./webhook-proof.ts";
+import { NotificationRejectedError } from "./notification-rejected-error.ts";
+import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
-export interface WebhookOptions extends WebhookProof {
+export interface WebhookOptions extends WebhookAuthOptions {
   /** Whether a task is one of ours. Others are answered 404, and come again. Default: all are. */
-  readonly isExpected?: (taskId: string) => boolean | Promise<boolean>;
+  readonly isExpectedTask?: (taskId: string) => boolean | Promise<boolean>;
   /**
    * Takes a notification: from an agent of 0.3 the whole task, as what happened has left it. `id` is the same whenever the
    * same one comes; undefined from agents that number none. When it rejects, the agent is asked to send it again.
@@ -15,37 +15,45 @@ export interface WebhookOptions extends WebhookProof {
   /** Told why a notification was not taken; its sender, who may be anybody, sees the status alone. */
   readonly onError?: (error: unknown) => void;
   /** Larger notifications are refused. Default 16 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBodyBytes?: number;
   /** Notifications under way at once; beyond that their senders are told to wait. Default 100. */
-  readonly atOnce?: number;
+  readonly maxConcurrent?: number;
 }
 
 /** Of how many notifications that were taken is remembered that they were. */
-const REMEMBERED = 10_000;
+const MAX_REMEMBERED_IDS = 10_000;
 
 /**
  * Receives what agents post about tasks (A2A §4.3.3), in either version, for any server that takes a function of a web
- * `Request`; `nodeListener` makes one for `node:http`. Only what is proven, expected and readable is handed on, and the
+ * `Request`; `toNodeListener` makes one for `node:http`. Only what is proven, expected and readable is handed on, and the
  * answer is a success when that is done. What comes again under its id is handed on once, for as long as this function
  * lives.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
-  const { isExpected = () => true, onEvent, onError, maxBytes = 16 * 2 ** 20, atOnce = 100 } = options;
-  const proof = proofOf(options);
+  const {
+    isExpectedTask: isExpected = () => true,
+    onEvent,
+    onError,
+    maxBodyBytes: maxBytes = 16 * 2 ** 20,
+    maxConcurrent: atOnce = 100,
+  } = options;
+  const proof = createWebhookAuthenticator(options);
   const taken = new Map<string, Promise<void>>();
   let underWay = 0;
 
   async function receive(request: Request): Promise<void> {
     if (request.method !== "POST")
-      throw new Refused(405, `A notification is posted, not sent by ${request.method}.`);
+      throw new NotificationRejectedError(405, `A notification is posted, not sent by ${request.method}.`);
     // First what can be told without reading, so that strangers cost little.
-    await proof.checkHeaders(request.headers);
-    const body = await bytesOf(request, maxBytes);
-    await proof.checkBody(request.headers, body);
-    const event = read(body);
-    const taskId = taskIdOf(event);
-    if (taskId === undefined) throw new Refused(400, "The notification belongs to no task.");
-    if (!(await isExpected(taskId))) throw new Refused(404, `No notification of task ${taskId} is expected.`);
+    await proof.verifyHeaders(request.headers);
+    const body = await readRequestBody(request, maxBytes);
+    await proof.verifyBody(request.headers, body);
+    const event = decodeNotification(body);
+    const taskId = getTaskId(event);
+    if (taskId === undefined)
+      throw new NotificationRejectedError(400, "The notification belongs to no task.");
+    if (!(await isExpected(taskId)))
+      throw new NotificationRejectedError(404, `No notification of task ${taskId} is expected.`);
     await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
 
@@ -58,7 +66,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     // What failed will come again, and is then new.
     taking.catch(() => taken.delete(id));
     const [oldest] = taken.keys();
-    if (taken.size > REMEMBERED && oldest !== undefined) taken.delete(oldest);
+    if (taken.size > MAX_REMEMBERED_IDS && oldest !== undefined) taken.delete(oldest);
     return taking;
   }
 
@@ -74,7 +82,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       return new Response(null, { status: 204 });
     } catch (error) {
       onError?.(error);
-      const status = error instanceof Refused ? error.status : 500;
+      const status = error instanceof NotificationRejectedError ? error.status : 500;
       return new Response(null, { status, ...(status === 405 ? { headers: { allow: "POST" } } : {}) });
     } finally {
       underWay--;
@@ -82,31 +90,31 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   };
 }
 
-async function bytesOf(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readRequestBody(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > max) throw new Refused(413, `The notification is larger than ${max} bytes.`);
+    if (size > max) throw new NotificationRejectedError(413, `The notification is larger than ${max} bytes.`);
     chunks.push(chunk);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
 /** 1.0 posts an event of a stream, 0.3 the whole task. */
-function read(body: Uint8Array): StreamResponse {
+function decodeNotification(body: Uint8Array): StreamResponse {
   try {
     const json = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
     const { decodeResult } = isObject(json) && "kind" in json ? v0_3 : v1;
     return decodeResult("SubscribeToTask", json);
   } catch (error) {
     if (error instanceof A2AError || error instanceof TypeError)
-      throw new Refused(400, `The notification can not be read: ${error.message}`, error);
+      throw new NotificationRejectedError(400, `The notification can not be read: ${error.message}`, error);
     throw error;
   }
 }
 
-function taskIdOf(event: StreamResponse): string | undefined {
+function getTaskId(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.id;
   if ("statusUpdate" in event) return event.statusUpdate.taskId;
   return "artifactUpdate" in event ? event.artifactUpdate.taskId : event.message.taskId;

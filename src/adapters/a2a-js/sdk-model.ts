@@ -1,0 +1,139 @@
+import {
+  AgentCard as SdkCard,
+  type Artifact as SdkArtifact,
+  Message as SdkMessage,
+  SendMessageRequest,
+  Task as SdkTask,
+  TaskArtifactUpdateEvent as SdkArtifactUpdate,
+  TaskStatusUpdateEvent as SdkStatusUpdate,
+} from "@a2a-js/sdk";
+import { RequestContext, ServerCallContext, UnauthenticatedUser, type User } from "@a2a-js/sdk/server";
+import type { AgentDescription, AgentMessage, Run } from "../../engine/index.ts";
+import type {
+  AgentCard,
+  Message,
+  Task,
+  TaskArtifactUpdateEvent,
+  TaskStatusUpdateEvent,
+} from "../../protocol/index.ts";
+
+/** What the SDK hands to an executor for one message. */
+export async function toRequestContext(run: Run): Promise<RequestContext> {
+  const {
+    taskId,
+    contextId,
+    message,
+    caller,
+    configuration,
+    metadata,
+    protocolVersion: version,
+    extensions,
+  } = run;
+  const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
+  const { principal, tenant } = caller;
+  const context = new ServerCallContext({
+    requestedExtensions: [...extensions],
+    requestedVersion: version,
+    user: principal === "" ? new UnauthenticatedUser() : createUser(principal),
+    ...(tenant === "" ? {} : { tenant }),
+  });
+  // To an executor a task exists from its second message on.
+  const known = isFirstTurn(run) ? undefined : toSdkTask(run.task);
+  const referenced = message.referenceTaskIds?.length
+    ? (await run.loadReferencedTasks()).map(toSdkTask)
+    : undefined;
+  const whole = { ...request, message: toSdkMessage(message) };
+  return new RequestContext(whole, taskId, contextId, context, known, referenced);
+}
+
+/** A task is submitted only until its first turn says something else. */
+export function isFirstTurn({ task }: Run): boolean {
+  return task.status.state === "TASK_STATE_SUBMITTED";
+}
+
+function createUser(userName: string): User {
+  return { isAuthenticated: true, userName };
+}
+
+function toSdkTask(task: Task): SdkTask {
+  const made = SdkTask.fromJSON(task);
+  made.history.forEach((message, at) => restoreNullData(message, task.history?.[at]));
+  made.artifacts.forEach((artifact, at) => restoreNullData(artifact, task.artifacts?.[at]));
+  return made;
+}
+
+function toSdkMessage(message: Message): SdkMessage {
+  const made = SdkMessage.fromJSON(message);
+  restoreNullData(made, message);
+  return made;
+}
+
+/** The SDK reads `"data": null`, which is a value, as no content at all. */
+function restoreNullData(made: SdkMessage | SdkArtifact, from: Pick<Message, "parts"> | undefined): void {
+  from?.parts.forEach((part, at) => {
+    const copy = made.parts[at];
+    if (copy && "data" in part && part.data === null) copy.content = { $case: "data", value: null };
+  });
+}
+
+// What the SDK writes is the JSON of A2A 1.0, which is what our types say; the engine looks at it once more.
+
+export function fromSdkTask(task: SdkTask): Task {
+  return SdkTask.toJSON(task) as Task;
+}
+
+export function fromSdkMessage(message: SdkMessage): AgentMessage {
+  return toAgentMessage(SdkMessage.toJSON(message) as Message);
+}
+
+export function fromSdkStatus(update: SdkStatusUpdate): TaskStatusUpdateEvent {
+  return SdkStatusUpdate.toJSON(update) as TaskStatusUpdateEvent;
+}
+
+export function fromSdkArtifact(update: SdkArtifactUpdate): TaskArtifactUpdateEvent {
+  return SdkArtifactUpdate.toJSON(update) as TaskArtifactUpdateEvent;
+}
+
+/** Whose message it is and where it belongs, the engine says. */
+export function toAgentMessage(message: Message): AgentMessage {
+  const { taskId: _, contextId: __, role: ___, ...said } = message;
+  return said;
+}
+
+/**
+ * What the card says of the agent itself. Where it is served, what protects it and what it is signed with are its
+ * server's to say. Modes that are no media types ("task-status", in the SDK's samples) are left out: our cards have none.
+ */
+export function toAgentDescription(card: SdkCard): AgentDescription {
+  const {
+    supportedInterfaces: _,
+    securitySchemes: __,
+    securityRequirements: ___,
+    signatures: ____,
+    defaultInputModes,
+    defaultOutputModes,
+    skills,
+    ...about
+  } = SdkCard.toJSON(card) as AgentCard;
+  return {
+    ...about,
+    ...filterModes("defaultInputModes", defaultInputModes),
+    ...filterModes("defaultOutputModes", defaultOutputModes),
+    skills: (skills ?? []).map(({ inputModes, outputModes, ...skill }) => ({
+      ...skill,
+      ...filterModes("inputModes", inputModes),
+      ...filterModes("outputModes", outputModes),
+    })),
+  };
+}
+
+/** What cards of the first days say instead of media types, which readers still understand. */
+const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
+
+function filterModes<N extends string>(
+  name: N,
+  given: readonly string[] | undefined,
+): { [M in N]?: string[] } {
+  const known = given?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
+  return (known.length > 0 ? { [name]: known } : {}) as { [M in N]?: string[] };
+}

@@ -1,0 +1,42 @@
+import type { AgentEvent, Run } from "../engine/index.ts";
+import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts";
+
+/**
+ * What an agent says, for the client that asked (A2A §3.2.2, `acceptedOutputModes`): to one that takes text and no JSON,
+ * data goes out as its JSON text. Nothing is ever left out; what else could be said otherwise, only the agent knows,
+ * which asks `acceptsMediaType(run.configuration, "image/png")`.
+ */
+export function withAcceptedOutputModes(
+  events: AsyncIterable<AgentEvent>,
+  { configuration }: Run,
+): AsyncIterable<AgentEvent> {
+  const takesText = acceptsMediaType(configuration, "text/plain");
+  if (!takesText || acceptsMediaType(configuration, "application/json")) return events;
+  return mapStreamParts(events, (part) =>
+    "data" in part && !acceptsMediaType(configuration, getMediaType(part) ?? "") ? toTextPart(part) : part,
+  );
+}
+
+async function* mapStreamParts(
+  events: AsyncIterable<AgentEvent>,
+  retell: (part: Part) => Part,
+): AsyncGenerator<AgentEvent, void, undefined> {
+  for await (const event of events) yield mapEventParts(event, retell);
+}
+
+function mapEventParts(event: AgentEvent, retell: (part: Part) => Part): AgentEvent {
+  if ("artifact" in event) {
+    return { ...event, artifact: { ...event.artifact, parts: event.artifact.parts.map(retell) } };
+  }
+  if ("message" in event) {
+    return { ...event, message: { ...event.message, parts: event.message.parts.map(retell) } };
+  }
+  const { message, ...status } = event.status;
+  if (!message) return event;
+  return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(retell) } } };
+}
+
+/** With a media type, so that it stays a part of its own beside the text around it. */
+function toTextPart({ data, ...about }: Extract<Part, { data: unknown }>): Part {
+  return { ...about, text: JSON.stringify(data), mediaType: "text/plain" };
+}

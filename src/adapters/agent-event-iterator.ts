@@ -1,0 +1,158 @@
+import type { AgentEvent, Run } from "../engine/index.ts";
+import { isPlainText, type Artifact, type Part } from "../protocol/index.ts";
+import type { AgentYield } from "./agent-yield.ts";
+
+type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
+type StatusEvent = Extract<AgentEvent, { status: unknown }>;
+type IteratorStep = IteratorResult<AgentEvent, undefined>;
+
+/** A generator that waits for nothing has produced its next value within this many microtasks. */
+const LOOKAHEAD_MICROTASKS = 4;
+const RESOLVED_PROMISE = Promise.resolve();
+
+/**
+ * What a generator says, as events of the agent port.
+ *
+ * The last chunk of an artifact shall say so, but nobody knows which one is the last before the next comes. Each chunk
+ * is therefore held for a few microtasks: a generator that does not wait in between has gone on by then, and its last
+ * chunk is marked. One that waits (for a model, a socket) is not kept waiting: its chunk goes out, and the artifact is
+ * closed with an empty text at the end of the turn.
+ */
+export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
+  readonly #run: Run;
+  readonly #source: AsyncIterator<AgentYield, unknown>;
+  /** Artifacts that were begun and not closed, and whether their last part is plain text. */
+  readonly #openArtifacts = new Map<string, boolean>();
+  /** Said already, to be handed out before anything else. */
+  readonly #queue: AgentEvent[] = [];
+  #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
+  #heldChunk: ArtifactEvent | undefined;
+  #answerArtifactId: string | undefined;
+  #ended = false;
+
+  constructor(run: Run, source: AsyncIterable<AgentYield, unknown>) {
+    this.#run = run;
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorStep> {
+    for (;;) {
+      const ready = this.#queue.shift();
+      if (ready) return { done: false, value: ready };
+      if (this.#ended) return { done: true, value: undefined };
+      const ahead = (this.#pendingNext ??= this.#source.next());
+      if (this.#heldChunk && !(await isResolvedSoon(ahead)))
+        return { done: false, value: this.#releaseChunk() };
+      const { done, value } = await ahead;
+      this.#pendingNext = undefined;
+      if (done) this.#finish();
+      else if (isTurnEnd(value)) {
+        this.#finish(value);
+        await this.#source.return?.();
+      } else this.#convert(value);
+    }
+  }
+
+  async return(): Promise<IteratorStep> {
+    this.#ended = true;
+    this.#queue.length = 0;
+    await this.#source.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #convert(said: AgentYield): void {
+    if (typeof said === "string") {
+      // Models are fond of empty deltas.
+      if (said !== "") this.#holdChunk(this.#createAnswerChunk({ text: said }), false);
+    } else if ("chunk" in said) this.#holdChunk(said.chunk, said.lastChunk ?? false);
+    else if ("status" in said || "artifact" in said || "message" in said) this.#emit(said);
+    else this.#holdChunk(this.#createAnswerChunk(said), false);
+  }
+
+  #finish(status?: StatusEvent): void {
+    this.#closeArtifacts();
+    if (status) this.#queue.push(status);
+    this.#ended = true;
+  }
+
+  #emit(event: AgentEvent): void {
+    if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
+    this.#queue.push(event);
+  }
+
+  #holdChunk(artifact: Artifact, last: boolean): void {
+    if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
+    const { artifactId, parts } = artifact;
+    const event: ArtifactEvent = this.#openArtifacts.has(artifactId)
+      ? { artifact, append: true }
+      : { artifact };
+    if (last) {
+      event.lastChunk = true;
+      this.#openArtifacts.delete(artifactId);
+      this.#queue.push(event);
+      return;
+    }
+    const end = parts.at(-1);
+    this.#openArtifacts.set(artifactId, end !== undefined && isPlainText(end));
+    this.#heldChunk = event;
+  }
+
+  #releaseChunk(): ArtifactEvent {
+    const held = this.#heldChunk as ArtifactEvent;
+    this.#heldChunk = undefined;
+    return held;
+  }
+
+  #closeArtifacts(): void {
+    if (this.#heldChunk) {
+      this.#openArtifacts.delete(this.#heldChunk.artifact.artifactId);
+      this.#queue.push({ ...this.#releaseChunk(), lastChunk: true });
+    }
+    for (const [artifactId, endsWithText] of this.#openArtifacts) {
+      // Plain text joins plain text, so this adds nothing; behind anything else it would be a part of its own.
+      if (endsWithText) {
+        this.#queue.push({ artifact: { artifactId, parts: [{ text: "" }] }, append: true, lastChunk: true });
+      }
+    }
+    this.#openArtifacts.clear();
+  }
+
+  #createAnswerChunk(part: Part): Artifact {
+    return {
+      artifactId: (this.#answerArtifactId ??= createUniqueArtifactId(this.#run, "answer")),
+      parts: [part],
+    };
+  }
+}
+
+function isTurnEnd(said: AgentYield): said is StatusEvent {
+  if (typeof said === "string") return false;
+  // Agents without types reach this with whatever they have; a wrong object is for the engine to refuse.
+  if (typeof said !== "object" || said === null) {
+    throw new TypeError(`The agent yielded ${String(said)}; yield text, a part or an event.`);
+  }
+  return "status" in said && said.status.state !== "TASK_STATE_WORKING";
+}
+
+/** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */
+export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
+  const taken = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
+  let id = name;
+  for (let turn = 2; taken.has(id); turn++) id = `${name}-${turn}`;
+  return id;
+}
+
+async function isResolvedSoon(promise: Promise<unknown>): Promise<boolean> {
+  const seen = { success: false };
+  promise.then(
+    () => (seen.success = true),
+    // Not lost: whoever awaits the promise next gets it.
+    () => {},
+  );
+  for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !seen.success; tick++) await RESOLVED_PROMISE;
+  return seen.success;
+}

@@ -1,0 +1,60 @@
+import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { MockLanguageModelV4 } from "ai/test";
+
+type Prompt = LanguageModelV4CallOptions["prompt"];
+
+/** What a scripted model says to a prompt: words, a tool call, or any part of a stream. */
+export type ModelScript = (
+  prompt: Prompt,
+  signal: AbortSignal | undefined,
+) => Iterable<string | LanguageModelV4StreamPart> | AsyncIterable<string | LanguageModelV4StreamPart>;
+
+const USAGE = {
+  inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+};
+
+/** A model of the AI SDK that does as it is told. */
+export function createScriptedModel(script: ModelScript): MockLanguageModelV4 {
+  return new MockLanguageModelV4({
+    doStream: ({ prompt, abortSignal }) =>
+      Promise.resolve({ stream: ReadableStream.from(toStreamParts(script(prompt, abortSignal))) }),
+  });
+}
+
+async function* toStreamParts(said: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: "stream-start", warnings: [] };
+  let reason: "stop" | "tool-calls" = "stop";
+  let isOpen = false;
+  for await (const part of said) {
+    if (typeof part === "string") {
+      if (!isOpen) yield { type: "text-start", id: "t" };
+      isOpen = true;
+      yield { type: "text-delta", id: "t", delta: part };
+      continue;
+    }
+    if (isOpen) yield { type: "text-end", id: "t" };
+    isOpen = false;
+    if (part.type === "tool-call") reason = "tool-calls";
+    yield part;
+  }
+  if (isOpen) yield { type: "text-end", id: "t" };
+  yield { type: "finish", finishReason: { unified: reason, raw: undefined }, usage: USAGE };
+}
+
+/** All that users have said in a prompt. */
+export function listUserTexts(prompt: Prompt): string[] {
+  return prompt.flatMap((message) =>
+    message.role === "user"
+      ? [message.content.map((part) => (part.type === "text" ? part.text : "")).join("")]
+      : [],
+  );
+}
+
+export function createToolCall(
+  toolName: string,
+  input: object,
+  toolCallId = "c1",
+): LanguageModelV4StreamPart {
+  return { type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) };
+}

@@ -1,0 +1,96 @@
+import type { JsonObject, Message, Part } from "../../protocol/index.ts";
+
+/** What is read of a message of LangChain, of whatever version. */
+export interface LangChainMessage {
+  readonly id: string | undefined;
+  readonly type: string;
+  readonly text: string;
+  readonly thought: string;
+  readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
+  /** Of a tool's message: which call it answers. */
+  readonly toolCallId: string;
+  readonly name: string;
+  readonly isError: boolean;
+  readonly usage: Readonly<Record<keyof typeof USAGE_KEYS, number>>;
+}
+
+const USAGE_KEYS = {
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  totalTokens: "total_tokens",
+};
+
+/** Undefined for what is no message. */
+export function decodeMessage(value: unknown): LangChainMessage | undefined {
+  if (!isRecord(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
+  const { id, type, content, tool_calls: calls, tool_call_id, name, status, usage_metadata } = value;
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
+  const usage = isRecord(usage_metadata) ? usage_metadata : {};
+  const tokens = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
+  return {
+    id: typeof id === "string" ? id : undefined,
+    type,
+    text: blocks.map((block) => getBlockText(block, "text", "text")).join(""),
+    thought: blocks
+      .map(
+        (block) =>
+          getBlockText(block, "reasoning", "reasoning") + getBlockText(block, "thinking", "thinking"),
+      )
+      .join(""),
+    toolCalls: filterRecords(calls).map((call) => ({
+      id: toStringOrEmpty(call["id"]),
+      name: toStringOrEmpty(call["name"]),
+      args: call["args"],
+    })),
+    toolCallId: toStringOrEmpty(tool_call_id),
+    name: toStringOrEmpty(name),
+    isError: status === "error",
+    usage: {
+      inputTokens: tokens(USAGE_KEYS.inputTokens),
+      outputTokens: tokens(USAGE_KEYS.outputTokens),
+      totalTokens: tokens(USAGE_KEYS.totalTokens),
+    },
+  };
+}
+
+/** A message of ours in the form that LangChain makes a `HumanMessage` of: data as its JSON text. */
+export function toHumanMessage({ parts }: Pick<Message, "parts">): {
+  role: "user";
+  content: string | JsonObject[];
+} {
+  const [only] = parts;
+  const content = only && parts.length === 1 && "text" in only ? only.text : parts.map(toContentBlock);
+  return { role: "user", content };
+}
+
+const MEDIA_BLOCK_TYPES: ReadonlySet<string> = new Set(["image", "audio", "video"]);
+
+/** LangChain's standard content blocks. */
+function toContentBlock(part: Part): JsonObject {
+  if ("text" in part) return { type: "text", text: part.text };
+  if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
+  const { mediaType = "application/octet-stream", filename } = part;
+  const kind = mediaType.split("/", 1)[0] ?? "";
+  return {
+    type: MEDIA_BLOCK_TYPES.has(kind) ? kind : "file",
+    mimeType: mediaType,
+    ...("raw" in part ? { data: part.raw } : { url: part.url }),
+    ...(filename === undefined ? {} : { metadata: { filename } }),
+  };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function filterRecords(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function getBlockText(block: Record<string, unknown>, type: string, member: string): string {
+  return block["type"] === type ? toStringOrEmpty(block[member]) : "";
+}
+
+function toStringOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

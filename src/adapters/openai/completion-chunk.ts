@@ -1,0 +1,72 @@
+import type { JsonObject } from "../../protocol/index.ts";
+
+/** What is read of a chunk of a completion, or of a whole one. */
+export interface CompletionChunk {
+  readonly text: string;
+  readonly thought: string;
+  readonly toolCalls: readonly ToolCallDelta[];
+  readonly finishReason: string | undefined;
+  readonly usage: JsonObject | undefined;
+}
+
+export interface ToolCallDelta {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** A piece of their JSON. */
+  readonly input: string;
+}
+
+/** Throws what an endpoint says in the middle of a stream when something goes wrong there. */
+export function decodeChunk(value: unknown): CompletionChunk {
+  const { error, choices, usage } = toRecord(value);
+  if (error !== undefined && error !== null) {
+    const message = toRecord(error)["message"] ?? error;
+    throw new Error(
+      `The endpoint broke off: ${typeof message === "string" ? message : JSON.stringify(message)}`,
+    );
+  }
+  const choice = toRecord(toArray(choices)[0]);
+  const said = toRecord(choice["delta"] ?? choice["message"]);
+  const counts = toRecord(usage);
+  return {
+    text: toStringOrEmpty(said["content"]) + toStringOrEmpty(said["refusal"]),
+    // Whoever serves models that think has a name of its own for it.
+    thought: toStringOrEmpty(said["reasoning_content"]) || toStringOrEmpty(said["reasoning"]),
+    toolCalls: toArray(said["tool_calls"]).map((call, at) => {
+      const { index, id, function: called } = toRecord(call);
+      const { name, arguments: input } = toRecord(called);
+      return {
+        index: typeof index === "number" ? index : at,
+        id: toStringOrEmpty(id),
+        name: toStringOrEmpty(name),
+        input: toStringOrEmpty(input),
+      };
+    }),
+    finishReason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : undefined,
+    usage:
+      Object.keys(counts).length === 0
+        ? undefined
+        : {
+            inputTokens: toNumberOrNull(counts["prompt_tokens"]),
+            outputTokens: toNumberOrNull(counts["completion_tokens"]),
+            totalTokens: toNumberOrNull(counts["total_tokens"]),
+          },
+  };
+}
+
+function toRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function toArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function toStringOrEmpty(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function toNumberOrNull(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

@@ -1,0 +1,164 @@
+import {
+  connect,
+  type ConnectOptions,
+  exchangeMessage,
+  type MessageInput,
+  type A2AClient,
+} from "../client/index.ts";
+import {
+  A2AError,
+  fold,
+  isInterrupted,
+  isEventRefusal,
+  isTerminal,
+  type JsonValue,
+  type Message,
+  type Part,
+  copyTask,
+  formatTaskState,
+  type StreamResponse,
+  type Task,
+  getText,
+} from "../protocol/index.ts";
+
+/** What is known of an agent's answer, at its end or on the way. JSON, so that it can be kept and shown to a model. */
+export interface RemoteAgentAnswer {
+  /** `working`, `completed`, `input-required` …; an answer without a task is `completed`. */
+  readonly state: string;
+  /** What it answered until now. */
+  readonly text: string;
+  /** What it says of its state: what it is doing, what it asks, why it failed. */
+  readonly status?: string;
+  /** All data parts of the answer. */
+  readonly data?: readonly JsonValue[];
+  /** All files of the answer: where they are, or their content in base64. */
+  readonly files?: readonly RemoteAgentFile[];
+  readonly taskId?: string;
+  readonly contextId?: string;
+}
+
+export interface RemoteAgentFile {
+  readonly filename?: string;
+  readonly mediaType?: string;
+  readonly url?: string;
+  readonly raw?: string;
+}
+
+export interface RemoteAgentCallOptions {
+  readonly signal: AbortSignal;
+  readonly taskId?: string | undefined;
+  readonly contextId?: string | undefined;
+  readonly messageId?: string | undefined;
+}
+
+/** An agent somewhere else: connected when it is first asked, and again after that went wrong. */
+export class RemoteAgentClient {
+  readonly #target: string | A2AClient;
+  readonly #options: ConnectOptions;
+  #connection: Promise<A2AClient> | undefined;
+
+  constructor(place: string | A2AClient, options: ConnectOptions = {}) {
+    this.#target = place;
+    this.#options = options;
+  }
+
+  /**
+   * What it answers, each time that there is more of it, until it is done or asks. Aborting cancels its task, and throws the
+   * signal's reason.
+   */
+  async *streamAnswer(
+    input: MessageInput,
+    call: RemoteAgentCallOptions,
+  ): AsyncGenerator<RemoteAgentAnswer, void, undefined> {
+    const remote = await this.#connect();
+    const { signal, ...given } = call;
+    const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    let known: Task | Message | undefined;
+    for await (const event of exchangeMessage(remote, input, { ...options, signal })) {
+      known = applyEvent(known, event);
+      yield "messageId" in known ? toMessageAnswer(known) : toTaskAnswer(known);
+    }
+    if (!known) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
+  }
+
+  /** What it answered to a message that it was sent before, once it is done or asks; undefined: it has no such message. */
+  async findAnswer(
+    messageId: string,
+    taskId: string,
+    signal: AbortSignal,
+  ): Promise<RemoteAgentAnswer | undefined> {
+    const remote = await this.#connect();
+    let task = await remote.tasks.get(taskId, { signal });
+    if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
+    if (!isTerminalOrInterrupted(task)) {
+      for await (const event of remote.tasks.subscribe(taskId, { signal })) {
+        const known = applyEvent(task, event);
+        if ("status" in known) task = known;
+        if (isTerminalOrInterrupted(task)) break;
+      }
+    }
+    return toTaskAnswer(task);
+  }
+
+  #connect(): Promise<A2AClient> {
+    if (typeof this.#target !== "string") return Promise.resolve(this.#target);
+    this.#connection ??= connect(this.#target, this.#options).catch((error: unknown) => {
+      this.#connection = undefined;
+      throw error;
+    });
+    return this.#connection;
+  }
+}
+
+function isTerminalOrInterrupted({ status: { state } }: Task): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+function applyEvent(known: Task | Message | undefined, event: StreamResponse): Task | Message {
+  if ("task" in event) return copyTask(event.task);
+  const task = known && "status" in known ? known : undefined;
+  if ("message" in event) return task ?? event.message;
+  const { taskId: id, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
+  const folded = fold(task ?? { id, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
+  return isEventRefusal(folded) ? (task as Task) : folded;
+}
+
+function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {
+  const parts = artifacts
+    .filter(({ metadata }) => !isThought(metadata))
+    .flatMap((artifact) => artifact.parts);
+  const words = getText(status.message?.parts ?? []);
+  // Some agents answer with the message of their last status.
+  const isAnswer = isTerminal(status.state) && parts.length === 0;
+  const said = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
+  return {
+    ...toAnswerContent([...parts, ...said.filter((part) => isAnswer || !("text" in part))]),
+    state: formatTaskState(status.state),
+    ...(words === "" ? {} : { status: words }),
+    taskId: id,
+    contextId,
+  };
+}
+
+function toMessageAnswer({ parts, contextId }: Message): RemoteAgentAnswer {
+  return { ...toAnswerContent(parts), state: "completed", ...(contextId ? { contextId } : {}) };
+}
+
+function toAnswerContent(all: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
+  const parts = all.filter(({ metadata }) => !isThought(metadata));
+  const data = parts.flatMap((part) => ("data" in part ? [part.data] : []));
+  const files = parts.flatMap((part): RemoteAgentFile[] => {
+    if (!("raw" in part || "url" in part)) return [];
+    const { metadata: _, ...file } = part;
+    return [file];
+  });
+  return {
+    text: getText(parts),
+    ...(data.length > 0 ? { data } : {}),
+    ...(files.length > 0 ? { files } : {}),
+  };
+}
+
+function isThought(metadata: Part["metadata"]): boolean {
+  return metadata?.["thought"] === true || metadata?.["adk_thought"] === true;
+}

@@ -1,0 +1,161 @@
+import { once } from "node:events";
+import { afterEach, describe, expect, it } from "vitest";
+import { collect, connect, type A2AClient } from "../client/index.ts";
+import type { Agent } from "../engine/index.ts";
+import { getText, type StreamResponse, type Task } from "../protocol/index.ts";
+import { createServer, type Server } from "../server/index.ts";
+import { agent, artifact, command, data, file, inputRequired, reply, status } from "./index.ts";
+
+const servers: Server[] = [];
+const agentDescription = { name: "test", description: "For tests" };
+
+/** The agent behind a real server, on a real socket. */
+async function connectToAgent(served: Agent): Promise<A2AClient> {
+  const server = createServer(served, { store: "memory" });
+  servers.push(server);
+  return connect((await server.listen()).url);
+}
+
+async function requireTask(answer: Promise<{ task: Task } | object>): Promise<Task> {
+  const response = await answer;
+  if (!("task" in response)) throw new Error("There is no task.");
+  return response.task;
+}
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
+});
+
+describe("a generator on a server", () => {
+  it("streams what it says, and the task that is stored is the same", async () => {
+    const remote = await connectToAgent(
+      agent(agentDescription, async function* ({ text }) {
+        yield status("Looking…");
+        for (const word of ["You ", "said ", text]) yield word;
+        yield artifact(
+          { name: "picture" },
+          file(new Uint8Array([1, 2]), { mediaType: "image/png" }),
+          data([1]),
+        );
+      }),
+    );
+    const { id, status: end, artifacts } = await requireTask(collect(remote.stream("hi")));
+    expect(end.state).toBe("TASK_STATE_COMPLETED");
+    expect(artifacts).toEqual([
+      { artifactId: "answer", parts: [{ text: "You said hi" }] },
+      {
+        artifactId: "picture",
+        name: "picture",
+        parts: [{ raw: "AQI=", mediaType: "image/png" }, { data: [1] }],
+      },
+    ]);
+    expect((await remote.tasks.get(id)).artifacts).toEqual(artifacts);
+  });
+
+  it("a chunk reaches the reader while the generator waits for the next", async () => {
+    const gate = Promise.withResolvers<void>();
+    const remote = await connectToAgent(
+      agent(agentDescription, async function* () {
+        yield "first ";
+        await gate.promise;
+        yield "second";
+      }),
+    );
+    const last: StreamResponse[] = [];
+    let said = "";
+    for await (const event of remote.stream("go")) {
+      last.splice(0, 1, event);
+      if (!("artifactUpdate" in event)) continue;
+      said += getText(event.artifactUpdate.artifact.parts);
+      if (said === "first ") gate.resolve();
+    }
+    expect(said).toBe("first second");
+    expect(last).toMatchObject([{ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } }]);
+  });
+
+  it("asks, and goes on with the answer; each turn has an artifact of its own", async () => {
+    const remote = await connectToAgent(
+      agent(agentDescription, async function* ({ text, history }) {
+        if (history.length === 1) {
+          yield "Let me see. ";
+          yield inputRequired("Which city?");
+        }
+        yield `The weather in ${text}.`;
+      }),
+    );
+    const asked = await requireTask(remote.send("weather"));
+    expect(asked.status).toMatchObject({
+      state: "TASK_STATE_INPUT_REQUIRED",
+      message: { parts: [{ text: "Which city?" }] },
+    });
+    const told = await requireTask(remote.send("Seoul", { taskId: asked.id }));
+    expect(told.artifacts).toEqual([
+      { artifactId: "answer", parts: [{ text: "Let me see. " }] },
+      { artifactId: "answer-2", parts: [{ text: "The weather in Seoul." }] },
+    ]);
+  });
+
+  it("answers without a task when it may", async () => {
+    const remote = await connectToAgent(
+      agent(
+        agentDescription,
+        async function* () {
+          yield reply("Hello.");
+        },
+        { respondsWith: "either" },
+      ),
+    );
+    expect(await remote.send("hi")).toMatchObject({
+      message: { role: "ROLE_AGENT", parts: [{ text: "Hello." }] },
+    });
+  });
+
+  it("hears of a cancellation through its signal", async () => {
+    const heard = Promise.withResolvers<void>();
+    const remote = await connectToAgent(
+      agent(agentDescription, async function* ({ signal }) {
+        yield "working";
+        await once(signal, "abort");
+        heard.resolve();
+      }),
+    );
+    const { id } = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
+    expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+    await heard.promise;
+  });
+});
+
+describe("a command on a server", () => {
+  it("answers with its output", async () => {
+    const remote = await connectToAgent(command("tr a-z A-Z"));
+    expect((await requireTask(remote.send("quiet"))).artifacts).toEqual([
+      { artifactId: "answer", parts: [{ text: "QUIET" }] },
+    ]);
+  });
+
+  it("fails the task with what it complained of", async () => {
+    const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }));
+    const { status: end, artifacts } = await requireTask(remote.send("x"));
+    expect(end).toMatchObject({
+      state: "TASK_STATE_FAILED",
+      message: { parts: [{ text: "shell exited with code 4.\nno good" }] },
+    });
+    expect(artifacts?.[0]?.parts).toEqual([{ text: "so far\n" }]);
+  });
+
+  it("is stopped with its task", async () => {
+    const remote = await connectToAgent(command("echo $$; sleep 1000", { shell: true }));
+    const events = remote.stream("go");
+    let id = "";
+    let pid = 0;
+    for await (const event of events) {
+      if ("task" in event) id = event.task.id;
+      if (!("artifactUpdate" in event)) continue;
+      pid = Number(getText(event.artifactUpdate.artifact.parts));
+      break;
+    }
+    process.kill(pid, 0);
+    expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  });
+});

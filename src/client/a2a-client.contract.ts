@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  A2AError,
+  type SendMessageResponse,
+  type StreamResponse,
+  type Task,
+  getText,
+} from "../protocol/index.ts";
+import type { ProtocolVersion } from "../wire/index.ts";
+import { type ClientBinding, collect, connect, type A2AClient } from "./index.ts";
+
+/**
+ * A server with an agent that does as it is told: `count` streams "one two three" and completes, `ask` asks and
+ * completes with what it is answered, `wait` works until it is cancelled.
+ */
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A binding and a version in which a server can be spoken to. */
+export type BindingVersion = readonly [binding: ClientBinding, version: ProtocolVersion];
+
+export const BINDINGS_1_0: readonly BindingVersion[] = [
+  ["JSONRPC", "1.0"],
+  ["HTTP+JSON", "1.0"],
+  ["GRPC", "1.0"],
+];
+export const BINDINGS_0_3: readonly BindingVersion[] = [
+  ["JSONRPC", "0.3"],
+  ["HTTP+JSON", "0.3"],
+  ["GRPC", "0.3"],
+];
+
+/** What the client does with any server, whatever they speak. */
+export function describeA2AClient(
+  server: string,
+  ways: readonly BindingVersion[],
+  serve: () => Promise<RunningServer>,
+): void {
+  describe.each(ways)(`${server} over %s %s`, (binding, version) => {
+    let served: RunningServer;
+    let remote: A2AClient;
+
+    beforeAll(async () => {
+      served = await serve();
+      remote = await connect(served.url, { binding, version });
+    });
+    afterAll(() => served.close());
+
+    it("is found by its host and reached in the way that was asked for [A-01, A-04, B-09]", () => {
+      expect(remote.card.name).toBe("Obedient");
+      expect(remote.agentInterface.protocolBinding).toBe(binding);
+      expect(remote.agentInterface.protocolVersion).toMatch(version);
+    });
+
+    it("answers a message with a task that is done [F-01, F-02]", async () => {
+      const task = requireTask(await remote.send("count"));
+      expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(getArtifactText(task)).toBe("one two three");
+    });
+
+    it("streams the same task as it comes about [G-01, G-02, G-07]", async () => {
+      const events = await collectEvents(remote.stream("count"));
+      expect(Object.keys(events[0] ?? {})).toEqual(["task"]);
+      expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
+    });
+
+    it("goes on with a task that asked something [F-06, F-15]", async () => {
+      const asked = requireTask(await collect(remote.stream("ask")));
+      expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+      const done = requireTask(
+        await collect(remote.stream("blue", { taskId: asked.id, contextId: asked.contextId })),
+      );
+      expect(done).toMatchObject({ id: asked.id, status: { state: "TASK_STATE_COMPLETED" } });
+      expect(getArtifactText(done)).toBe("got blue");
+    });
+
+    it("gives a task, with as much of its history as is asked for [F-30, F-31]", async () => {
+      const { id } = requireTask(await remote.send("count"));
+      expect(await remote.tasks.get(id)).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" } });
+      expect((await remote.tasks.get(id, { historyLength: 1 })).history).toHaveLength(1);
+    });
+
+    it.runIf(version === "1.0")("lists its tasks [F-34]", async () => {
+      const { id, contextId } = requireTask(await remote.send("count"));
+      expect(await remote.tasks.get(id, { historyLength: 0 })).not.toHaveProperty("history");
+      const page = await remote.tasks.list({ contextId, pageSize: 5, includeArtifacts: true });
+      expect(page.tasks.map((task) => task.id)).toEqual([id]);
+      expect(page).toMatchObject({ nextPageToken: "", totalSize: 1 });
+      await expect(remote.tasks.list({ pageSize: 1000 })).rejects.toBeInstanceOf(A2AError);
+    });
+
+    it.runIf(version === "0.3")("cannot list its tasks, and says so", async () => {
+      await expect(remote.tasks.list()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+    });
+
+    it("cancels a task, and who is subscribed to it sees it [F-40, F-50]", async () => {
+      const stream = remote.stream("wait");
+      const seen: (string | undefined)[] = [];
+      let id = "";
+      for await (const event of stream) {
+        seen.push(getTaskState(event));
+        if ("task" in event) ({ id } = event.task);
+        if (seen.at(-1) === "TASK_STATE_WORKING") break;
+      }
+      const subscription = remote.tasks.subscribe(id)[Symbol.asyncIterator]();
+      const first = await subscription.next();
+      expect(getTaskState(first.value as StreamResponse)).toBe("TASK_STATE_WORKING");
+      expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
+      const rest = await collectEvents({ [Symbol.asyncIterator]: () => subscription });
+      expect(getTaskState(rest.at(-1))).toBe("TASK_STATE_CANCELED");
+    });
+
+    it("gives the finished task to who subscribes too late [F-51]", async () => {
+      const { id } = requireTask(await remote.send("count"));
+      const events = await collectEvents(remote.tasks.subscribe(id));
+      expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
+      expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
+    });
+
+    it("tells its errors by their reasons [D-03, C-05]", async () => {
+      const { id } = requireTask(await remote.send("count"));
+      await expect(remote.tasks.get("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.tasks.cancel("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+      await expect(remote.tasks.cancel(id)).rejects.toMatchObject({ reason: "TASK_NOT_CANCELABLE" });
+      await expect(collectEvents(remote.tasks.subscribe("nobody"))).rejects.toMatchObject({
+        reason: "TASK_NOT_FOUND",
+      });
+      // 0.3 does not say which error that is.
+      const more: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
+        (error: unknown) => error,
+      );
+      expect(more).toBeInstanceOf(A2AError);
+      if (version === "1.0") expect(more).toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+    });
+  });
+}
+
+export async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+  const events: StreamResponse[] = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+async function* toAsyncIterable(events: readonly StreamResponse[]): AsyncGenerator<StreamResponse> {
+  yield* events;
+}
+
+export function requireTask(response: SendMessageResponse): Task {
+  if ("task" in response) return response.task;
+  throw new Error("the agent answered with a message");
+}
+
+export function getTaskState(event: StreamResponse | undefined): string | undefined {
+  if (event && "task" in event) return event.task.status.state;
+  return event && "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}
+
+function getArtifactText(task: Task): string {
+  return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
+}

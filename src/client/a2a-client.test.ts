@@ -1,0 +1,345 @@
+import { describe, expect, it } from "vitest";
+import { generateSigningKey } from "../keys/index.ts";
+import type { AgentCard } from "../protocol/index.ts";
+import { signCard } from "../server/index.ts";
+import { connect, createCardVerifier, type RetryOptions } from "./index.ts";
+import {
+  type Responder,
+  buildAgentCard,
+  startRecordingServer,
+  respondWithResult,
+  type RecordedRequest,
+  sendEvents,
+  sendJson,
+  connectToResponder,
+} from "./recording-server.contract.ts";
+import { collectEvents } from "./a2a-client.contract.ts";
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+
+/** Waits that take no time, and how long they would have been. */
+function createRecordedRetryOptions(about: RetryOptions = {}): { how: RetryOptions; waits: number[] } {
+  const waits: number[] = [];
+  const sleep = (ms: number): Promise<void> => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
+  return { how: { random: () => 0.5, sleep, ...about }, waits };
+}
+
+/** Answers in turn, and with the last one for ever. */
+function respondInTurn(...answers: readonly Responder[]): Responder {
+  let turn = 0;
+  return (response, request) => {
+    answers[Math.min(turn, answers.length - 1)]?.(response, request);
+    turn += 1;
+  };
+}
+
+const respondBusy =
+  (status: number, headers: Record<string, string> = {}): Responder =>
+  (response) =>
+    response.writeHead(status, headers).end("busy");
+const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
+
+describe("a read that fails in passing", () => {
+  it("is repeated, after as long as the agent asks for", async () => {
+    const { how, waits } = createRecordedRetryOptions();
+    const answers = respondInTurn(
+      respondBusy(503),
+      respondBusy(429, { "retry-after": "2" }),
+      resetConnection,
+      respondWithResult(task),
+    );
+    const { remote, seen } = await connectToResponder(answers, { retry: how });
+    expect((await remote.tasks.get("t")).id).toBe("t");
+    expect(waits).toEqual([100, 2_000, 400]);
+    expect(seen()).toHaveLength(4);
+  });
+
+  it("is given up after some tries, or when the agent wants to be left alone for long", async () => {
+    const { how, waits } = createRecordedRetryOptions();
+    const tired = await connectToResponder(respondBusy(503), { retry: how });
+    await expect(tired.remote.tasks.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect([tired.seen().length, waits.length]).toEqual([4, 3]);
+    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: how });
+    await expect(closed.remote.tasks.get("t")).rejects.toMatchObject({
+      reason: "RESOURCE_EXHAUSTED",
+      retryAfter: 3600,
+    });
+    expect(closed.seen()).toHaveLength(1);
+  });
+
+  it("may be one of the card, but where nobody is, that is said at once", async () => {
+    const { how, waits } = createRecordedRetryOptions();
+    let url = "";
+    const server = await startRecordingServer(
+      respondInTurn(respondBusy(503), (response) => sendJson(response, buildAgentCard(url))),
+    );
+    ({ url } = server);
+    expect((await connect(url, { retry: how })).card.name).toBe("Raw");
+    expect(waits).toHaveLength(1);
+    await expect(connect("http://127.0.0.1:1", { retry: how })).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+    });
+    expect(waits).toHaveLength(1);
+  });
+
+  it("is no message and no cancellation: those are sent once", async () => {
+    const { how, waits } = createRecordedRetryOptions();
+    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: how });
+    await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    await expect(remote.tasks.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    expect([seen().length, waits]).toEqual([2, []]);
+  });
+});
+
+describe("a task of an agent that does not stream", () => {
+  it("is followed by looking at it [A-08]", async () => {
+    const { how, waits } = createRecordedRetryOptions();
+    const as = (state: string): Responder => respondWithResult({ ...task, status: { state } });
+    const answers = respondInTurn(
+      as("TASK_STATE_WORKING"),
+      respondBusy(503),
+      as("TASK_STATE_WORKING"),
+      as("TASK_STATE_INPUT_REQUIRED"),
+      as("TASK_STATE_COMPLETED"),
+    );
+    const options = { reconnect: how, retry: createRecordedRetryOptions().how };
+    const { remote, seen } = await connectToResponder(answers, options, { capabilities: {} });
+    const events = await collectEvents(remote.tasks.subscribe("t"));
+    expect(events.map((event) => "task" in event && event.task.status.state)).toEqual([
+      "TASK_STATE_WORKING",
+      "TASK_STATE_INPUT_REQUIRED",
+      "TASK_STATE_COMPLETED",
+    ]);
+    expect(waits).toEqual([1_000, 1_000, 1_000]);
+    expect(new Set(seen().map(({ body }) => body.method))).toEqual(new Set(["GetTask"]));
+  });
+
+  it("that is not there is none [F-51]", async () => {
+    const lost: Responder = (response) =>
+      sendJson(response, { id: 1, error: { code: -32001, message: "no" } });
+    const { remote } = await connectToResponder(lost, {}, { capabilities: {} });
+    await expect(collectEvents(remote.tasks.subscribe("t"))).rejects.toMatchObject({
+      reason: "TASK_NOT_FOUND",
+    });
+  });
+});
+
+describe("extensions", () => {
+  const POLITE = "urn:x:polite";
+  const LOUD = "urn:x:loud";
+
+  it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    "are asked for with every request over %s, and what is active is told [J-01, J-02]",
+    async (binding) => {
+      const answer: Responder = (response, request) => {
+        response.setHeader("a2a-extensions", ` ${POLITE} ,`);
+        if (request.headers.accept?.startsWith("text/event-stream")) {
+          sendEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
+        } else sendJson(response, binding === "JSONRPC" ? { result: task } : task);
+      };
+      const { remote, seen } = await connectToResponder(answer, { binding, extensions: [POLITE, LOUD] });
+      const told: (readonly string[])[] = [];
+      const onActivated = (uris: readonly string[]): void => void told.push(uris);
+      await remote.tasks.get("t", { onExtensionsActivated: onActivated });
+      await collectEvents(remote.stream("x", { onExtensionsActivated: onActivated }));
+      expect(told).toEqual([[POLITE], [POLITE]]);
+      expect(seen().map(({ headers }) => headers["a2a-extensions"])).toEqual(
+        Array(2).fill(`${POLITE}, ${LOUD}`),
+      );
+    },
+  );
+
+  it("that the agent requires and the caller does not speak are a refusal at once [H-04]", async () => {
+    const capabilities = { extensions: [{ uri: POLITE, required: true }, { uri: LOUD }] };
+    await expect(connectToResponder(respondWithResult(task), {}, { capabilities })).rejects.toMatchObject({
+      reason: "EXTENSION_SUPPORT_REQUIRED",
+      message: expect.stringContaining(`{ extensions: ["${POLITE}"] }`) as string,
+    });
+    const { remote } = await connectToResponder(
+      respondWithResult(task),
+      { extensions: [POLITE] },
+      { capabilities },
+    );
+    expect((await remote.tasks.get("t")).id).toBe("t");
+  });
+});
+
+describe("the configurations of push notifications", () => {
+  const config = { id: "p", taskId: "t/1", url: "https://me.example/hook", token: "x" };
+  const about = { capabilities: { pushNotifications: true } };
+
+  it("are created, read, listed and deleted over JSON-RPC [I-01, I-03]", async () => {
+    const answers = respondInTurn(
+      respondWithResult(config),
+      respondWithResult(config),
+      respondWithResult({ configs: [config], nextPageToken: "n" }),
+      respondWithResult({}),
+      respondWithResult(null),
+      respondWithResult(undefined),
+    );
+    const { remote, seen } = await connectToResponder(answers, {}, about);
+    const { pushConfigs: push } = remote.tasks;
+    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await push.get("t/1", "p")).toEqual(config);
+    expect(await push.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
+    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    expect(seen().map(({ body }) => [body.method, body.params])).toEqual([
+      ["CreateTaskPushNotificationConfig", { taskId: "t/1", url: config.url, token: "x" }],
+      ["GetTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
+      ["ListTaskPushNotificationConfigs", { taskId: "t/1", pageSize: 1 }],
+      ...Array.from({ length: 3 }, () => ["DeleteTaskPushNotificationConfig", { taskId: "t/1", id: "p" }]),
+    ]);
+  });
+
+  it("are created, read, listed and deleted over REST, whatever a deletion answers [I-01, I-03]", async () => {
+    const answers = respondInTurn(
+      (response) => sendJson(response, config, 201),
+      (response) => sendJson(response, config),
+      (response) => sendJson(response, {}),
+      (response) => response.writeHead(204).end(),
+      (response) => response.end(),
+      (response) => sendJson(response, {}),
+    );
+    const { remote, seen } = await connectToResponder(answers, { binding: "HTTP+JSON" }, about);
+    const { pushConfigs: push } = remote.tasks;
+    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await push.get("t/1", "p")).toEqual(config);
+    expect(await push.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
+    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    expect(seen().map(({ method, url, text }) => [method, url, text])).toEqual([
+      ["POST", "/rest/tasks/t%2F1/pushNotificationConfigs", JSON.stringify({ url: config.url, token: "x" })],
+      ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
+      ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs?pageSize=1&pageToken=n", ""],
+      ...Array.from({ length: 3 }, () => ["DELETE", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""]),
+    ]);
+  });
+
+  it("are not asked of an agent that does not push [H-01]", async () => {
+    const { remote, seen } = await connectToResponder(respondWithResult(config));
+    await expect(remote.tasks.pushConfigs.create("t", config)).rejects.toMatchObject({
+      reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
+    });
+    await expect(remote.tasks.pushConfigs.list("t")).rejects.toThrow(
+      `"Raw" does not offer pushNotifications`,
+    );
+    expect(seen()).toEqual([]);
+  });
+});
+
+describe("the card", () => {
+  /** A host whose card has a tag and says for how long it is fresh; `version` may change. */
+  async function host(control: string): Promise<{ url: string; seen: RecordedRequest[]; version: string }> {
+    const now = { version: "1", url: "", seen: [] as RecordedRequest[] };
+    const server = await startRecordingServer((response, request) => {
+      if (!request.url.includes("/.well-known/")) {
+        const card = buildAgentCard(now.url, {
+          name: "Extended",
+          version: now.version,
+          capabilities: { extendedAgentCard: true },
+        });
+        return sendJson(response, { result: card });
+      }
+      const etag = `"${now.version}"`;
+      response.setHeader("etag", etag).setHeader("cache-control", control);
+      if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
+      else
+        sendJson(
+          response,
+          buildAgentCard(now.url, { version: now.version, capabilities: { extendedAgentCard: true } }),
+        );
+    });
+    return Object.assign(now, server);
+  }
+
+  it("is asked for again only when it is out of date, and sent only when it has changed [A-24]", async () => {
+    const lasting = await host("public, max-age=3600");
+    const fresh = await connect(lasting.url);
+    expect((await fresh.refreshCard()).version).toBe("1");
+    expect(lasting.seen).toHaveLength(1);
+
+    for (const control of ["no-cache, max-age=3600", "max-age=0", "public"]) {
+      const changing = await host(control);
+      const remote = await connect(changing.url);
+      await remote.refreshCard();
+      changing.version = "2";
+      expect((await remote.refreshCard()).version).toBe("2");
+      expect(remote.card.version).toBe("2");
+      expect(changing.seen.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, `"1"`, `"1"`]);
+    }
+  });
+
+  it("is the extended one once that was asked for, until there is a new version [A-33]", async () => {
+    const changing = await host("max-age=0");
+    const remote = await connect(changing.url);
+    expect(remote.card.name).toBe("Raw");
+    expect((await remote.getExtendedCard()).name).toBe("Extended");
+    expect([remote.card.name, (await remote.refreshCard()).name]).toEqual(["Extended", "Extended"]);
+    changing.version = "2";
+    expect((await remote.refreshCard()).name).toBe("Raw");
+  });
+
+  it("is used only if its signature holds, whichever card it is [A-40, A-45]", async () => {
+    const key = { ...(await generateSigningKey("ES256")), kid: "k" };
+    const { d: _secret, ...publicKey } = key;
+    const verify = createCardVerifier({ keys: [publicKey] });
+    const signed = async (name: string): Promise<object> =>
+      signCard(
+        buildAgentCard(now.url, {
+          name,
+          capabilities: { extendedAgentCard: true, streaming: false },
+        }) as AgentCard,
+        {
+          privateKey: key,
+        },
+      );
+    const now = { url: "", card: {}, extended: {} };
+    const { url } = await startRecordingServer((response, request) =>
+      sendJson(response, request.url.includes("/.well-known/") ? now.card : { result: now.extended }),
+    );
+    now.url = url;
+    now.card = await signed("Public");
+    const remote = await connect(url, { verifyCard: verify });
+    now.extended = { ...(await signed("Extended")), description: "Forged" };
+    await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
+    expect(remote.card.name).toBe("Public");
+    now.extended = await signed("Extended");
+    expect((await remote.getExtendedCard()).name).toBe("Extended");
+    now.card = { ...now.card, version: "2" };
+    await expect(remote.refreshCard()).rejects.toThrow("signed by nobody who is trusted");
+    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("signed by nobody who is trusted");
+  });
+
+  it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {
+    const key = { ...(await generateSigningKey("ES256")), kid: "k" };
+    const { d: _secret, ...publicKey } = key;
+    const verify = createCardVerifier({ keys: [publicKey] });
+    const { url } = await startRecordingServer((response) => sendJson(response, now.card));
+    const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
+    const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
+    const now = { card: { ...signed, ...older } as object };
+    expect((await connect(url, { version: "0.3" })).agentInterface.url).toBe("https://evil.example/");
+    expect((await connect(url, { verifyCard: verify })).card.supportedInterfaces).toEqual(
+      signed.supportedInterfaces,
+    );
+    await expect(connect(url, { verifyCard: verify, version: "0.3" })).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+    });
+    // A signature of 1.0 says nothing of where a card of 0.3 leads.
+    const nowhere = await signCard(
+      { ...signed, supportedInterfaces: [], signatures: [] },
+      { privateKey: key },
+    );
+    const { supportedInterfaces: _none, ...bare } = nowhere;
+    now.card = { ...bare, ...older };
+    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
+  });
+
+  it("has no extended one where it says so [H-03]", async () => {
+    const { remote, seen } = await connectToResponder(respondWithResult({}));
+    await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+    expect(seen()).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, type SecurityRequirement, type SecurityScheme } from "../../protocol/index.ts";
+import type { ClientAuthOptions } from "./client-auth.ts";
+import { type AgentCardSecurity, planAuthentication } from "./auth-plan.ts";
+
+const API_KEY: SecurityScheme = { apiKeySecurityScheme: { location: "header", name: "X-Key" } };
+const BEARER: SecurityScheme = { httpAuthSecurityScheme: { scheme: "Bearer" } };
+const BASIC: SecurityScheme = { httpAuthSecurityScheme: { scheme: "basic" } };
+const DIGEST: SecurityScheme = { httpAuthSecurityScheme: { scheme: "Digest" } };
+const MTLS: SecurityScheme = { mtlsSecurityScheme: {} };
+const AUTHORIZATION_CODE: SecurityScheme = {
+  oauth2SecurityScheme: {
+    flows: { authorizationCode: { authorizationUrl: "https://l/a", tokenUrl: "https://l/t", scopes: {} } },
+  },
+};
+const CLIENT_CREDENTIALS: SecurityScheme = {
+  oauth2SecurityScheme: { flows: { clientCredentials: { tokenUrl: "https://l/t", scopes: {} } } },
+};
+const OIDC: SecurityScheme = { openIdConnectSecurityScheme: { openIdConnectUrl: "https://l" } };
+const SCHEMES = {
+  key: API_KEY,
+  bearer: BEARER,
+  basic: BASIC,
+  digest: DIGEST,
+  mtls: MTLS,
+  person: AUTHORIZATION_CODE,
+  machine: CLIENT_CREDENTIALS,
+  oidc: OIDC,
+};
+
+type SchemeName = keyof typeof SCHEMES;
+
+/** A card with one requirement for each list of names. */
+function createCard(...alternatives: readonly (readonly SchemeName[])[]): AgentCardSecurity {
+  const securityRequirements = alternatives.map((names): SecurityRequirement => {
+    return { schemes: Object.fromEntries(names.map((name) => [name, { list: [`${name}:use`] }])) };
+  });
+  return { name: "Guarded", securitySchemes: SCHEMES, securityRequirements };
+}
+
+function catchAuthError(card: AgentCardSecurity, auth: ClientAuthOptions): A2AError {
+  try {
+    planAuthentication(card, auth);
+  } catch (error) {
+    if (error instanceof A2AError) return error;
+  }
+  throw new Error("it was not refused");
+}
+
+describe("the way in", () => {
+  it("is the first requirement that can be satisfied, with all of its schemes [A-10]", () => {
+    const wanted = createCard(["digest"], ["key", "basic"], ["key"], ["bearer"]);
+    expect(planAuthentication(wanted, { apiKey: "k", bearer: "b" })).toEqual([
+      { kind: "header", name: "X-Key", value: "k" },
+    ]);
+    expect(planAuthentication(wanted, { apiKey: "k", basic: { username: "ü", password: "p:w" } })).toEqual([
+      { kind: "header", name: "X-Key", value: "k" },
+      { kind: "header", name: "authorization", value: `Basic ${Buffer.from("ü:p:w").toString("base64")}` },
+    ]);
+    expect(planAuthentication(wanted, { bearer: "b" })).toEqual([{ kind: "bearer", token: "b" }]);
+  });
+
+  it("takes credentials for a scheme's name before all others", () => {
+    const auth = { apiKey: "any", schemeCredentials: { key: { apiKey: "own" } } };
+    expect(planAuthentication(createCard(["key"]), auth)).toEqual([
+      { kind: "header", name: "X-Key", value: "own" },
+    ]);
+    expect(
+      planAuthentication(createCard(["key"]), { schemeCredentials: { key: { apiKey: "own" } } }),
+    ).toHaveLength(1);
+  });
+
+  it("takes a client's credentials, with the scopes of the card or its own, or a token that is there", () => {
+    const client = { id: "i", secret: "s" };
+    expect(planAuthentication(createCard(["machine"]), { oauthClient: client })).toEqual([
+      {
+        kind: "token",
+        oauthClient: client,
+        endpointSource: { tokenUrl: "https://l/t" },
+        scopes: ["machine:use"],
+      },
+    ]);
+    expect(
+      planAuthentication(createCard(["oidc"]), { oauthClient: { ...client, scopes: ["x"] } }),
+    ).toMatchObject([{ endpointSource: { metadataUrl: "https://l" }, scopes: ["x"] }]);
+    for (const name of ["person", "machine", "oidc"] as const) {
+      expect(planAuthentication(createCard([name]), { bearer: "b" })).toEqual([
+        { kind: "bearer", token: "b" },
+      ]);
+    }
+  });
+
+  it("is open where the card lets anybody in, but who has credentials uses them", () => {
+    expect(planAuthentication(createCard([], ["key"]), { apiKey: "k" })).toHaveLength(1);
+    expect(planAuthentication(createCard([], ["key"]), { bearer: "b" })).toEqual([]);
+  });
+
+  it("is any scheme of a card that has schemes and requires none of them", () => {
+    expect(
+      planAuthentication(
+        { ...createCard(), securitySchemes: { bearer: BEARER, key: API_KEY } },
+        { apiKey: "k" },
+      ),
+    ).toEqual([{ kind: "header", name: "X-Key", value: "k" }]);
+  });
+
+  it("is the usual one where the card says nothing", () => {
+    const silent = { name: "Silent" };
+    expect(planAuthentication(silent, { apiKey: "k", bearer: "b" })).toEqual([
+      { kind: "header", name: "x-api-key", value: "k" },
+      { kind: "bearer", token: "b" },
+    ]);
+    expect(planAuthentication(silent, { basic: { username: "u", password: "p" } })).toHaveLength(1);
+  });
+
+  it("is refused when nothing fits, with what to give", () => {
+    const { reason, message } = catchAuthError(
+      createCard(["digest"], ["mtls", "key"], ["person"], ["machine"]),
+      {
+        apiKey: "k",
+      },
+    );
+    expect(reason).toBe("UNAUTHENTICATED");
+    expect(message).toBe(
+      `"Guarded" asks for other credentials than were given; it takes ` +
+        `"digest" (HTTP digest; give { auth: a function } that knows it), or ` +
+        `"mtls" (a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }) and ` +
+        `"key" (an API key as header "X-Key"; give { auth: { apiKey } }), or ` +
+        `"person" (OAuth 2.0 of a person; give { auth: { bearer } } with that person's token), or ` +
+        `"machine" (OAuth 2.0; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours).`,
+    );
+  });
+
+  it("may be a scheme that the card does not explain, for nobody", () => {
+    const unexplained = { name: "Guarded", securityRequirements: [{ schemes: { toString: { list: [] } } }] };
+    expect(catchAuthError(unexplained, { apiKey: "k" }).message).toContain(
+      `"toString" (which the card does not explain`,
+    );
+  });
+
+  it("is not looked for with secrets that no header can hold, and no message tells them", () => {
+    const { reason, message, violations } = catchAuthError(createCard(["key"]), {
+      apiKey: "s3cret\n",
+      schemeCredentials: { key: { bearer: "s3cret " } },
+    });
+    expect(reason).toBe("INVALID_PARAMS");
+    expect(violations.map(({ field }) => field)).toEqual(["auth.apiKey", "auth.schemes.key.bearer"]);
+    expect(message).not.toContain("s3cret");
+  });
+});

@@ -1,0 +1,180 @@
+import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
+import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
+
+/** How one security scheme is satisfied. */
+export type AuthStep =
+  | { readonly kind: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
+  | { readonly kind: "bearer"; readonly token: string | (() => string | Promise<string>) }
+  | {
+      readonly kind: "token";
+      readonly oauthClient: OAuthClient;
+      readonly endpointSource: TokenEndpointSource;
+      readonly scopes: readonly string[];
+    }
+  | { readonly kind: "nothing" };
+
+/** Where the card says that tokens come from. */
+export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly metadataUrl: string };
+
+export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
+
+/** One requirement: all of its schemes by name, with their scopes. */
+export type AuthRequirement = ReadonlyMap<
+  string,
+  { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
+>;
+
+/** The alternatives of a card in its order. Schemes that no requirement names are alternatives, each by itself. */
+export function listAuthRequirements({
+  securitySchemes = {},
+  securityRequirements = [],
+}: AgentCardSecurity): AuthRequirement[] {
+  const schemeOf = (name: string): SecurityScheme | undefined =>
+    Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined;
+  if (securityRequirements.length === 0) {
+    return Object.keys(securitySchemes).map(
+      (name) => new Map([[name, { scheme: schemeOf(name), scopes: [] }]]),
+    );
+  }
+  return securityRequirements.map(
+    ({ schemes }) =>
+      new Map(
+        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: schemeOf(name), scopes: list }]),
+      ),
+  );
+}
+
+/**
+ * How the first requirement that the credentials satisfy is satisfied (A2A §7.3: one of the requirements, with all of
+ * its schemes). A card that asks for nothing gets them in the usual way. Throws UNAUTHENTICATED with what to give.
+ */
+export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOptions): readonly AuthStep[] {
+  assertValidCredentials(auth);
+  const requirements = listAuthRequirements(card);
+  if (requirements.length === 0) return createFallbackAuthSteps(auth);
+  for (const requirement of requirements) {
+    const means = [...requirement].map(([name, { scheme, scopes }]) => {
+      const own =
+        auth.schemeCredentials && Object.hasOwn(auth.schemeCredentials, name)
+          ? auth.schemeCredentials[name]
+          : undefined;
+      return scheme && (findAuthStep(scheme, scopes, own) ?? findAuthStep(scheme, scopes, auth));
+    });
+    // One without schemes lets anybody in; who has credentials means to use them.
+    if (means.length > 0 && means.every((one) => one !== undefined)) return means;
+  }
+  if (requirements.some(({ size }) => size === 0)) return [];
+  const message = `${JSON.stringify(card.name)} asks for other credentials than were given; it takes ${formatRequirements(requirements)}.`;
+  throw new A2AError("UNAUTHENTICATED", message);
+}
+
+function findAuthStep(
+  scheme: SecurityScheme,
+  scopes: readonly string[],
+  given: AgentCredentials | undefined,
+): AuthStep | undefined {
+  const { apiKey, bearer, basic, oauthClient: client, mutualTls } = given ?? {};
+  if ("apiKeySecurityScheme" in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    return apiKey === undefined || !isValidParameterName(location, name)
+      ? undefined
+      : { kind: location, name, value: apiKey };
+  }
+  if ("httpAuthSecurityScheme" in scheme) {
+    const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+    if (kind === "bearer" && bearer !== undefined) return { kind: "bearer", token: bearer };
+    return kind === "basic" && basic ? createBasicAuthStep(basic) : undefined;
+  }
+  if ("mtlsSecurityScheme" in scheme) return mutualTls ? { kind: "nothing" } : undefined;
+  const from = findTokenEndpointSource(scheme);
+  if (client && from)
+    return { kind: "token", oauthClient: client, endpointSource: from, scopes: client.scopes ?? scopes };
+  return bearer === undefined ? undefined : { kind: "bearer", token: bearer };
+}
+
+/** A header and a cookie have a name that HTTP knows as one (RFC 9110 §5.6.2). */
+function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
+  return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
+}
+
+function findTokenEndpointSource(scheme: SecurityScheme): TokenEndpointSource | undefined {
+  if ("openIdConnectSecurityScheme" in scheme) {
+    return { metadataUrl: scheme.openIdConnectSecurityScheme.openIdConnectUrl };
+  }
+  if (!("oauth2SecurityScheme" in scheme)) return undefined;
+  const { flows, oauth2MetadataUrl } = scheme.oauth2SecurityScheme;
+  if ("clientCredentials" in flows) return { tokenUrl: flows.clientCredentials.tokenUrl };
+  return oauth2MetadataUrl ? { metadataUrl: oauth2MetadataUrl } : undefined;
+}
+
+function createFallbackAuthSteps({ apiKey, bearer, basic }: ClientAuthOptions): AuthStep[] {
+  const means: AuthStep[] = [];
+  if (apiKey !== undefined) means.push({ kind: "header", name: "x-api-key", value: apiKey });
+  if (bearer !== undefined) means.push({ kind: "bearer", token: bearer });
+  else if (basic) means.push(createBasicAuthStep(basic));
+  return means;
+}
+
+function createBasicAuthStep({ username, password }: { username: string; password: string }): AuthStep {
+  return { kind: "header", name: "authorization", value: `Basic ${encodeBase64(`${username}:${password}`)}` };
+}
+
+export function encodeBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+/** What no header can hold would fail later, with the secret in the message. */
+function assertValidCredentials(auth: ClientAuthOptions): void {
+  const own = Object.entries(auth.schemeCredentials ?? {}).map(
+    ([name, one]) => [`auth.schemes.${name}`, one] as const,
+  );
+  const all = [["auth", auth] as const, ...own];
+  const violations = all.flatMap(([where, { apiKey, bearer }]) =>
+    Object.entries({ apiKey, bearer }).flatMap(([name, value]) =>
+      typeof value === "string" && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
+        ? [
+            {
+              field: `${where}.${name}`,
+              description: "must be visible ASCII; a line break at its end is a common slip",
+            },
+          ]
+        : [],
+    ),
+  );
+  if (violations.length > 0) throw A2AError.invalidParams(violations);
+}
+
+/** The requirements of a card in words, with what to give for each. */
+export function formatRequirements(requirements: readonly AuthRequirement[]): string {
+  return requirements
+    .map((requirement) =>
+      [...requirement]
+        .map(([name, { scheme }]) => `${JSON.stringify(name)} (${formatScheme(scheme)})`)
+        .join(" and "),
+    )
+    .join(", or ");
+}
+
+function formatScheme(scheme: SecurityScheme | undefined): string {
+  if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
+  if ("apiKeySecurityScheme" in scheme) {
+    const { location, name } = scheme.apiKeySecurityScheme;
+    const place = `an API key as ${location} ${JSON.stringify(name)}`;
+    return isValidParameterName(location, name)
+      ? `${place}; give { auth: { apiKey } }`
+      : `${place}, which can not be; its card is wrong`;
+  }
+  if ("httpAuthSecurityScheme" in scheme) {
+    const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
+    if (kind === "bearer") return "a bearer token; give { auth: { bearer } }";
+    if (kind === "basic") return "a name and password; give { auth: { basic } }";
+    return `HTTP ${kind}; give { auth: a function } that knows it`;
+  }
+  if ("mtlsSecurityScheme" in scheme) {
+    return "a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }";
+  }
+  const kind = "oauth2SecurityScheme" in scheme ? "OAuth 2.0" : "OpenID Connect";
+  return findTokenEndpointSource(scheme)
+    ? `${kind}; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours`
+    : `${kind} of a person; give { auth: { bearer } } with that person's token`;
+}

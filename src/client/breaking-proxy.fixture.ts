@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { connect as dial, createServer as createProxy, type AddressInfo, type Socket } from "node:net";
+
+/** A connection to a server that breaks, every time, once that many bytes of answers have come through. */
+export async function createBreakingProxy(
+  target: string,
+): Promise<{ url: string; breakAfter(bytes: number[]): void; close(): void }> {
+  const { hostname, port } = new URL(target);
+  let left: number[] = [];
+  const open = new Set<Socket>();
+  const proxy = createProxy((client) => {
+    const server = dial(Number(port), hostname);
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      open.add(one);
+      one.on("error", () => other.destroy()).on("close", () => other.destroy());
+    }
+    client.pipe(server);
+    server.on("data", (bytes) => {
+      const [budget = Infinity, ...later] = left;
+      client.write(bytes.subarray(0, budget));
+      if (bytes.length < budget) left = left.length > 0 ? [budget - bytes.length, ...later] : [];
+      else {
+        left = later;
+        client.end(() => client.resetAndDestroy());
+      }
+    });
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    breakAfter: (bytes) => (left = bytes),
+    close: () => {
+      proxy.close();
+      for (const socket of open) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "vitest";
+import { connect, type ConnectOptions } from "../index.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  type RecordedRequest,
+  sendJson,
+} from "../recording-server.contract.ts";
+
+const WELL_KNOWN = "/.well-known/agent-card.json";
+
+/** A host that serves cards at the given paths and 404 anywhere else. */
+async function serveCards(
+  cards: Record<string, (url: string) => object>,
+): Promise<{ url: string; seen: RecordedRequest[] }> {
+  let url = "";
+  const server = await startRecordingServer((response, request) => {
+    const card = cards[request.url];
+    if (card) sendJson(response, card(url));
+    else sendJson(response, { error: "not here" }, 404);
+  });
+  ({ url } = server);
+  return server;
+}
+
+describe("an agent is found", () => {
+  it("by its host, with or without a scheme [A-01]", async () => {
+    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    for (const given of [url, `${url}/`, url.replace("http://", "")]) {
+      expect(await connect(given)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
+    }
+  });
+
+  it("by the URL of its card", async () => {
+    const { url, seen } = await serveCards({ "/cards/raw.json": buildAgentCard });
+    expect((await connect(`${url}/cards/raw.json`)).card.name).toBe("Raw");
+    expect(seen).toHaveLength(1);
+  });
+
+  it("by its own URL, at which its card lies", async () => {
+    const { url } = await serveCards({
+      [`/a2a/second${WELL_KNOWN}`]: buildAgentCard,
+      [WELL_KNOWN]: buildAgentCard,
+    });
+    expect((await connect(`${url}/a2a/second`)).cardUrl).toBe(`${url}/a2a/second${WELL_KNOWN}`);
+  });
+
+  it("by its own URL, which the card of its host names", async () => {
+    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    expect((await connect(`${url}/rpc/`)).cardUrl).toBe(url + WELL_KNOWN);
+  });
+
+  it("where cards were before 0.3", async () => {
+    const { url } = await serveCards({ "/.well-known/agent.json": buildAgentCard });
+    expect((await connect(url)).card.name).toBe("Raw");
+  });
+
+  it("but never another agent than the one that was meant", async () => {
+    const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    await expect(connect(`${url}/a2a/misspelt`)).rejects.toMatchObject({
+      reason: "NOT_FOUND",
+      message: expect.stringContaining(`the card of "Raw", which does not name /a2a/misspelt`) as string,
+    });
+  });
+});
+
+describe("an agent that is not found", () => {
+  it("is reported with every place that was tried", async () => {
+    const { url } = await serveCards({});
+    await expect(connect(`${url}/a`)).rejects.toMatchObject({
+      reason: "NOT_FOUND",
+      message: [
+        `Found no agent card for ${url}/a; give the URL of an agent, of its host or of its card. Tried:`,
+        `  ${url}/a${WELL_KNOWN}: HTTP 404`,
+        `  ${url}/a: HTTP 404`,
+        `  ${url}${WELL_KNOWN}: HTTP 404`,
+        `  ${url}/a/.well-known/agent.json: HTTP 404`,
+        `  ${url}/.well-known/agent.json: HTTP 404`,
+      ].join("\n"),
+    });
+  });
+
+  it("is unavailable when nobody listens, and is asked only once", async () => {
+    await expect(connect("http://127.0.0.1:1")).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      message: expect.stringMatching(/Tried:\n {2}http:.*No answer[^\n]*$/) as string,
+    });
+  });
+
+  it("may be one that wants to know who asks [M-01]", async () => {
+    const { url } = await startRecordingServer((response) => sendJson(response, {}, 401));
+    await expect(connect(url)).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
+  });
+
+  it("may be something else altogether", async () => {
+    const { url } = await startRecordingServer((response) => response.end("<html>Welcome</html>"));
+    await expect(connect(url)).rejects.toMatchObject({
+      reason: "INVALID_AGENT_RESPONSE",
+      message: expect.stringContaining("not an agent card") as string,
+    });
+  });
+
+  it("has a URL that is none", async () => {
+    await expect(connect("ftp://example.com")).rejects.toThrow("url: ");
+    await expect(connect("")).rejects.toThrow("url: ");
+  });
+
+  it("has moved: credentials do not follow a redirect [M-10]", async () => {
+    const thief = await serveCards({ [WELL_KNOWN]: buildAgentCard });
+    const { url } = await startRecordingServer((response) =>
+      response.writeHead(302, { location: thief.url }).end(),
+    );
+    await expect(connect(url, { headers: { authorization: "Bearer secret" } })).rejects.toThrow(
+      `redirects to ${thief.url}`,
+    );
+    expect(thief.seen).toEqual([]);
+  });
+});
+
+describe("the way to speak with an agent", () => {
+  type BindingVersion = readonly [protocolBinding: string, protocolVersion: string];
+
+  /** The way that is chosen with a card that offers these, or the error. */
+  async function chosen(ways: readonly BindingVersion[], options: ConnectOptions = {}): Promise<string> {
+    const supportedInterfaces = ways.map(([protocolBinding, protocolVersion]) => {
+      return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
+    });
+    const { url } = await serveCards({ [WELL_KNOWN]: () => buildAgentCard("", { supportedInterfaces }) });
+    const { agentInterface: via } = await connect(url, options);
+    return `${via.protocolBinding} ${via.protocolVersion}`;
+  }
+
+  it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {
+    const ways: BindingVersion[] = [
+      ["urn:x:pigeons", "1.0"],
+      ["JSONRPC", "2.0"],
+      ["JSONRPC", "0.3"],
+      ["HTTP+JSON", "1.0.1"],
+      ["GRPC", "1.0"],
+      ["JSONRPC", "1.0"],
+    ];
+    expect(await chosen(ways)).toBe("HTTP+JSON 1.0.1");
+    expect(await chosen(ways.slice(4))).toBe("GRPC 1.0");
+    // What `fetch` is for, gRPC would go past.
+    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given) })).toBe("JSONRPC 1.0");
+    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given), grpc: {} })).toBe("GRPC 1.0");
+    expect(await chosen(ways, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
+    expect(await chosen(ways, { binding: "GRPC" })).toBe("GRPC 1.0");
+    expect(await chosen([["JSONRPC", "0.3.0"]])).toBe("JSONRPC 0.3.0");
+  });
+
+  it("may be pinned to a version [B-09]", async () => {
+    const ways: BindingVersion[] = [
+      ["JSONRPC", "1.0"],
+      ["HTTP+JSON", "0.3"],
+    ];
+    expect(await chosen(ways, { version: "0.3" })).toBe("HTTP+JSON 0.3");
+    await expect(chosen(ways, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+      message: `"Raw" does not offer JSONRPC at A2A 0.3; its card offers JSONRPC 1.0, HTTP+JSON 0.3.`,
+    });
+    await expect(chosen([["JSONRPC", "0.3"]], { version: "1.0" })).rejects.toThrow(
+      "its card offers JSONRPC 0.3.",
+    );
+    await expect(chosen([["JSONRPC", "0.2"]])).rejects.toThrow(
+      "at A2A 1.0 or 0.3; its card offers JSONRPC 0.2.",
+    );
+    await expect(chosen([])).rejects.toThrow("its card offers nothing.");
+  });
+
+  it("is never silently of an older version than the agent has [B-09]", async () => {
+    const ways: BindingVersion[] = [
+      ["JSONRPC", "1.0"],
+      ["HTTP+JSON", "0.3"],
+    ];
+    await expect(chosen(ways, { binding: "HTTP+JSON" })).rejects.toMatchObject({
+      reason: "VERSION_NOT_SUPPORTED",
+      message: expect.stringContaining("{ allowOlder: true }") as string,
+    });
+    expect(await chosen(ways, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe("HTTP+JSON 0.3");
+  });
+
+  it("is found in a card of 0.3, and in one that is both", async () => {
+    const old = {
+      protocolVersion: "0.3.0",
+      url: "/old/rpc",
+      additionalInterfaces: [
+        { url: "/old/rpc", transport: "JSONRPC" },
+        { url: "/old/rest", transport: "HTTP+JSON" },
+      ],
+    };
+    const { url } = await serveCards({
+      "/old.json": () => ({ ...buildAgentCard(""), supportedInterfaces: undefined, ...old }),
+      "/both.json": (at) => ({ ...buildAgentCard(at), ...old }),
+    });
+    const only = await connect(`${url}/old.json`);
+    expect(only.card.supportedInterfaces).toEqual([
+      {
+        url: `${url}/old/rpc`,
+        protocolBinding: "JSONRPC",
+        protocolVersion: expect.stringMatching(/^0\.3/) as string,
+      },
+      {
+        url: `${url}/old/rest`,
+        protocolBinding: "HTTP+JSON",
+        protocolVersion: expect.stringMatching(/^0\.3/) as string,
+      },
+    ]);
+    expect((await connect(`${url}/both.json`)).agentInterface).toMatchObject({
+      url: `${url}/rpc`,
+      protocolVersion: "1.0",
+    });
+    expect((await connect(`${url}/both.json`, { version: "0.3" })).agentInterface.url).toBe(`${url}/old/rpc`);
+  });
+});

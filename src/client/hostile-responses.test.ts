@@ -1,0 +1,131 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { A2AError } from "../protocol/index.ts";
+import { connect } from "./index.ts";
+import {
+  type Responder,
+  buildAgentCard,
+  startRecordingServer,
+  respondWithResult,
+  sendJson,
+  connectToResponder,
+} from "./recording-server.contract.ts";
+import { collectEvents } from "./a2a-client.contract.ts";
+
+// Whoever serves an agent may send anything. Whatever it is: an A2AError, in bounded time and memory.
+
+const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
+const DEEPLY_NESTED_JSON = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+const BINDINGS = ["JSONRPC", "HTTP+JSON"] as const;
+
+const respondRaw =
+  (type: string, body: string | Buffer, headers: Record<string, string> = {}): Responder =>
+  (response) =>
+    response.writeHead(200, { "content-type": type, ...headers }).end(body);
+
+describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
+  it.each<[string, Responder]>([
+    ["is of another type", respondRaw("text/html", "<html>")],
+    ["is an image", respondRaw("image/png", Buffer.from([0x89, 0x50, 0xff, 0x00]))],
+    ["is empty", respondRaw("application/json", "")],
+    ["is cut JSON", respondRaw("application/json", `{"jsonrpc":"2.0","result":{"id":`)],
+    ["is a list", respondRaw("application/json", "[]")],
+    ["is null", respondRaw("application/json", "null")],
+    ["is nested without end", respondRaw("application/json", DEEPLY_NESTED_JSON)],
+    [
+      "is nested where anything may be",
+      respondRaw("application/json", `{"result":{"metadata":{"x":${DEEPLY_NESTED_JSON}}}}`),
+    ],
+    ["is another thing than a task", respondRaw("application/json", `{"jsonrpc":"2.0","result":7,"id":7}`)],
+    ["has an error that is none", respondRaw("application/json", `{"jsonrpc":"2.0","error":7}`)],
+    ["has a task without a state", respondRaw("application/json", `{"result":{"id":"t"},"id":"t"}`)],
+    [
+      "is cut before its length",
+      (response) => {
+        response.writeHead(200, { "content-length": "10" });
+        response.write("{}", () => response.socket?.destroy());
+      },
+    ],
+  ])("%s: an A2AError", async (_, answer) => {
+    const { remote } = await connectToResponder(answer, { binding, retry: { maxRetries: 0 } });
+    const failure: unknown = await remote.tasks.get("t").catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(A2AError);
+  });
+
+  it("is a stream without end where an answer belongs: it is not waited for", async () => {
+    const { remote } = await connectToResponder(
+      (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
+      { binding },
+    );
+    await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
+  });
+
+  it("is small on the wire and huge in memory: the bound is for what it becomes [E14]", async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
+    const { remote } = await connectToResponder(
+      respondRaw("application/json", bomb, { "content-encoding": "gzip" }),
+      {
+        binding,
+        maxResponseBytes: 1_000_000,
+      },
+    );
+    await expect(remote.tasks.get("t")).rejects.toThrow("larger than 1000000 bytes");
+  });
+
+  it("is a line without end in a stream [E14]", async () => {
+    const { remote } = await connectToResponder(
+      (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const more = (): void => void (response.writable && response.write("x".repeat(60_000), more));
+        response.write("data: ", more);
+      },
+      { binding, maxEventBytes: 1_000_000 },
+    );
+    await expect(collectEvents(remote.stream("x"))).rejects.toThrow("more than 1000000 bytes");
+  });
+});
+
+describe("a hostile card", () => {
+  it.each<[string, unknown]>([
+    ["is nested without end", `{"name":"x","supportedInterfaces":[],"skills":${DEEPLY_NESTED_JSON}}`],
+    ["has interfaces that are none", { name: "x", supportedInterfaces: [7, null, {}] }],
+    ["has nothing", { name: "x", supportedInterfaces: [] }],
+    ["has a URL that is none", buildAgentCard("not a url")],
+    ["has a URL of another kind", buildAgentCard("file:///etc")],
+  ])("%s: an A2AError before anything is sent", async (_, card) => {
+    const { url, seen } = await startRecordingServer((response) =>
+      typeof card === "string" ? response.end(card) : sendJson(response, card),
+    );
+    const work = async (): Promise<unknown> => (await connect(`${url}/card.json`)).send("hi");
+    const failure: unknown = await work().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(A2AError);
+    expect(seen).toHaveLength(1);
+  });
+
+  it("names schemes that are names of something else", async () => {
+    const about = JSON.parse(
+      `{"securitySchemes":{"__proto__":{"httpAuthSecurityScheme":{"scheme":"bearer"}}},
+        "securityRequirements":[{"schemes":{"__proto__":{"list":[]}}},{"schemes":{"constructor":{"list":[]}}}]}`,
+    ) as object;
+    const { remote, seen } = await connectToResponder(
+      respondWithResult(task),
+      { auth: () => ({ "x-a": "1" }) },
+      about,
+    );
+    await remote.tasks.get("t");
+    expect(seen()[0]?.headers["x-a"]).toBe("1");
+  });
+
+  it("wants an API key where it would end the header, or be another one", async () => {
+    for (const name of ["x\r\ny", "", "a b"]) {
+      const about = { securitySchemes: { key: { apiKeySecurityScheme: { location: "header", name } } } };
+      const failure: unknown = await connectToResponder(
+        respondWithResult(task),
+        { auth: { apiKey: "s3cret" } },
+        about,
+      ).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(A2AError);
+      expect(String(failure)).not.toContain("s3cret");
+    }
+  });
+});

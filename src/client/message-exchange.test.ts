@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, type StreamResponse, type Task, type TaskState } from "../protocol/index.ts";
+import { exchangeMessage, type ExchangeOptions, type ExchangeClient } from "./message-exchange.ts";
+
+type TaskResult = { task: Task };
+
+const createTaskResult = (state: TaskState): TaskResult => ({
+  task: { id: "T", contextId: "C", status: { state } },
+});
+const WORKING = createTaskResult("TASK_STATE_WORKING");
+const INPUT_REQUIRED = createTaskResult("TASK_STATE_INPUT_REQUIRED");
+const COMPLETED = createTaskResult("TASK_STATE_COMPLETED");
+
+interface ClientScript {
+  stream?: (signal: AbortSignal) => AsyncIterable<StreamResponse>;
+  send?: () => TaskResult;
+  get?: () => TaskResult;
+}
+
+/** A peer that follows a script, and remembers what was cancelled. */
+class ScriptedClient implements ExchangeClient {
+  readonly cancelledTaskIds: string[] = [];
+  readonly card: ExchangeClient["card"];
+  readonly tasks: ExchangeClient["tasks"];
+  readonly #script: ClientScript;
+
+  constructor(script: ClientScript) {
+    this.#script = script;
+    this.card = { capabilities: { streaming: script.stream !== undefined } };
+    this.tasks = {
+      get: async () => (script.get?.() ?? COMPLETED).task,
+      cancel: async (id) => {
+        this.cancelledTaskIds.push(id);
+        throw new A2AError("TASK_NOT_CANCELABLE", "too late");
+      },
+    };
+  }
+
+  stream: ExchangeClient["stream"] = (_, options) => {
+    const { signal } = options ?? {};
+    if (!signal || !this.#script.stream) throw new Error("not to be asked like this");
+    return this.#script.stream(signal);
+  };
+  send: ExchangeClient["send"] = async () => this.#script.send?.() ?? COMPLETED;
+}
+
+const createScriptedClient = (script: ClientScript): ScriptedClient => new ScriptedClient(script);
+
+async function collectExchange(
+  from: ExchangeClient,
+  options: Partial<ExchangeOptions> = {},
+): Promise<StreamResponse[]> {
+  const said: StreamResponse[] = [];
+  const { signal } = new AbortController();
+  for await (const one of exchangeMessage(from, "hi", { signal, ...options })) said.push(one);
+  return said;
+}
+
+describe("an exchange with a peer", () => {
+  it("ends when the task is over or waits, though the stream stays open", async () => {
+    const open = createScriptedClient({
+      async *stream() {
+        yield WORKING;
+        yield createTaskResult("TASK_STATE_AUTH_REQUIRED");
+        await new Promise(() => {});
+      },
+    });
+    expect(await collectExchange(open)).toHaveLength(2);
+    expect(open.cancelledTaskIds).toEqual([]);
+  });
+
+  it("leaves out the task as it was, unless that is the answer", async () => {
+    const goesOn = createScriptedClient({
+      async *stream() {
+        yield INPUT_REQUIRED;
+        yield COMPLETED;
+      },
+    });
+    expect(await collectExchange(goesOn, { taskId: "T" })).toEqual([COMPLETED]);
+    const refuses = createScriptedClient({
+      async *stream() {
+        yield INPUT_REQUIRED;
+      },
+    });
+    expect(await collectExchange(refuses, { taskId: "T" })).toEqual([INPUT_REQUIRED]);
+    expect(refuses.cancelledTaskIds).toEqual([]);
+  });
+
+  it("looks at the task of a peer that does not stream until it is over", async () => {
+    let looks = 0;
+    const slow = createScriptedClient({
+      send: () => WORKING,
+      get: () => (++looks < 2 ? WORKING : COMPLETED),
+    });
+    expect(await collectExchange(slow)).toEqual([WORKING, COMPLETED]);
+    expect(slow.cancelledTaskIds).toEqual([]);
+  });
+
+  it("that is left cancels its task", async () => {
+    const busy = createScriptedClient({
+      async *stream() {
+        yield WORKING;
+        yield WORKING;
+      },
+    });
+    const { signal } = new AbortController();
+    for await (const _ of exchangeMessage(busy, "hi", { signal })) break;
+    expect(busy.cancelledTaskIds).toEqual(["T"]);
+  });
+
+  it("that is aborted before its task is known waits for it, and cancels it [J20]", async () => {
+    const abort = new AbortController();
+    const late = createScriptedClient({
+      async *stream(signal) {
+        abort.abort(new Error("enough"));
+        expect(signal.aborted).toBe(false);
+        yield WORKING;
+      },
+    });
+    await expect(collectExchange(late, { signal: abort.signal })).rejects.toThrow("enough");
+    expect(late.cancelledTaskIds).toEqual(["T"]);
+  });
+
+  it("that is aborted while a peer without streams is at work cancels its task [J20]", async () => {
+    const abort = new AbortController();
+    const slow = createScriptedClient({
+      send: () => WORKING,
+      get: () => {
+        abort.abort(new Error("enough"));
+        return WORKING;
+      },
+    });
+    await expect(collectExchange(slow, { signal: abort.signal })).rejects.toThrow("enough");
+    expect(slow.cancelledTaskIds).toEqual(["T"]);
+  });
+
+  it("that fails cancels what the peer has begun, and not what it was never told to go on with", async () => {
+    const broken = createScriptedClient({
+      async *stream() {
+        yield WORKING;
+        throw new A2AError("UNAVAILABLE", "gone");
+      },
+    });
+    await expect(collectExchange(broken)).rejects.toThrow("gone");
+    expect(broken.cancelledTaskIds).toEqual(["T"]);
+
+    const away = createScriptedClient({
+      // oxlint-disable-next-line require-yield
+      async *stream() {
+        throw new A2AError("UNAVAILABLE", "nobody");
+      },
+    });
+    await expect(collectExchange(away, { taskId: "T" })).rejects.toThrow("nobody");
+    expect(away.cancelledTaskIds).toEqual([]);
+  });
+
+  it("does not begin once it is aborted", async () => {
+    const untouched = createScriptedClient({
+      // oxlint-disable-next-line require-yield
+      async *stream() {
+        throw new Error("asked all the same");
+      },
+    });
+    const signal = AbortSignal.abort(new Error("before"));
+    await expect(collectExchange(untouched, { signal })).rejects.toThrow("before");
+  });
+});

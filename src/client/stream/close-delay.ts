@@ -1,0 +1,36 @@
+import { delay, type RetryOptions } from "./retry.ts";
+import type { Transport } from "../transport/transport.ts";
+
+const CLOSE_DELAY_MS = 1_000;
+
+/**
+ * Stays a moment behind an event that is the last, for the server to end the stream itself: one of Python's falls over a
+ * client that leaves first. One that does not end it is left, and what it still says is no part of the stream.
+ */
+export function withCloseDelay(transport: Transport, { sleep = delay }: RetryOptions): Transport {
+  return {
+    version: transport.version,
+    call: (operation, params, call) => transport.call(operation, params, call),
+    async *stream(operation, params, call) {
+      const leave = new AbortController();
+      const signal = call.signal ? AbortSignal.any([call.signal, leave.signal]) : leave.signal;
+      let isOver = false;
+      try {
+        for await (const received of transport.stream(operation, params, { ...call, signal })) {
+          if (isOver) continue;
+          yield received;
+          if (received.isLast !== true) continue;
+          isOver = true;
+          void sleep(CLOSE_DELAY_MS, leave.signal).then(
+            () => leave.abort(),
+            () => {},
+          );
+        }
+      } catch (error) {
+        if (!isOver) throw error;
+      } finally {
+        leave.abort();
+      }
+    },
+  };
+}

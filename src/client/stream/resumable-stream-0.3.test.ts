@@ -1,0 +1,260 @@
+import { describe, expect, it } from "vitest";
+import { collect, connect, type RetryOptions, type A2AClient } from "../index.ts";
+import {
+  type Responder,
+  buildAgentCard,
+  startRecordingServer,
+  type RecordedRequest,
+  sendEvents,
+  sendJson,
+} from "../recording-server.contract.ts";
+import { collectEvents, requireTask } from "../a2a-client.contract.ts";
+
+// What servers of 0.3 send, as its JSON-RPC types; 0.3 knows no event ids, and leaves much of resubscribing open.
+
+const TASK_IDS = { taskId: "t", contextId: "c" };
+const createArtifactUpdate = (text: string): object => ({
+  kind: "artifact-update",
+  ...TASK_IDS,
+  artifact: { artifactId: "a", parts: [{ kind: "text", text }] },
+  append: true,
+});
+const createStatusUpdate = (state: string, final = false): object => ({
+  kind: "status-update",
+  ...TASK_IDS,
+  status: { state },
+  final,
+});
+const createTask = (state: string, text?: string): object => ({
+  kind: "task",
+  id: "t",
+  contextId: "c",
+  status: { state },
+  ...(text === undefined ? {} : { artifacts: [{ artifactId: "a", parts: [{ kind: "text", text }] }] }),
+});
+
+const respondWithStream =
+  (events: readonly object[], ending: "end" | "cut" | "open", firstId = 0): Responder =>
+  (response, { body }) =>
+    sendEvents(
+      response,
+      events.map((result, index) => [firstId && firstId + index, { jsonrpc: "2.0", id: body.id, result }]),
+      ending,
+    );
+const respondWithResult =
+  (result: unknown): Responder =>
+  (response, { body }) =>
+    sendJson(response, { jsonrpc: "2.0", id: body.id, result });
+const respondWithError =
+  (code: number): Responder =>
+  (response, { body }) =>
+    sendJson(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
+
+/** A server of 0.3 that answers each method with its answers in turn. */
+async function connectToScriptedServer(
+  answers: Record<string, readonly Responder[]>,
+  reconnect: RetryOptions = {},
+): Promise<{ remote: A2AClient; asked: () => (string | undefined)[]; seen: RecordedRequest[] }> {
+  const left = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
+  let url = "";
+  const server = await startRecordingServer((response, request) => {
+    if (request.url.includes("/.well-known/")) {
+      const old = { supportedInterfaces: undefined, url: `${url}/rpc`, protocolVersion: "0.3.0" };
+      return sendJson(response, buildAgentCard(url, old));
+    }
+    const next = left.get(request.body.method ?? "")?.shift();
+    if (!next) throw new Error(`nobody expected ${request.body.method}`);
+    next(response, request);
+  });
+  ({ url } = server);
+  const remote = await connect(url, {
+    extensions: ["urn:x:polite"],
+    reconnect: { sleep: () => Promise.resolve(), ...reconnect },
+  });
+  const seen = (): RecordedRequest[] => server.seen.slice(1);
+  return { remote, asked: () => seen().map(({ body }) => body.method), seen: server.seen };
+}
+
+const collectText = async (events: Awaited<ReturnType<typeof collectEvents>>): Promise<string> => {
+  async function* replay(): AsyncGenerator<(typeof events)[number]> {
+    yield* events;
+  }
+  const { artifacts = [] } = requireTask(await collect(replay()));
+  return artifacts.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join("");
+};
+
+describe("with an agent of 0.3", () => {
+  it("every request names the version and the extensions as 0.3 does [B-01, J-01]", async () => {
+    const { remote, seen } = await connectToScriptedServer({
+      "tasks/get": [respondWithResult(createTask("completed"))],
+    });
+    await remote.tasks.get("t");
+    expect(seen[1]?.headers).toMatchObject({ "a2a-version": "0.3", "x-a2a-extensions": "urn:x:polite" });
+    expect(seen[1]?.headers).not.toHaveProperty("a2a-extensions");
+  });
+
+  it("a stream is over with what the agent calls final, though the connection stays open", async () => {
+    const { remote, asked } = await connectToScriptedServer({
+      "message/stream": [
+        respondWithStream([createTask("submitted"), createStatusUpdate("working", true)], "open"),
+      ],
+    });
+    expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+    expect(asked()).toEqual(["message/stream"]);
+  });
+
+  it("a stream is left after its server, and what comes behind its end is no part of it", async () => {
+    const ended = Promise.withResolvers<boolean>();
+    const slow: Responder = (response, request) => {
+      respondWithStream(
+        [createTask("submitted"), createStatusUpdate("completed", true), createArtifactUpdate("more")],
+        "open",
+      )(response, request);
+      response.on("close", () => ended.resolve(response.writableFinished));
+      setTimeout(() => response.end(), 50);
+    };
+    // The time of the client that waits is real here.
+    const { remote } = await connectToScriptedServer(
+      { "message/stream": [slow] },
+      { sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
+    );
+    expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+    expect(await ended.promise).toBe(true);
+  });
+
+  it("a stream that is cut goes on with the whole task, where the server begins with it [E3]", async () => {
+    const { remote, asked } = await connectToScriptedServer({
+      "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
+      "tasks/resubscribe": [
+        respondWithStream(
+          [
+            createTask("working", "one two "),
+            createArtifactUpdate("three"),
+            createStatusUpdate("completed", true),
+          ],
+          "end",
+        ),
+      ],
+      "tasks/get": [respondWithResult(createTask("working", "one "))],
+    });
+    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two three");
+    expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe"]);
+  });
+
+  it("a stream that is cut goes on with the whole task, where the server begins in the middle [E3]", async () => {
+    const { remote, asked } = await connectToScriptedServer({
+      "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
+      "tasks/resubscribe": [
+        respondWithStream([createArtifactUpdate("three"), createStatusUpdate("completed", true)], "open"),
+      ],
+      // "two" came between the two; the task at the end has it.
+      "tasks/get": [
+        respondWithResult(createTask("working", "one ")),
+        respondWithResult(createTask("completed", "one two three")),
+      ],
+    });
+    const events = await collectEvents(remote.stream("go"));
+    expect(events.map((event) => Object.keys(event)[0])).toEqual([
+      "task",
+      "artifactUpdate",
+      "task",
+      "artifactUpdate",
+      "task",
+    ]);
+    expect(await collectText(events)).toBe("one two three");
+    expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe", "tasks/get"]);
+  });
+
+  it("a stream of a server that counts its events goes on where it was [E4]", async () => {
+    const { remote, asked, seen } = await connectToScriptedServer({
+      "message/stream": [
+        respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut", 1),
+      ],
+      "tasks/resubscribe": [
+        respondWithStream([createArtifactUpdate("two"), createStatusUpdate("completed", true)], "end", 3),
+      ],
+    });
+    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two");
+    expect(asked()).toEqual(["message/stream", "tasks/resubscribe"]);
+    expect(seen.at(-1)?.headers["last-event-id"]).toBe("2");
+  });
+
+  it.each([-32602, -32002, -32603])(
+    "a task that ended meanwhile is its last event, however the server says so (%i) [F-51]",
+    async (code) => {
+      const { remote } = await connectToScriptedServer({
+        "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
+        "tasks/resubscribe": [respondWithError(code)],
+        "tasks/get": [
+          respondWithResult(createTask("working")),
+          respondWithResult(createTask("completed", "one two")),
+        ],
+      });
+      expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two");
+    },
+  );
+
+  it("a subscription shows the task at once, where the server is silent until something happens [F-50]", async () => {
+    const { remote } = await connectToScriptedServer({
+      "tasks/get": [respondWithResult(createTask("working"))],
+      "tasks/resubscribe": [respondWithStream([], "open")],
+    });
+    const subscription = remote.tasks.subscribe("t")[Symbol.asyncIterator]();
+    expect(await subscription.next()).toMatchObject({
+      value: { task: { status: { state: "TASK_STATE_WORKING" } } },
+    });
+    await subscription.return?.();
+  });
+
+  it("a server that forgets its ids is asked for the task [E3]", async () => {
+    const { remote, asked } = await connectToScriptedServer({
+      "message/stream": [
+        respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut", 1),
+      ],
+      "tasks/resubscribe": [
+        respondWithStream([createArtifactUpdate("three"), createStatusUpdate("completed", true)], "end", 1),
+      ],
+      "tasks/get": [
+        respondWithResult(createTask("working", "one two ")),
+        respondWithResult(createTask("completed", "one two three")),
+      ],
+    });
+    expect(await collectText(await collectEvents(remote.stream("go")))).toBe("one two three");
+    expect(asked()).toEqual(["message/stream", "tasks/resubscribe", "tasks/get", "tasks/get"]);
+  });
+
+  it("a subscription that gives nothing is not asked for ever", async () => {
+    const { remote, asked } = await connectToScriptedServer(
+      {
+        "tasks/resubscribe": [respondWithStream([], "end"), respondWithStream([], "end")],
+        "tasks/get": Array.from({ length: 4 }, () => respondWithResult(createTask("working"))),
+      },
+      { maxRetries: 1 },
+    );
+    await expect(collectEvents(remote.tasks.subscribe("t"))).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    const round = ["tasks/get", "tasks/resubscribe", "tasks/get"];
+    expect(asked()).toEqual([...round, ...round]);
+  });
+
+  it("a follow-up need not begin with the task", async () => {
+    const { remote } = await connectToScriptedServer({
+      "message/stream": [
+        respondWithStream(
+          [
+            createStatusUpdate("working"),
+            createArtifactUpdate("done"),
+            createStatusUpdate("completed", true),
+          ],
+          "end",
+        ),
+      ],
+    });
+    const done = requireTask(await collect(remote.stream("blue", { taskId: "t" })));
+    expect(done).toMatchObject({
+      id: "t",
+      contextId: "c",
+      status: { state: "TASK_STATE_COMPLETED" },
+      artifacts: [{ parts: [{ text: "done" }] }],
+    });
+  });
+});

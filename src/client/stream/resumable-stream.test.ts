@@ -1,0 +1,382 @@
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { A2AError, type StreamResponse, type TaskState } from "../../protocol/index.ts";
+import { collect, connect, type RetryOptions, type A2AClient } from "../index.ts";
+import {
+  type Responder,
+  buildAgentCard,
+  startRecordingServer,
+  type RecordedRequest,
+  sendEvents,
+  sendJson,
+} from "../recording-server.contract.ts";
+import { collectEvents } from "../a2a-client.contract.ts";
+
+const TASK_IDS = { taskId: "t", contextId: "c" };
+const createTask = (state: TaskState): StreamResponse => ({
+  task: { id: "t", contextId: "c", status: { state } },
+});
+const createStatusUpdate = (state: TaskState): StreamResponse => ({
+  statusUpdate: { ...TASK_IDS, status: { state } },
+});
+const createArtifactUpdate = (text: string): StreamResponse => ({
+  artifactUpdate: { ...TASK_IDS, artifact: { artifactId: "a", parts: [{ text }] }, append: true },
+});
+
+/** The log of a task: its events are numbered from 1. */
+const TASK_EVENTS: readonly StreamResponse[] = [
+  createTask("TASK_STATE_SUBMITTED"),
+  createStatusUpdate("TASK_STATE_WORKING"),
+  createArtifactUpdate("one "),
+  createArtifactUpdate("two "),
+  createArtifactUpdate("three"),
+  createStatusUpdate("TASK_STATE_COMPLETED"),
+];
+const sliceNumberedEvents = (from: number, to: number): [number, StreamResponse][] =>
+  TASK_EVENTS.slice(from, to).map((event, index) => [from + index + 1, event]);
+
+interface ScriptedConnection {
+  readonly client: A2AClient;
+  /** What was asked, without requests for the card. */
+  readonly listCalls: () => {
+    method: string | undefined;
+    after: string | undefined;
+    params: RecordedRequest["body"]["params"];
+  }[];
+  /** How long the client waited between tries. */
+  readonly waits: number[];
+}
+
+/** A JSON-RPC server that answers the nth request with the nth answer, and the last for ever; no wait takes any time. */
+async function connectToScriptedServer(
+  answers: readonly Responder[],
+  reconnect: RetryOptions = {},
+): Promise<ScriptedConnection> {
+  let url = "";
+  let turn = 0;
+  const { seen, url: at } = await startRecordingServer((response, request) => {
+    if (request.url.includes("/.well-known/")) sendJson(response, buildAgentCard(url));
+    else {
+      answers[Math.min(turn, answers.length - 1)]?.(response, request);
+      turn += 1;
+    }
+  });
+  url = at;
+  const waits: number[] = [];
+  const sleep = (ms: number): Promise<void> => {
+    waits.push(ms);
+    return Promise.resolve();
+  };
+  const remote = await connect(url, { reconnect: { random: () => 0.5, sleep, ...reconnect } });
+  const asked = (): ReturnType<ScriptedConnection["listCalls"]> =>
+    seen.slice(1).map(({ body, headers }) => {
+      return {
+        method: body.method,
+        after: headers["last-event-id"] as string | undefined,
+        params: body.params,
+      };
+    });
+  return { client: remote, listCalls: asked, waits };
+}
+
+const respondWithStream =
+  (events: readonly (readonly [number, StreamResponse])[], ending: "end" | "cut" | "open"): Responder =>
+  (response, { body }) =>
+    sendEvents(
+      response,
+      events.map(([id, result]) => [id, { jsonrpc: "2.0", id: body.id, result }]),
+      ending,
+    );
+const respondWithError =
+  (code: number, message: string, retryDelay?: string): Responder =>
+  (response) =>
+    sendJson(response, {
+      jsonrpc: "2.0",
+      id: 1,
+      error: {
+        code,
+        message,
+        data: retryDelay ? [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay }] : [],
+      },
+    });
+const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
+
+describe("a stream that is cut", () => {
+  it.each(["cut", "end"] as const)(
+    "goes on after the last event: nothing lost, nothing twice (%s) [E3, E4]",
+    async (how) => {
+      const { client: remote, listCalls: asked } = await connectToScriptedServer([
+        respondWithStream(sliceNumberedEvents(0, 3), how),
+        respondWithStream(sliceNumberedEvents(3, 4), how),
+        respondWithStream([], how),
+        respondWithStream(sliceNumberedEvents(4, 6), "end"),
+      ]);
+      expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+      expect(asked().map(({ method, after }) => [method, after])).toEqual([
+        ["SendStreamingMessage", undefined],
+        ["SubscribeToTask", "3"],
+        ["SubscribeToTask", "4"],
+        ["SubscribeToTask", "4"],
+      ]);
+      expect(asked().at(-1)?.params).toEqual({ id: "t" });
+    },
+  );
+
+  it("passes on the whole task of a server that knows no ids [F-50]", async () => {
+    const whole: StreamResponse = {
+      task: {
+        id: "t",
+        contextId: "c",
+        status: { state: "TASK_STATE_WORKING" },
+        artifacts: [{ artifactId: "a", parts: [{ text: "one two " }] }],
+      },
+    };
+    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      respondWithStream(
+        [
+          [0, createTask("TASK_STATE_SUBMITTED")],
+          [0, createArtifactUpdate("one ")],
+        ],
+        "cut",
+      ),
+      respondWithStream(
+        [
+          [0, whole],
+          [0, createArtifactUpdate("three")],
+          [0, createStatusUpdate("TASK_STATE_COMPLETED")],
+        ],
+        "end",
+      ),
+    ]);
+    expect(await collect(remote.stream("go"))).toMatchObject({
+      task: {
+        status: { state: "TASK_STATE_COMPLETED" },
+        artifacts: [{ parts: [{ text: "one two three" }] }],
+      },
+    });
+    expect(asked().map(({ after }) => after)).toEqual([undefined, undefined]);
+  });
+
+  it("ends with the whole task when that has ended meanwhile [F-51]", async () => {
+    const { task: done } = createTask("TASK_STATE_COMPLETED") as { task: object };
+    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      respondWithStream(sliceNumberedEvents(0, 2), "cut"),
+      respondWithError(-32004, "the task is over"),
+      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: done }),
+    ]);
+    expect((await collectEvents(remote.stream("go"))).at(-1)).toEqual({ task: done });
+    expect(asked().map(({ method }) => method)).toEqual([
+      "SendStreamingMessage",
+      "SubscribeToTask",
+      "GetTask",
+    ]);
+  });
+
+  it("before its first event sends the same message again", async () => {
+    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      resetConnection,
+      respondWithStream([], "cut"),
+      respondWithStream(sliceNumberedEvents(0, 6), "end"),
+    ]);
+    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    const [first, ...more] = asked().map(({ method, params }) => ({ method, params }));
+    expect(more).toEqual([first, first]);
+  });
+
+  it("is over when nothing was left to come [G-02, G-04]", async () => {
+    const endings: StreamResponse[] = [
+      createStatusUpdate("TASK_STATE_FAILED"),
+      createStatusUpdate("TASK_STATE_INPUT_REQUIRED"),
+      createTask("TASK_STATE_REJECTED"),
+    ];
+    for (const last of endings) {
+      const { client: remote, waits } = await connectToScriptedServer([
+        respondWithStream(
+          [
+            [1, createTask("TASK_STATE_SUBMITTED")],
+            [2, last],
+          ],
+          "cut",
+        ),
+      ]);
+      expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+      expect(waits).toEqual([]);
+    }
+    const message: StreamResponse = {
+      message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] },
+    };
+    const { client: remote } = await connectToScriptedServer([respondWithStream([[0, message]], "cut")]);
+    expect(await collectEvents(remote.stream("go"))).toEqual([message]);
+  });
+
+  it("goes on behind a question when it is a subscription [F-52]", async () => {
+    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      respondWithStream([[4, createTask("TASK_STATE_INPUT_REQUIRED")]], "cut"),
+      respondWithStream(
+        [
+          [5, createStatusUpdate("TASK_STATE_WORKING")],
+          [6, createStatusUpdate("TASK_STATE_COMPLETED")],
+        ],
+        "end",
+      ),
+    ]);
+    expect(await collectEvents(remote.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
+    expect(asked().map(({ after }) => after)).toEqual(["3", "4"]);
+  });
+
+  it("does not take the question that it answers for the next one [F-15]", async () => {
+    const asking = { state: "TASK_STATE_INPUT_REQUIRED", timestamp: "2026-01-01T00:00:00.000Z" } as const;
+    const before: StreamResponse = { task: { id: "t", contextId: "c", status: asking } };
+    const again = createStatusUpdate("TASK_STATE_INPUT_REQUIRED");
+    for (const how of ["cut", "end"] as const) {
+      for (const last of [createStatusUpdate("TASK_STATE_COMPLETED"), again]) {
+        // The subscription stays open behind the new question, which ends the turn all the same.
+        const { client: remote } = await connectToScriptedServer([
+          respondWithStream([[4, before]], how),
+          respondWithStream([[5, createArtifactUpdate("thanks")]], how),
+          respondWithStream([[6, last]], "open"),
+        ]);
+        expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([
+          before,
+          createArtifactUpdate("thanks"),
+          last,
+        ]);
+      }
+    }
+    // A server without ids that closes in good order has to be believed.
+    const { client: remote } = await connectToScriptedServer([respondWithStream([[0, before]], "end")]);
+    expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
+  });
+
+  it("before its first event may have ended with the next question meanwhile [F-15]", async () => {
+    const next: StreamResponse = {
+      task: {
+        id: "t",
+        contextId: "c",
+        status: {
+          state: "TASK_STATE_INPUT_REQUIRED",
+          message: { messageId: "q2", role: "ROLE_AGENT", parts: [{ text: "and the size?" }] },
+        },
+      },
+    };
+    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      resetConnection,
+      respondWithStream([[9, next]], "end"),
+    ]);
+    expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([next]);
+    expect(asked()).toHaveLength(2);
+  });
+
+  it("is not resumed when the agent says no", async () => {
+    const { client: remote, waits } = await connectToScriptedServer([
+      respondWithStream(sliceNumberedEvents(0, 2), "cut"),
+      respondWithError(-32001, "gone"),
+    ]);
+    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+      reason: "TASK_NOT_FOUND",
+      message: "gone",
+    });
+    expect(waits).toHaveLength(1);
+  });
+});
+
+describe("the tries", () => {
+  it("wait longer each time, by chance, and begin anew after progress", async () => {
+    const { client: remote, waits } = await connectToScriptedServer(
+      [
+        resetConnection,
+        resetConnection,
+        resetConnection,
+        resetConnection,
+        respondWithStream(sliceNumberedEvents(0, 1), "cut"),
+        resetConnection,
+        respondWithStream(sliceNumberedEvents(1, 6), "end"),
+      ],
+      { initialDelayMs: 100, maxDelayMs: 500 },
+    );
+    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(waits).toEqual([50, 100, 200, 250, 50, 100]);
+  });
+
+  it("wait as long as the server asks for [E14]", async () => {
+    const { client: remote, waits } = await connectToScriptedServer(
+      [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
+        (answer, index): Responder =>
+          index === 0 ? (response) => response.writeHead(429, { "retry-after": "3" }).end() : answer,
+      ),
+    );
+    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(waits).toEqual([3_000]);
+  });
+
+  it("come to an end, and the error says where to go on", async () => {
+    const { client: remote, waits } = await connectToScriptedServer(
+      [respondWithStream(sliceNumberedEvents(0, 3), "cut"), resetConnection],
+      { maxRetries: 3 },
+    );
+    const events: StreamResponse[] = [];
+    const reading = (async () => {
+      for await (const event of remote.stream("go")) events.push(event);
+    })();
+    await expect(reading).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      metadata: { taskId: "t", lastEventId: "3" },
+      message: expect.stringContaining(
+        "The stream of task t was cut, and 3 tries to resume it failed",
+      ) as string,
+    });
+    expect(events).toEqual(TASK_EVENTS.slice(0, 3));
+    expect(waits).toHaveLength(3);
+  });
+
+  it("come to an end with a server that cuts after every snapshot", async () => {
+    const { client: remote, waits } = await connectToScriptedServer(
+      [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
+      { maxRetries: 4 },
+    );
+    await expect(collectEvents(remote.stream("go"))).rejects.toBeInstanceOf(A2AError);
+    expect(waits).toHaveLength(4);
+  });
+
+  it("are none when none are wished for", async () => {
+    const { client: remote, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
+    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+      reason: "UNAVAILABLE",
+      metadata: {},
+    });
+    expect(waits).toEqual([]);
+  });
+
+  it("end at once when they are aborted while waiting", async () => {
+    const controller = new AbortController();
+    let url = "";
+    const server = await startRecordingServer((response, request) => {
+      if (request.url.includes("/.well-known/")) sendJson(response, buildAgentCard(url));
+      else {
+        resetConnection(response, request);
+        // The client is about to wait for an hour.
+        setImmediate(() => controller.abort(new Error("enough")));
+      }
+    });
+    ({ url } = server);
+    const remote = await connect(url, {
+      reconnect: { initialDelayMs: 3_600_000, maxDelayMs: 3_600_000, random: () => 1 },
+    });
+    await expect(collectEvents(remote.stream("go", { signal: controller.signal }))).rejects.toThrow("enough");
+  });
+});
+
+it("a reader who leaves closes the connection", async () => {
+  const closed = Promise.withResolvers<void>();
+  const { client: remote } = await connectToScriptedServer([
+    (response, request) => {
+      respondWithStream(sliceNumberedEvents(0, 2), "open")(response, request);
+      void once(response, "close").then(() => closed.resolve());
+    },
+  ]);
+  for await (const event of remote.stream("go")) {
+    expect(event).toEqual(TASK_EVENTS[0]);
+    break;
+  }
+  await closed.promise;
+});

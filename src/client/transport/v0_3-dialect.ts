@@ -1,0 +1,93 @@
+import type { OperationName, Operations } from "../../protocol/index.ts";
+import { v0_3 } from "../../wire/index.ts";
+import {
+  type JsonRpcClientDialect,
+  createUnsupportedOperationError,
+  type RestRequest,
+  type RestClientDialect,
+} from "./dialect.ts";
+import { isObject } from "./http.ts";
+
+/** A2A 0.3 over JSON-RPC (0.3 §3.5.6): the types of JSON-RPC, results without a wrapper. */
+export const jsonRpcDialect: JsonRpcClientDialect = {
+  version: "0.3",
+  encodeRequest(operation, params) {
+    const method = JSON_RPC_METHODS[operation];
+    if (method === undefined) throw createUnsupportedOperationError(operation, "0.3");
+    return { method, params: v0_3.encodeParams(operation, params) };
+  },
+  decodeResult: v0_3.decodeResult,
+  isFinalEvent: (json) => isObject(json) && json["final"] === true,
+};
+
+/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3): the JSON of its proto. */
+export const restDialect: RestClientDialect = {
+  version: "0.3",
+  encodeRequest: encodeRestRequest,
+  decodeResult: (operation, json) => v0_3.protoJsonCodec.decodeResult(operation, json),
+  isFinalEvent(json) {
+    const update = isObject(json) ? (json["statusUpdate"] ?? json["status_update"]) : undefined;
+    return isObject(update) && update["final"] === true;
+  },
+};
+
+const JSON_RPC_METHODS: Readonly<Record<OperationName, string | undefined>> = {
+  SendMessage: "message/send",
+  SendStreamingMessage: "message/stream",
+  GetTask: "tasks/get",
+  ListTasks: undefined,
+  CancelTask: "tasks/cancel",
+  SubscribeToTask: "tasks/resubscribe",
+  GetExtendedAgentCard: "agent/getAuthenticatedExtendedCard",
+  CreateTaskPushNotificationConfig: "tasks/pushNotificationConfig/set",
+  GetTaskPushNotificationConfig: "tasks/pushNotificationConfig/get",
+  ListTaskPushNotificationConfigs: "tasks/pushNotificationConfig/list",
+  DeleteTaskPushNotificationConfig: "tasks/pushNotificationConfig/delete",
+};
+
+function encodeRestRequest<O extends OperationName>(
+  operation: O,
+  params: Operations[O]["params"],
+): RestRequest {
+  const place = REST_REQUEST_BUILDERS[operation](params);
+  if (!place) throw createUnsupportedOperationError(operation, "0.3");
+  return place.method === "POST"
+    ? { ...place, body: place.body ?? v0_3.protoJsonCodec.encodeParams(operation, params) }
+    : place;
+}
+
+/** Where each operation goes. What is posted is the request of the proto, unless the path has all of it. */
+const REST_REQUEST_BUILDERS: {
+  readonly [O in OperationName]: (params: Operations[O]["params"]) => RestRequest | undefined;
+} = {
+  SendMessage: () => ({ method: "POST", path: "/v1/message:send" }),
+  SendStreamingMessage: () => ({ method: "POST", path: "/v1/message:stream" }),
+  GetTask: ({ id, historyLength }) => ({ method: "GET", path: buildTaskPath(id), query: { historyLength } }),
+  ListTasks: () => undefined,
+  CancelTask: ({ id }) => ({ method: "POST", path: `${buildTaskPath(id)}:cancel`, body: {} }),
+  SubscribeToTask: ({ id }) => ({ method: "POST", path: `${buildTaskPath(id)}:subscribe`, body: {} }),
+  GetExtendedAgentCard: () => ({ method: "GET", path: "/v1/card" }),
+  CreateTaskPushNotificationConfig: ({ taskId }) => ({ method: "POST", path: buildPushConfigPath(taskId) }),
+  GetTaskPushNotificationConfig: ({ taskId, id }) => ({
+    method: "GET",
+    path: buildPushConfigPath(taskId, id),
+  }),
+  ListTaskPushNotificationConfigs: ({ taskId, pageSize, pageToken }) => ({
+    method: "GET",
+    path: buildPushConfigPath(taskId),
+    query: { pageSize, pageToken },
+  }),
+  DeleteTaskPushNotificationConfig: ({ taskId, id }) => ({
+    method: "DELETE",
+    path: buildPushConfigPath(taskId, id),
+  }),
+};
+
+function buildTaskPath(id: string): string {
+  return `/v1/tasks/${encodeURIComponent(id)}`;
+}
+
+function buildPushConfigPath(taskId: string, id?: string): string {
+  const configs = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
+  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
+}
