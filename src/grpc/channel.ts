@@ -2,9 +2,9 @@ import type { EventEmitter } from "node:events";
 import * as grpc from "@grpc/grpc-js";
 import { A2AError, type JsonObject, type OperationName } from "../protocol/index.ts";
 import { fromGrpcError } from "../wire/index.ts";
-import { metadataOf, PLAIN } from "./plain.ts";
-import type { Method } from "./service.ts";
-import { decodeStatus } from "./status.ts";
+import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
+import type { GrpcMethod } from "./grpc-service.ts";
+import { decodeRpcStatus } from "./rpc-status.ts";
 
 /** Certificates of a client, as PEM. */
 export interface ClientTls {
@@ -16,7 +16,7 @@ export interface ClientTls {
   readonly insecure?: boolean | undefined;
 }
 
-export interface ChannelOptions {
+export interface GrpcChannelOptions {
   /** `host:port`. */
   readonly address: string;
   /** Undefined: in clear text. */
@@ -25,10 +25,10 @@ export interface ChannelOptions {
   readonly maxMessageBytes: number;
 }
 
-type CalledMethod = Pick<Method, "path" | "operation">;
+type GrpcCallTarget = Pick<GrpcMethod, "path" | "operation">;
 
 /** What goes with a call. */
-export interface CallContext {
+export interface GrpcCallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** Told of the metadata with which an answer begins. */
@@ -36,12 +36,12 @@ export interface CallContext {
 }
 
 /** A connection to a gRPC server: made by the first call, closed after a minute without one, and made again by the next. */
-export class Channel {
+export class GrpcChannel {
   readonly #client: grpc.Client;
   readonly #address: string;
 
-  constructor({ address, tls, maxMessageBytes }: ChannelOptions) {
-    const credentials = tls ? credentialsOf(tls) : grpc.credentials.createInsecure();
+  constructor({ address, tls, maxMessageBytes }: GrpcChannelOptions) {
+    const credentials = tls ? createChannelCredentials(tls) : grpc.credentials.createInsecure();
     this.#address = address;
     this.#client = new grpc.Client(address, credentials, {
       "grpc.max_receive_message_length": maxMessageBytes,
@@ -55,73 +55,83 @@ export class Channel {
   }
 
   /** Rejects with an A2AError, or with what the signal was aborted with. */
-  call({ path, operation }: CalledMethod, binary: Uint8Array, context: CallContext): Promise<Uint8Array> {
+  callUnary(
+    { path, operation }: GrpcCallTarget,
+    binary: Uint8Array,
+    context: GrpcCallOptions,
+  ): Promise<Uint8Array> {
     const { headers, signal } = context;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const cancel = (): void => call.cancel();
-      const { requestSerialize, responseDeserialize } = PLAIN;
+      const { requestSerialize, responseDeserialize } = RAW_SERIALIZERS;
       const call = this.#client.makeUnaryRequest(
         path,
         requestSerialize,
         responseDeserialize,
         binary,
-        metadataOf(headers),
+        toGrpcMetadata(headers),
         (error, answer) => {
           signal?.removeEventListener("abort", cancel);
           if (answer) resolve(answer);
-          else reject(this.#failure(operation, error, signal));
+          else reject(this.#toCallError(operation, error, signal));
         },
       );
-      attend(call, context, cancel);
+      attachCallListeners(call, context, cancel);
     });
   }
 
-  /** Rejects as `call` does. Returning early cancels the call. */
-  async *stream(
-    { path, operation }: CalledMethod,
+  /** Rejects as `callUnary` does. Returning early cancels the call. */
+  async *callServerStreaming(
+    { path, operation }: GrpcCallTarget,
     binary: Uint8Array,
-    context: CallContext,
+    context: GrpcCallOptions,
   ): AsyncGenerator<Uint8Array, void, undefined> {
     const { headers, signal } = context;
     signal?.throwIfAborted();
-    const { requestSerialize, responseDeserialize } = PLAIN;
+    const { requestSerialize, responseDeserialize } = RAW_SERIALIZERS;
     const call = this.#client.makeServerStreamRequest(
       path,
       requestSerialize,
       responseDeserialize,
       binary,
-      metadataOf(headers),
+      toGrpcMetadata(headers),
     );
     const cancel = (): void => call.cancel();
     // A call that is cancelled fails, also when nobody reads it any more.
     call.on("error", () => {});
-    attend(call, context, cancel);
+    attachCallListeners(call, context, cancel);
     try {
       yield* call as AsyncIterable<Uint8Array>;
     } catch (error) {
-      throw this.#failure(operation, error, signal);
+      throw this.#toCallError(operation, error, signal);
     } finally {
       signal?.removeEventListener("abort", cancel);
       cancel();
     }
   }
 
-  #failure(operation: OperationName, error: unknown, signal: AbortSignal | undefined): unknown {
+  #toCallError(operation: OperationName, error: unknown, signal: AbortSignal | undefined): unknown {
     if (signal?.aborted) return signal.reason;
     return isServiceError(error) ? fromServiceError(operation, error, this.#address) : error;
   }
 }
 
-function credentialsOf({ ca, cert, key, insecure = false }: ClientTls): grpc.ChannelCredentials {
-  return grpc.credentials.createSsl(pem(ca), pem(key), pem(cert), { rejectUnauthorized: !insecure });
+function createChannelCredentials({ ca, cert, key, insecure = false }: ClientTls): grpc.ChannelCredentials {
+  return grpc.credentials.createSsl(toPemBuffer(ca), toPemBuffer(key), toPemBuffer(cert), {
+    rejectUnauthorized: !insecure,
+  });
 }
 
-function pem(text: string | undefined): Buffer | null {
+function toPemBuffer(text: string | undefined): Buffer | null {
   return text === undefined ? null : Buffer.from(text);
 }
 
-function attend(call: EventEmitter, { signal, onHeaders }: CallContext, cancel: () => void): void {
+function attachCallListeners(
+  call: EventEmitter,
+  { signal, onHeaders }: GrpcCallOptions,
+  cancel: () => void,
+): void {
   signal?.addEventListener("abort", cancel, { once: true });
   if (onHeaders) {
     call.once("metadata", (metadata: grpc.Metadata) => onHeaders((name) => metadata.get(name).join(", ")));
@@ -134,7 +144,7 @@ function isServiceError(error: unknown): error is grpc.ServiceError {
 
 function fromServiceError(operation: OperationName, error: grpc.ServiceError, address: string): A2AError {
   const { code, details: message, metadata } = error;
-  const details = detailsOf(metadata);
+  const details = extractStatusDetails(metadata);
   if (details.length === 0) {
     if (code === grpc.status.UNAVAILABLE) {
       const text = `No answer from ${address} over gRPC (${message}); is the agent running and reachable?`;
@@ -147,11 +157,11 @@ function fromServiceError(operation: OperationName, error: grpc.ServiceError, ad
   return fromGrpcError(operation, grpc.status[code], message, details);
 }
 
-function detailsOf(metadata: grpc.Metadata | undefined): readonly JsonObject[] {
+function extractStatusDetails(metadata: grpc.Metadata | undefined): readonly JsonObject[] {
   const [binary] = metadata?.get("grpc-status-details-bin") ?? [];
   if (!(binary instanceof Uint8Array)) return [];
   try {
-    return decodeStatus(binary).details;
+    return decodeRpcStatus(binary).details;
   } catch {
     // The status itself is known all the same.
     return [];

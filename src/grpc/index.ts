@@ -4,11 +4,18 @@
  * listener and a channel over HTTP/2; and `google.rpc.Status`. It needs two optional packages, so it is opened only by
  * who is asked for gRPC, and only then (`import()`).
  */
-export type { CallContext, ChannelOptions } from "./channel.ts";
-export { Channel } from "./channel.ts";
-export type { Answer, Failure, IncomingCall, Listener, MessageSink, ServerTls } from "./listener.ts";
-export { addressOf, listen } from "./listener.ts";
-export type { MessageType } from "./message.ts";
-export type { Method, Service } from "./service.ts";
-export { v0_3 } from "./v0_3.ts";
-export { v1 } from "./v1.ts";
+export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
+export { GrpcChannel } from "./channel.ts";
+export type {
+  GrpcResponse,
+  GrpcFailure,
+  IncomingCall,
+  GrpcListener,
+  GrpcMessageSink,
+  ServerTls,
+} from "./grpc-listener.ts";
+export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
+export type { MessageCodec } from "./message-codec.ts";
+export type { GrpcMethod, GrpcService } from "./grpc-service.ts";
+export { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
+export { GRPC_SERVICE_V1 } from "./service-v1.ts";

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
 import type { Client, Transport } from "@modelcontextprotocol/client";
 import { A2AError } from "../protocol/index.ts";
-import { need } from "./need.ts";
-import { cutFront } from "./plain.ts";
+import { loadMcpPackage } from "./load-mcp-package.ts";
+import { truncateStart } from "./sanitize-text.ts";
 
 /** Where an MCP server is: a program that is started, or a URL. */
-export type McpAddress =
+export type McpServerAddress =
   | {
       readonly command: string;
       readonly args?: readonly string[];
@@ -19,70 +19,71 @@ export type McpAddress =
       readonly fetch?: typeof fetch;
     };
 
-type Sdk = typeof import("@modelcontextprotocol/client");
+type McpClientSdk = typeof import("@modelcontextprotocol/client");
 
 /** How much is kept of what a server writes to stderr, for the message of an error. */
-const MAX_STDERR = 2000;
-const CONNECT_MS = 30_000;
+const MAX_STDERR_LENGTH = 2000;
+const CONNECT_TIMEOUT_MS = 30_000;
 
 /** A connection that is made when it is needed, and made again when it has ended. */
 export class McpConnection {
-  readonly #address: McpAddress;
+  readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
   #stderr = "";
-  #closed = false;
+  #isClosed = false;
 
-  constructor(address: McpAddress) {
+  constructor(address: McpServerAddress) {
     this.#address = address;
   }
 
   /** Does something with the client; what fails, fails as an A2AError, or with the reason of `signal`. */
-  async use<T>(signal: AbortSignal | undefined, work: (client: Client) => Promise<T>): Promise<T> {
+  async withClient<T>(signal: AbortSignal | undefined, work: (client: Client) => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
-    const sdk = await need("client", import("@modelcontextprotocol/client"));
+    const sdk = await loadMcpPackage("client", import("@modelcontextprotocol/client"));
     for (let isAgain = false; ; isAgain = true) {
-      const opening = this.#opened(sdk);
+      const opening = this.#getClient(sdk);
       try {
         return await work(await opening);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         // The server knows nothing of the session, and so has done nothing (MCP 2025-11-25, session management).
-        if (isAgain || !isSessionOver(sdk, error)) throw this.#explain(sdk, error);
-        await this.#drop(opening);
+        if (isAgain || !isSessionExpired(sdk, error)) throw this.#toA2AError(sdk, error);
+        await this.#closeClient(opening);
       }
     }
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    if (this.#client) await this.#drop(this.#client);
+    this.#isClosed = true;
+    if (this.#client) await this.#closeClient(this.#client);
   }
 
-  #opened(sdk: Sdk): Promise<Client> {
-    if (this.#closed) throw new A2AError("UNAVAILABLE", `${this.#name} was closed; make new tools of it.`);
+  #getClient(sdk: McpClientSdk): Promise<Client> {
+    if (this.#isClosed)
+      throw new A2AError("UNAVAILABLE", `${this.#displayName} was closed; make new tools of it.`);
     if (!this.#client) {
-      const opening = this.#open(sdk);
+      const opening = this.#connect(sdk);
       this.#client = opening;
       // The next who needs it tries again.
-      opening.catch(() => this.#forget(opening));
+      opening.catch(() => this.#clearClient(opening));
     }
     return this.#client;
   }
 
-  async #open(sdk: Sdk): Promise<Client> {
+  async #connect(sdk: McpClientSdk): Promise<Client> {
     const client = new sdk.Client(
       { name: "colloquy", version: "1.0.0" },
       // Over HTTP one question more; of a program it would be one process more, and many of those only know 2025.
       { versionNegotiation: { mode: "url" in this.#address ? "auto" : "legacy" } },
     );
-    await client.connect(await this.#transport(sdk), { timeout: CONNECT_MS });
+    await client.connect(await this.#createTransport(sdk), { timeout: CONNECT_TIMEOUT_MS });
     const opened = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.
-    client.onclose = () => this.#forget(opened);
+    client.onclose = () => this.#clearClient(opened);
     return client;
   }
 
-  async #transport(sdk: Sdk): Promise<Transport> {
+  async #createTransport(sdk: McpClientSdk): Promise<Transport> {
     const address = this.#address;
     if ("url" in address) {
       return new sdk.StreamableHTTPClientTransport(new URL(address.url), {
@@ -102,17 +103,17 @@ export class McpConnection {
     });
     this.#stderr = "";
     transport.stderr?.on("data", (chunk: Buffer) => {
-      this.#stderr = cutFront(this.#stderr + chunk.toString(), MAX_STDERR);
+      this.#stderr = truncateStart(this.#stderr + chunk.toString(), MAX_STDERR_LENGTH);
     });
     return transport;
   }
 
-  #forget(client: Promise<Client> | undefined): void {
+  #clearClient(client: Promise<Client> | undefined): void {
     if (this.#client === client) this.#client = undefined;
   }
 
-  async #drop(opening: Promise<Client>): Promise<void> {
-    this.#forget(opening);
+  async #closeClient(opening: Promise<Client>): Promise<void> {
+    this.#clearClient(opening);
     try {
       await (await opening).close();
     } catch {
@@ -120,7 +121,7 @@ export class McpConnection {
     }
   }
 
-  get #name(): string {
+  get #displayName(): string {
     const address = this.#address;
     if ("url" in address) return `The MCP server at ${new URL(address.url).origin}`;
     return `The MCP server ${JSON.stringify(basename(address.command))}`;
@@ -130,18 +131,18 @@ export class McpConnection {
    * What happened, and where. The message may reach a caller of the agent; how a program was started and what it wrote,
    * in which there may be secrets, is in the cause.
    */
-  #explain(sdk: Sdk, error: unknown): A2AError {
+  #toA2AError(sdk: McpClientSdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;
     const why = error instanceof Error ? error.message : String(error);
     // It has answered, and will answer the same again.
     if (error instanceof sdk.ProtocolError) {
-      return new A2AError("INVALID_REQUEST", `${this.#name} refused: ${why}`, { cause: error });
+      return new A2AError("INVALID_REQUEST", `${this.#displayName} refused: ${why}`, { cause: error });
     }
-    const cause = this.#detail(error, why);
-    return new A2AError("UNAVAILABLE", `${this.#name} did not answer: ${why}`, { cause });
+    const cause = this.#createErrorCause(error, why);
+    return new A2AError("UNAVAILABLE", `${this.#displayName} did not answer: ${why}`, { cause });
   }
 
-  #detail(error: unknown, why: string): unknown {
+  #createErrorCause(error: unknown, why: string): unknown {
     const address = this.#address;
     if ("url" in address) return error;
     const started = [address.command, ...(address.args ?? [])].join(" ");
@@ -150,6 +151,6 @@ export class McpConnection {
   }
 }
 
-function isSessionOver(sdk: Sdk, error: unknown): boolean {
+function isSessionExpired(sdk: McpClientSdk, error: unknown): boolean {
   return error instanceof sdk.SdkHttpError && error.status === 404;
 }

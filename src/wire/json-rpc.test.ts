@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { A2AError } from "../protocol/index.ts";
 import {
-  decodeJsonRpc,
+  decodeJsonRpcRequest,
   encodeJsonRpcError,
   encodeJsonRpcResult,
   fromJsonRpcError,
-  JsonRpcFailure,
+  JsonRpcRequestError,
   toJsonRpcError,
 } from "./json-rpc.ts";
 
-function failure(body: string): { id: unknown; reason: string; fields: string[] } {
+function catchFailure(body: string): { id: unknown; reason: string; fields: string[] } {
   try {
-    decodeJsonRpc(body);
+    decodeJsonRpcRequest(body);
   } catch (thrown) {
-    if (thrown instanceof JsonRpcFailure) {
+    if (thrown instanceof JsonRpcRequestError) {
       const { id, error } = thrown;
       return { id, reason: error.reason, fields: error.violations.map(({ field }) => field) };
     }
@@ -26,12 +26,12 @@ describe("a JSON-RPC request", () => {
   it("is read with its id as it stands [C-04]", () => {
     for (const id of ["a", 1, 1.5, 0, "", null]) {
       const body = JSON.stringify({ jsonrpc: "2.0", id, method: "GetTask", params: { id: "t" } });
-      expect(decodeJsonRpc(body)).toEqual({ id, method: "GetTask", params: { id: "t" } });
+      expect(decodeJsonRpcRequest(body)).toEqual({ id, method: "GetTask", params: { id: "t" } });
     }
   });
 
   it("needs no params and no id [C-09]", () => {
-    expect(decodeJsonRpc('{"jsonrpc":"2.0","method":"ListTasks"}')).toEqual({
+    expect(decodeJsonRpcRequest('{"jsonrpc":"2.0","method":"ListTasks"}')).toEqual({
       id: null,
       method: "ListTasks",
       params: {},
@@ -41,7 +41,7 @@ describe("a JSON-RPC request", () => {
   it.each(["{", "nonsense", "\ufeff{}", '{"a":1}x'])(
     "that is not JSON is a parse error: %s [C-06]",
     (body) => {
-      expect(failure(body)).toEqual({ id: null, reason: "PARSE_ERROR", fields: [] });
+      expect(catchFailure(body)).toEqual({ id: null, reason: "PARSE_ERROR", fields: [] });
     },
   );
 
@@ -60,12 +60,12 @@ describe("a JSON-RPC request", () => {
     ['{"jsonrpc":"2.0","id":[1],"method":"GetTask"}', null, ["id"]],
     ["{}", null, ["jsonrpc", "method"]],
   ])("with a wrong envelope is invalid, and all that is wrong is named: %s [C-08]", (body, id, fields) => {
-    expect(failure(body)).toEqual({ id, reason: "INVALID_REQUEST", fields });
+    expect(catchFailure(body)).toEqual({ id, reason: "INVALID_REQUEST", fields });
   });
 
   it("has named params [C-09]", () => {
     for (const params of ["[]", "[1]", "5", '"x"']) {
-      expect(failure(`{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${params}}`)).toEqual({
+      expect(catchFailure(`{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${params}}`)).toEqual({
         id: 7,
         reason: "INVALID_PARAMS",
         fields: ["params"],

@@ -1,7 +1,7 @@
 import { A2AError, type FieldViolation, type JsonObject } from "../protocol/index.ts";
-import { fromDetails, isObject, toDetails } from "./error-details.ts";
-import { ERRORS, reasonOfCode, reasonOfHttp } from "./errors.ts";
-import { nameOf } from "./proto-json.ts";
+import { fromErrorDetails, isObject, toErrorDetails } from "./error-details.ts";
+import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
+import { formatJsonValue } from "./proto-json-schema.ts";
 
 export type JsonRpcId = string | number | null;
 
@@ -19,7 +19,7 @@ export interface JsonRpcError {
 }
 
 /** A request that is no request: what is wrong with it, and the id to answer with. */
-export class JsonRpcFailure extends Error {
+export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcFailure";
   readonly id: JsonRpcId;
   readonly error: A2AError;
@@ -32,33 +32,37 @@ export class JsonRpcFailure extends Error {
 }
 
 /** Reads the envelope of a request; throws a JsonRpcFailure when it is none (A2A §9.5). */
-export function decodeJsonRpc(body: string): JsonRpcRequest {
-  const envelope = parse(body);
+export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
+  const envelope = parseBody(body);
   if (!isObject(envelope)) {
     const batch = Array.isArray(envelope) ? "; A2A has no batches, send one request at a time" : "";
-    throw invalidRequest(null, [
-      { field: "request", description: `must be a JSON-RPC object, not ${nameOf(envelope)}${batch}` },
+    throw createInvalidRequestError(null, [
+      {
+        field: "request",
+        description: `must be a JSON-RPC object, not ${formatJsonValue(envelope)}${batch}`,
+      },
     ]);
   }
   const { jsonrpc, id = null, method, params } = envelope;
   const violations: FieldViolation[] = [];
   if (jsonrpc !== "2.0") violations.push({ field: "jsonrpc", description: `must be "2.0"` });
-  if (!isId(id)) violations.push({ field: "id", description: "must be a string, a number or null" });
+  if (!isJsonRpcId(id)) violations.push({ field: "id", description: "must be a string, a number or null" });
   if (typeof method !== "string") {
     violations.push({ field: "method", description: `must be a string such as "SendMessage"` });
   }
-  const answerTo = isId(id) ? id : null;
-  if (violations.length > 0 || typeof method !== "string") throw invalidRequest(answerTo, violations);
+  const answerTo = isJsonRpcId(id) ? id : null;
+  if (violations.length > 0 || typeof method !== "string")
+    throw createInvalidRequestError(answerTo, violations);
   if (params !== undefined && params !== null && !isObject(params)) {
-    const description = `must be an object with named members, not ${nameOf(params)}`;
-    throw new JsonRpcFailure(answerTo, A2AError.invalidParams([{ field: "params", description }]));
+    const description = `must be an object with named members, not ${formatJsonValue(params)}`;
+    throw new JsonRpcRequestError(answerTo, A2AError.invalidParams([{ field: "params", description }]));
   }
   return { id: answerTo, method, params: params ?? {} };
 }
 
-function parse(body: string): unknown {
+function parseBody(body: string): unknown {
   if (body.trim() === "") {
-    throw invalidRequest(null, [
+    throw createInvalidRequestError(null, [
       { field: "request", description: "the body is empty; send a JSON-RPC object" },
     ]);
   }
@@ -67,17 +71,17 @@ function parse(body: string): unknown {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown";
     const message = `The body is not JSON (${why}); send one JSON-RPC object as UTF-8 without a byte order mark.`;
-    throw new JsonRpcFailure(null, new A2AError("PARSE_ERROR", message, { cause }));
+    throw new JsonRpcRequestError(null, new A2AError("PARSE_ERROR", message, { cause }));
   }
 }
 
-function isId(id: unknown): id is JsonRpcId {
+function isJsonRpcId(id: unknown): id is JsonRpcId {
   return typeof id === "string" || typeof id === "number" || id === null;
 }
 
-function invalidRequest(id: JsonRpcId, violations: FieldViolation[]): JsonRpcFailure {
+function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]): JsonRpcRequestError {
   const told = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  return new JsonRpcFailure(id, new A2AError("INVALID_REQUEST", told, { violations }));
+  return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", told, { violations }));
 }
 
 /** A response around a result that is JSON text already, so that an event is never serialised twice. */
@@ -90,9 +94,9 @@ export function encodeJsonRpcError(id: JsonRpcId, error: A2AError): string {
 }
 
 export function toJsonRpcError(error: A2AError): JsonRpcError {
-  const data = toDetails(error);
+  const data = toErrorDetails(error);
   const { message } = error;
-  const code = ERRORS[error.reason].jsonRpc;
+  const code = ERROR_MAPPINGS[error.reason].jsonRpc;
   return data.length > 0 ? { code, message, data } : { code, message };
 }
 
@@ -102,9 +106,12 @@ export function toJsonRpcError(error: A2AError): JsonRpcError {
  */
 export function fromJsonRpcError(json: unknown, httpStatus = 200): A2AError {
   const { code, message, data } = isObject(json) ? json : {};
-  return fromDetails(data, {
+  return fromErrorDetails(data, {
     message:
-      typeof message === "string" && message !== "" ? message : `The agent answered error ${nameOf(code)}.`,
-    fallback: reasonOfCode(code) ?? (httpStatus >= 400 ? reasonOfHttp(httpStatus) : "INTERNAL"),
+      typeof message === "string" && message !== ""
+        ? message
+        : `The agent answered error ${formatJsonValue(code)}.`,
+    fallbackReason:
+      findReasonByJsonRpcCode(code) ?? (httpStatus >= 400 ? getReasonByHttpStatus(httpStatus) : "INTERNAL"),
   });
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { A2AError, type ErrorReason } from "../protocol/index.ts";
-import { ERRORS, statusOf } from "./errors.ts";
+import { ERROR_MAPPINGS, getErrorStatus } from "./error-mappings.ts";
 import { fromJsonRpcError, toJsonRpcError } from "./json-rpc.ts";
 import { fromRestError, toRestError } from "./rest-error.ts";
 
-const reasons = Object.keys(ERRORS) as ErrorReason[];
+const reasons = Object.keys(ERROR_MAPPINGS) as ErrorReason[];
 
 it("a REST error is a google.rpc.Status with an ErrorInfo [D-03]", () => {
   expect(toRestError(A2AError.taskNotFound("t"), "1.0.1")).toEqual({
@@ -41,9 +41,12 @@ it("violations are a BadRequest with status 400 [D-04]", () => {
 
 it("1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
   const differing = reasons.filter(
-    (reason) => JSON.stringify(statusOf(reason, "1.0.0")) !== JSON.stringify(statusOf(reason, "1.0.1")),
+    (reason) =>
+      JSON.stringify(getErrorStatus(reason, "1.0.0")) !== JSON.stringify(getErrorStatus(reason, "1.0.1")),
   );
-  expect(differing.map((reason) => [reason, statusOf(reason, "1.0.0"), statusOf(reason, "1.0.1")])).toEqual([
+  expect(
+    differing.map((reason) => [reason, getErrorStatus(reason, "1.0.0"), getErrorStatus(reason, "1.0.1")]),
+  ).toEqual([
     [
       "TASK_NOT_CANCELABLE",
       { http: 409, grpc: "FAILED_PRECONDITION" },
@@ -75,7 +78,7 @@ it("1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
 
 it("A2A's codes stay in A2A's range and off the one that 1.1 has taken [C-06]", () => {
   for (const reason of reasons) {
-    const { jsonRpc, a2a } = ERRORS[reason];
+    const { jsonRpc, isDefinedByA2A: a2a } = ERROR_MAPPINGS[reason];
     expect(jsonRpc).not.toBe(-32010);
     expect(jsonRpc <= -32001 && jsonRpc >= -32099).toBe(a2a);
   }
@@ -86,7 +89,9 @@ describe("every error that we write", () => {
   const onlyByCode: ErrorReason[] = ["PARSE_ERROR", "INVALID_REQUEST", "METHOD_NOT_FOUND"];
 
   it.each(reasons)("is read back: %s", (reason) => {
-    const error = new A2AError(reason, "what happened", { metadata: ERRORS[reason].a2a ? { a: "b" } : {} });
+    const error = new A2AError(reason, "what happened", {
+      metadata: ERROR_MAPPINGS[reason].isDefinedByA2A ? { a: "b" } : {},
+    });
     const told = { reason, message: "what happened", metadata: error.metadata };
     expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(told);
     if (onlyByCode.includes(reason)) return;

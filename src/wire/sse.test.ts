@@ -1,8 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeFrame, HEARTBEAT, parseSse, type SseEvent, type SseLimits } from "./sse.ts";
+import { encodeSseFrame, SSE_HEARTBEAT, parseSse, type SseEvent, type SseLimits } from "./sse.ts";
 
-async function parse(chunks: readonly (string | Uint8Array)[], limits?: SseLimits): Promise<SseEvent[]> {
+async function parseChunks(
+  chunks: readonly (string | Uint8Array)[],
+  limits?: SseLimits,
+): Promise<SseEvent[]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) yield typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
   }
@@ -17,7 +20,7 @@ describe("a stream of server-sent events", () => {
     const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(events, cuts, async (events, cuts) => {
-        const text = events.map(({ data, id }) => HEARTBEAT + encodeFrame(data, id)).join("");
+        const text = events.map(({ data, id }) => SSE_HEARTBEAT + encodeSseFrame(data, id)).join("");
         const bytes = new TextEncoder().encode(text);
         const places = [
           0,
@@ -25,24 +28,29 @@ describe("a stream of server-sent events", () => {
           bytes.length,
         ];
         const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-        expect(await parse(chunks)).toEqual(events.map(({ data, id }) => ({ data, id: String(id) })));
+        expect(await parseChunks(chunks)).toEqual(events.map(({ data, id }) => ({ data, id: String(id) })));
       }),
     );
   });
 
   it("may end its lines with CR, LF or both, open with a BOM and spread data over lines", async () => {
     expect(
-      await parse(["\ufeffid: 7\r\nevent: e\r", "\ndata: a\r\ndata:b\r\n\r\n", ": note\rdata: c\r\r", "\n"]),
+      await parseChunks([
+        "\ufeffid: 7\r\nevent: e\r",
+        "\ndata: a\r\ndata:b\r\n\r\n",
+        ": note\rdata: c\r\r",
+        "\n",
+      ]),
     ).toEqual([{ id: "7", event: "e", data: "a\nb" }, { data: "c" }]);
   });
 
   it("that is cut in an event does not give that event", async () => {
-    expect(await parse([encodeFrame("1", 1), "id: 2\ndata: 2\n"])).toEqual([{ id: "1", data: "1" }]);
+    expect(await parseChunks([encodeSseFrame("1", 1), "id: 2\ndata: 2\n"])).toEqual([{ id: "1", data: "1" }]);
   });
 
   it("that never ends an event is given up at the limit [E14]", async () => {
     const endless = Array.from({ length: 50 }, () => "x".repeat(100));
-    await expect(parse(["data: ", ...endless], { maxEventBytes: 1_000 })).rejects.toMatchObject({
+    await expect(parseChunks(["data: ", ...endless], { maxEventBytes: 1_000 })).rejects.toMatchObject({
       reason: "INVALID_AGENT_RESPONSE",
     });
   });

@@ -2,17 +2,17 @@ import { createParser } from "eventsource-parser";
 import { A2AError } from "../protocol/index.ts";
 
 /** One server-sent event. `data` must be one line, as JSON text is. */
-export function encodeFrame(data: string, id?: number): string {
+export function encodeSseFrame(data: string, id?: number): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 }
 
 /** A server-sent event of another kind than the rest of its stream. */
-export function encodeNamedFrame(event: string, data: string): string {
+export function encodeNamedSseFrame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
 /** A comment, so that a silent stream is known to be alive. */
-export const HEARTBEAT = ": keep-alive\n\n";
+export const SSE_HEARTBEAT = ": keep-alive\n\n";
 
 export interface SseEvent {
   id?: string;

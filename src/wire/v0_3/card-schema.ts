@@ -10,54 +10,67 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import { converted, list, map, message, optional, required, type Type } from "../proto-json.ts";
-import { bool, string, struct, word } from "../scalars.ts";
+import {
+  withConversion,
+  createListSchema,
+  createMapSchema,
+  createMessageSchema,
+  optional,
+  required,
+  type Schema,
+} from "../proto-json-schema.ts";
+import { boolSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 
 // The card of A2A 0.3, read into 1.0. Cards are only ever read from others, so nearly everything has a fallback.
 
-const text = required(string, "");
-const texts = required(list(string), []);
+const requiredText = required(stringSchema, "");
+const requiredTexts = required(createListSchema(stringSchema), []);
 
-interface Flow {
+interface AnyOAuthFlow {
   authorizationUrl: string;
   tokenUrl: string;
   refreshUrl?: string;
   scopes: Record<string, string>;
 }
 
-const FLOW: Type<Flow> = message<Flow>({
-  authorizationUrl: text,
-  tokenUrl: text,
-  refreshUrl: string,
-  scopes: required(map(string), {}),
+const ANY_OAUTH_FLOW_SCHEMA: Schema<AnyOAuthFlow> = createMessageSchema<AnyOAuthFlow>({
+  authorizationUrl: requiredText,
+  tokenUrl: requiredText,
+  refreshUrl: stringSchema,
+  scopes: required(createMapSchema(stringSchema), {}),
 });
 
-interface Flows {
-  authorizationCode?: Flow;
-  clientCredentials?: Flow;
-  implicit?: Flow;
-  password?: Flow;
+interface OAuthFlowsByType {
+  authorizationCode?: AnyOAuthFlow;
+  clientCredentials?: AnyOAuthFlow;
+  implicit?: AnyOAuthFlow;
+  password?: AnyOAuthFlow;
 }
 
 /** 0.3 may offer several flows, 1.0 has one: the first of these, which are in the order of their safety. */
-function fromFlows({ authorizationCode, clientCredentials, implicit, password }: Flows): OAuthFlows {
+function fromOAuthFlows03({
+  authorizationCode,
+  clientCredentials,
+  implicit,
+  password,
+}: OAuthFlowsByType): OAuthFlows {
   if (authorizationCode) return { authorizationCode };
-  if (clientCredentials) return { clientCredentials: withoutAuthorization(clientCredentials) };
+  if (clientCredentials) return { clientCredentials: omitAuthorizationUrl(clientCredentials) };
   if (implicit) {
     const { tokenUrl: _, ...flow } = implicit;
     return { implicit: flow };
   }
-  return password ? { password: withoutAuthorization(password) } : ({} as OAuthFlows);
+  return password ? { password: omitAuthorizationUrl(password) } : ({} as OAuthFlows);
 }
 
-function withoutAuthorization(flow: Flow): Omit<Flow, "authorizationUrl"> {
+function omitAuthorizationUrl(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authorizationUrl"> {
   const { authorizationUrl: _, ...rest } = flow;
   return rest;
 }
 
 /** The members of all kinds of schemes. */
-interface AnyScheme {
-  type: SchemeType;
+interface AnySecurityScheme {
+  type: SecuritySchemeType;
   description?: string;
   in: "query" | "header" | "cookie";
   name: string;
@@ -68,11 +81,11 @@ interface AnyScheme {
   openIdConnectUrl: string;
 }
 
-type SchemeType = "apiKey" | "http" | "oauth2" | "openIdConnect" | "mutualTLS";
+type SecuritySchemeType = "apiKey" | "http" | "oauth2" | "openIdConnect" | "mutualTLS";
 
-const ANY_SCHEME: Type<AnyScheme> = message<AnyScheme>({
+const ANY_SECURITY_SCHEME_SCHEMA: Schema<AnySecurityScheme> = createMessageSchema<AnySecurityScheme>({
   type: required(
-    word({
+    createMappedEnumSchema({
       apiKey: "apiKey",
       http: "http",
       oauth2: "oauth2",
@@ -80,75 +93,85 @@ const ANY_SCHEME: Type<AnyScheme> = message<AnyScheme>({
       mutualTLS: "mutualTLS",
     }),
   ),
-  description: string,
-  in: required(word({ query: "query", header: "header", cookie: "cookie" }), "header"),
-  name: text,
-  scheme: text,
-  bearerFormat: string,
+  description: stringSchema,
+  in: required(createMappedEnumSchema({ query: "query", header: "header", cookie: "cookie" }), "header"),
+  name: requiredText,
+  scheme: requiredText,
+  bearerFormat: stringSchema,
   flows: required(
-    converted(
-      message<Flows>({ authorizationCode: FLOW, clientCredentials: FLOW, implicit: FLOW, password: FLOW }),
-      fromFlows,
+    withConversion(
+      createMessageSchema<OAuthFlowsByType>({
+        authorizationCode: ANY_OAUTH_FLOW_SCHEMA,
+        clientCredentials: ANY_OAUTH_FLOW_SCHEMA,
+        implicit: ANY_OAUTH_FLOW_SCHEMA,
+        password: ANY_OAUTH_FLOW_SCHEMA,
+      }),
+      fromOAuthFlows03,
     ),
     {},
   ),
-  oauth2MetadataUrl: string,
-  openIdConnectUrl: text,
+  oauth2MetadataUrl: stringSchema,
+  openIdConnectUrl: requiredText,
 });
 
-const FROM_SCHEME: Readonly<Record<SchemeType, (scheme: AnyScheme) => SecurityScheme>> = {
+const SECURITY_SCHEME_CONVERTERS: Readonly<
+  Record<SecuritySchemeType, (scheme: AnySecurityScheme) => SecurityScheme>
+> = {
   apiKey: ({ in: location, name, ...rest }) => ({
-    apiKeySecurityScheme: { location, name, ...descriptionOf(rest) },
+    apiKeySecurityScheme: { location, name, ...pickDescription(rest) },
   }),
   http: ({ scheme, bearerFormat, ...rest }) => ({
     httpAuthSecurityScheme: {
       scheme,
       ...(bearerFormat === undefined ? {} : { bearerFormat }),
-      ...descriptionOf(rest),
+      ...pickDescription(rest),
     },
   }),
   oauth2: ({ flows, oauth2MetadataUrl, ...rest }) => ({
     oauth2SecurityScheme: {
       flows,
       ...(oauth2MetadataUrl === undefined ? {} : { oauth2MetadataUrl }),
-      ...descriptionOf(rest),
+      ...pickDescription(rest),
     },
   }),
   openIdConnect: ({ openIdConnectUrl, ...rest }) => ({
-    openIdConnectSecurityScheme: { openIdConnectUrl, ...descriptionOf(rest) },
+    openIdConnectSecurityScheme: { openIdConnectUrl, ...pickDescription(rest) },
   }),
-  mutualTLS: (scheme) => ({ mtlsSecurityScheme: descriptionOf(scheme) }),
+  mutualTLS: (scheme) => ({ mtlsSecurityScheme: pickDescription(scheme) }),
 };
 
-function descriptionOf({ description }: { description?: string }): { description?: string } {
+function pickDescription({ description }: { description?: string }): { description?: string } {
   return description === undefined ? {} : { description };
 }
 
-const SECURITY_SCHEME: Type<SecurityScheme> = converted(ANY_SCHEME, (scheme) =>
-  FROM_SCHEME[scheme.type](scheme),
+const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = withConversion(ANY_SECURITY_SCHEME_SCHEMA, (scheme) =>
+  SECURITY_SCHEME_CONVERTERS[scheme.type](scheme),
 );
 
-const SECURITY: Type<SecurityRequirement> = converted(map(list(string)), (scopes) => ({
-  schemes: Object.fromEntries(Object.entries(scopes).map(([name, list]) => [name, { list }])),
-}));
+const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> = withConversion(
+  createMapSchema(createListSchema(stringSchema)),
+  (scopes) => ({
+    schemes: Object.fromEntries(Object.entries(scopes).map(([name, list]) => [name, { list }])),
+  }),
+);
 
-const skillOf = (security: Type<SecurityRequirement>): Type<AgentSkill> =>
-  message<AgentSkill>(
+const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentSkill> =>
+  createMessageSchema<AgentSkill>(
     {
-      id: text,
-      name: text,
-      description: text,
-      tags: texts,
-      examples: list(string),
-      inputModes: list(string),
-      outputModes: list(string),
-      securityRequirements: list(security),
+      id: requiredText,
+      name: requiredText,
+      description: requiredText,
+      tags: requiredTexts,
+      examples: createListSchema(stringSchema),
+      inputModes: createListSchema(stringSchema),
+      outputModes: createListSchema(stringSchema),
+      securityRequirements: createListSchema(security),
     },
-    { names: { securityRequirements: ["security"] } },
+    { wireNames: { securityRequirements: ["security"] } },
   );
 
 /** What 0.3 says at other places than 1.0. */
-interface Elsewhere {
+interface RelocatedCardFields {
   protocolVersion: string;
   url: string;
   preferredTransport: string;
@@ -157,47 +180,61 @@ interface Elsewhere {
 }
 
 /** A card, by the way in which its form of 0.3 writes security. */
-export const cardOf = ({
+export const createCardSchema = ({
   scheme,
   security,
 }: {
-  scheme: Type<SecurityScheme>;
-  security: Type<SecurityRequirement>;
-}): Type<AgentCard> =>
-  converted(
-    message<Omit<AgentCard, "supportedInterfaces"> & Elsewhere>(
+  scheme: Schema<SecurityScheme>;
+  security: Schema<SecurityRequirement>;
+}): Schema<AgentCard> =>
+  withConversion(
+    createMessageSchema<Omit<AgentCard, "supportedInterfaces"> & RelocatedCardFields>(
       {
-        protocolVersion: required(string, "0.3.0"),
-        name: text,
-        description: text,
-        url: text,
-        preferredTransport: required(string, "JSONRPC"),
-        additionalInterfaces: list(
-          message<{ url: string; transport: string }>({ url: text, transport: text }),
+        protocolVersion: required(stringSchema, "0.3.0"),
+        name: requiredText,
+        description: requiredText,
+        url: requiredText,
+        preferredTransport: required(stringSchema, "JSONRPC"),
+        additionalInterfaces: createListSchema(
+          createMessageSchema<{ url: string; transport: string }>({
+            url: requiredText,
+            transport: requiredText,
+          }),
         ),
-        provider: message<AgentProvider>({ url: text, organization: text }),
-        version: text,
-        documentationUrl: optional(string),
+        provider: createMessageSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
+        version: requiredText,
+        documentationUrl: optional(stringSchema),
         capabilities: required(
-          message<Omit<AgentCapabilities, "extendedAgentCard">>({
-            streaming: optional(bool),
-            pushNotifications: optional(bool),
-            extensions: list(
-              message<AgentExtension>({ uri: text, description: string, required: bool, params: struct }),
+          createMessageSchema<Omit<AgentCapabilities, "extendedAgentCard">>({
+            streaming: optional(boolSchema),
+            pushNotifications: optional(boolSchema),
+            extensions: createListSchema(
+              createMessageSchema<AgentExtension>({
+                uri: requiredText,
+                description: stringSchema,
+                required: boolSchema,
+                params: structSchema,
+              }),
             ),
           }),
           {},
         ),
-        securitySchemes: map(scheme),
-        securityRequirements: list(security),
-        defaultInputModes: texts,
-        defaultOutputModes: texts,
-        skills: required(list(skillOf(security)), []),
-        supportsAuthenticatedExtendedCard: optional(bool),
-        signatures: list(message<AgentCardSignature>({ protected: text, signature: text, header: struct })),
-        iconUrl: optional(string),
+        securitySchemes: createMapSchema(scheme),
+        securityRequirements: createListSchema(security),
+        defaultInputModes: requiredTexts,
+        defaultOutputModes: requiredTexts,
+        skills: required(createListSchema(createSkillSchema(security)), []),
+        supportsAuthenticatedExtendedCard: optional(boolSchema),
+        signatures: createListSchema(
+          createMessageSchema<AgentCardSignature>({
+            protected: requiredText,
+            signature: requiredText,
+            header: structSchema,
+          }),
+        ),
+        iconUrl: optional(stringSchema),
       },
-      { names: { securityRequirements: ["security"] } },
+      { wireNames: { securityRequirements: ["security"] } },
     ),
     ({
       protocolVersion,
@@ -209,7 +246,7 @@ export const cardOf = ({
       ...card
     }) => ({
       ...card,
-      supportedInterfaces: interfacesOf(
+      supportedInterfaces: mergeInterfaces(
         [{ url, transport: preferredTransport }, ...additionalInterfaces],
         protocolVersion,
       ),
@@ -217,10 +254,13 @@ export const cardOf = ({
     }),
   );
 
-export const CARD: Type<AgentCard> = cardOf({ scheme: SECURITY_SCHEME, security: SECURITY });
+export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createCardSchema({
+  scheme: SECURITY_SCHEME_SCHEMA,
+  security: SECURITY_REQUIREMENT_SCHEMA,
+});
 
 /** The main interface first; it should be, and often is, among the additional ones, too. */
-function interfacesOf(
+function mergeInterfaces(
   given: readonly { url: string; transport: string }[],
   protocolVersion: string,
 ): AgentInterface[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
 import { v1 } from "../index.ts";
-import { fromCard, protoJson, toCard, toHybridCard } from "./index.ts";
+import { decodeCard, protoJsonCodec, toCard03, toHybridCard } from "./index.ts";
 
 const tokens = { tokenUrl: "https://auth.test/token", scopes: { read: "Reads." } };
 
@@ -63,7 +63,7 @@ const card: AgentCard = {
 
 describe("the card of 0.3", () => {
   it("has what 0.3 requires, at 0.3's places [V-19, V-20, V-22]", () => {
-    expect(toCard(card)).toMatchObject({
+    expect(toCard03(card)).toMatchObject({
       protocolVersion: "0.3.0",
       url: "https://x.test/a2a",
       preferredTransport: "JSONRPC",
@@ -87,24 +87,24 @@ describe("the card of 0.3", () => {
         mtls: { type: "mutualTLS" },
       },
     });
-    expect(toCard(card)).not.toHaveProperty("supportedInterfaces");
-    expect(toCard(card).capabilities).not.toHaveProperty("extendedAgentCard");
+    expect(toCard03(card)).not.toHaveProperty("supportedInterfaces");
+    expect(toCard03(card).capabilities).not.toHaveProperty("extendedAgentCard");
   });
 
   it("is read back into the same card [V-19, V-20]", () => {
-    expect(fromCard(JSON.parse(JSON.stringify(toCard(card))))).toEqual(card);
-    expect(toCard(fromCard(toCard(card)))).toEqual(toCard(card));
+    expect(decodeCard(JSON.parse(JSON.stringify(toCard03(card))))).toEqual(card);
+    expect(toCard03(decodeCard(toCard03(card)))).toEqual(toCard03(card));
   });
 
   it("names the interfaces of 0.3 alone [V-22]", () => {
     const newer = { url: "https://x.test/new", protocolBinding: "JSONRPC", protocolVersion: "1.0" };
     const both = { ...card, supportedInterfaces: [newer, ...card.supportedInterfaces] };
-    expect(toCard(both)).toEqual(toCard(card));
+    expect(toCard03(both)).toEqual(toCard03(card));
   });
 
   it("has the first of several flows, and says nothing of what 0.3 does not know [V-20]", () => {
     const flows = { implicit: { authorizationUrl: "https://a.test", scopes: {} }, clientCredentials: tokens };
-    const read = fromCard({ ...toCard(card), securitySchemes: { o: { type: "oauth2", flows } } });
+    const read = decodeCard({ ...toCard03(card), securitySchemes: { o: { type: "oauth2", flows } } });
     expect(read.securitySchemes).toEqual({
       o: { oauth2SecurityScheme: { flows: { clientCredentials: tokens } } },
     });
@@ -114,26 +114,26 @@ describe("the card of 0.3", () => {
       [device, {}],
       [code, { authorizationCode: { ...tokens, authorizationUrl: "https://a.test" } }],
     ] as const) {
-      const written = toCard({ ...card, securitySchemes: { o: { oauth2SecurityScheme: { flows } } } });
+      const written = toCard03({ ...card, securitySchemes: { o: { oauth2SecurityScheme: { flows } } } });
       expect(written.securitySchemes).toEqual({ o: { type: "oauth2", flows: left } });
     }
   });
 
   it("is not signed, since its text is another [V-19]", () => {
     const signed = { ...card, signatures: [{ protected: "p", signature: "s" }] };
-    expect(toCard(signed)).not.toHaveProperty("signatures");
+    expect(toCard03(signed)).not.toHaveProperty("signatures");
     expect(toHybridCard(signed)).not.toHaveProperty("signatures");
   });
 
   it("is read with defaults from those who leave things out [V-22]", () => {
-    const read = fromCard({ name: "old", url: "https://old.test", protocolVersion: "0.2.5" });
+    const read = decodeCard({ name: "old", url: "https://old.test", protocolVersion: "0.2.5" });
     expect(read).toMatchObject({
       name: "old",
       supportedInterfaces: [{ url: "https://old.test", protocolBinding: "JSONRPC", protocolVersion: "0.2" }],
       capabilities: {},
       skills: [],
     });
-    expect(() => fromCard({ name: "x", url: "u", securitySchemes: { s: { type: "smoke" } } })).toThrow(
+    expect(() => decodeCard({ name: "x", url: "u", securitySchemes: { s: { type: "smoke" } } })).toThrow(
       "type",
     );
   });
@@ -150,13 +150,13 @@ describe("a hybrid card", () => {
     };
     const hybrid: unknown = JSON.parse(JSON.stringify(toHybridCard(both)));
     expect(v1.decodeCard(hybrid)).toEqual(v1.decodeCard(JSON.parse(JSON.stringify(both))));
-    expect(fromCard(hybrid)).toEqual(fromCard(JSON.parse(JSON.stringify(toCard(both)))));
+    expect(decodeCard(hybrid)).toEqual(decodeCard(JSON.parse(JSON.stringify(toCard03(both)))));
   });
 });
 
 describe("the card of 0.3's proto", () => {
   it("has the security of 1.0 under the names of 0.3 [V-23, V-26]", () => {
-    const proto: unknown = JSON.parse(protoJson.encodeResult("GetExtendedAgentCard", card));
+    const proto: unknown = JSON.parse(protoJsonCodec.encodeResult("GetExtendedAgentCard", card));
     expect(proto).toMatchObject({
       protocolVersion: "0.3.0",
       security: card.securityRequirements,
@@ -164,6 +164,6 @@ describe("the card of 0.3's proto", () => {
       securitySchemes: { key: { apiKeySecurityScheme: { location: "query" } } },
     });
     expect(proto).not.toHaveProperty("securityRequirements");
-    expect(protoJson.decodeResult("GetExtendedAgentCard", proto)).toEqual(card);
+    expect(protoJsonCodec.decodeResult("GetExtendedAgentCard", proto)).toEqual(card);
   });
 });

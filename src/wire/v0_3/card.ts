@@ -5,20 +5,20 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import { decodeTolerantly } from "../proto-json.ts";
-import { CARD } from "./card-schema.ts";
-import type { Card03, OAuthFlows03, Security03, SecurityScheme03, Skill03 } from "./types.ts";
+import { decodeTolerantly } from "../proto-json-schema.ts";
+import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
+import type { Card03, OAuthFlows03, SecurityRequirement03, SecurityScheme03, Skill03 } from "./types.ts";
 
 /** The card of a 0.3 agent. */
-export function fromCard(json: unknown): AgentCard {
-  return decodeTolerantly(CARD, json, "card");
+export function decodeCard(json: unknown): AgentCard {
+  return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }
 
 /**
  * A card as 0.3 has it, with the interfaces at which 0.3 is spoken. Signatures are left out, because what they sign is
  * another text.
  */
-export function toCard(card: AgentCard): Card03 {
+export function toCard03(card: AgentCard): Card03 {
   const {
     supportedInterfaces,
     securityRequirements,
@@ -40,10 +40,10 @@ export function toCard(card: AgentCard): Card03 {
     preferredTransport: preferred.transport,
     additionalInterfaces: interfaces,
     capabilities: capabilities03,
-    skills: skills.map(toSkill),
+    skills: skills.map(toSkill03),
     ...(extendedAgentCard === undefined ? {} : { supportsAuthenticatedExtendedCard: extendedAgentCard }),
-    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toScheme) } : {}),
-    ...(securityRequirements ? { security: securityRequirements.map(toSecurity) } : {}),
+    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toSecurityScheme03) } : {}),
+    ...(securityRequirements ? { security: securityRequirements.map(toSecurityRequirement03) } : {}),
   };
 }
 
@@ -53,13 +53,18 @@ export function toCard(card: AgentCard): Card03 {
  */
 export function toHybridCard(card: AgentCard): HybridCard {
   const { signatures: _, securitySchemes, ...v1 } = card;
-  const { securitySchemes: _schemes, ...v03 } = toCard(card);
+  const { securitySchemes: _schemes, ...v03 } = toCard03(card);
   return {
     ...v03,
     ...v1,
-    skills: card.skills.map((skill) => ({ ...toSkill(skill), ...skill })),
+    skills: card.skills.map((skill) => ({ ...toSkill03(skill), ...skill })),
     ...(securitySchemes
-      ? { securitySchemes: mapValues(securitySchemes, (scheme) => ({ ...toScheme(scheme), ...scheme })) }
+      ? {
+          securitySchemes: mapValues(securitySchemes, (scheme) => ({
+            ...toSecurityScheme03(scheme),
+            ...scheme,
+          })),
+        }
       : {}),
   };
 }
@@ -70,15 +75,17 @@ export type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilit
   securitySchemes?: Record<string, SecurityScheme & SecurityScheme03>;
 };
 
-function toSkill({ securityRequirements, ...skill }: AgentSkill): Skill03 {
-  return securityRequirements ? { ...skill, security: securityRequirements.map(toSecurity) } : skill;
+function toSkill03({ securityRequirements, ...skill }: AgentSkill): Skill03 {
+  return securityRequirements
+    ? { ...skill, security: securityRequirements.map(toSecurityRequirement03) }
+    : skill;
 }
 
-function toSecurity({ schemes }: SecurityRequirement): Security03 {
+function toSecurityRequirement03({ schemes }: SecurityRequirement): SecurityRequirement03 {
   return mapValues(schemes, ({ list }) => list);
 }
 
-function toScheme(scheme: SecurityScheme): SecurityScheme03 {
+function toSecurityScheme03(scheme: SecurityScheme): SecurityScheme03 {
   if ("apiKeySecurityScheme" in scheme) {
     const { location, ...rest } = scheme.apiKeySecurityScheme;
     return { type: "apiKey", in: location, ...rest };
@@ -86,7 +93,7 @@ function toScheme(scheme: SecurityScheme): SecurityScheme03 {
   if ("httpAuthSecurityScheme" in scheme) return { type: "http", ...scheme.httpAuthSecurityScheme };
   if ("oauth2SecurityScheme" in scheme) {
     const { flows, ...rest } = scheme.oauth2SecurityScheme;
-    return { type: "oauth2", flows: toFlows(flows), ...rest };
+    return { type: "oauth2", flows: toOAuthFlows03(flows), ...rest };
   }
   if ("openIdConnectSecurityScheme" in scheme)
     return { type: "openIdConnect", ...scheme.openIdConnectSecurityScheme };
@@ -94,7 +101,7 @@ function toScheme(scheme: SecurityScheme): SecurityScheme03 {
 }
 
 /** 0.3 does not know the device flow, and nothing of PKCE. */
-export function toFlows(flows: OAuthFlows): OAuthFlows03 {
+export function toOAuthFlows03(flows: OAuthFlows): OAuthFlows03 {
   if ("authorizationCode" in flows) {
     const { pkceRequired: _, ...flow } = flows.authorizationCode;
     return { authorizationCode: flow };

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { A2AError, type OperationName } from "../../protocol/index.ts";
-import { decodeParams, protoJson, rest } from "./index.ts";
+import { decodeParams, protoJsonCodec, restDialect } from "./index.ts";
 
 const hello = { kind: "message", messageId: "m-1", role: "user", parts: [{ kind: "text", text: "hello" }] };
-const read = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hello" }] };
+const decodedHello = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hello" }] };
 
-const send = (message: unknown, rest: object = {}): unknown =>
+const decodeSend = (message: unknown, rest: object = {}): unknown =>
   decodeParams("SendMessage", { message, ...rest });
-const part = (json: unknown): unknown =>
+const decodePart = (json: unknown): unknown =>
   decodeParams("SendMessage", { message: { ...hello, parts: [json] } }).message.parts[0];
 
-function violations(run: () => unknown): Record<string, string> {
+function collectViolations(run: () => unknown): Record<string, string> {
   try {
     run();
   } catch (error) {
@@ -24,7 +24,7 @@ function violations(run: () => unknown): Record<string, string> {
 
 describe("a message of 0.3", () => {
   it("is read into 1.0 [V-05, V-06]", () => {
-    expect(send(hello)).toEqual({ message: read });
+    expect(decodeSend(hello)).toEqual({ message: decodedHello });
     const more = {
       contextId: "c",
       taskId: "t",
@@ -32,12 +32,12 @@ describe("a message of 0.3", () => {
       extensions: ["e"],
       metadata: { a: 1 },
     };
-    expect(send({ ...hello, ...more })).toEqual({ message: { ...read, ...more } });
+    expect(decodeSend({ ...hello, ...more })).toEqual({ message: { ...decodedHello, ...more } });
   });
 
   it("may lack its kind, as the specification's own example does [V-06]", () => {
     const { kind: _, ...kindless } = hello;
-    expect(send({ ...kindless, parts: [{ text: "hello" }] })).toEqual({ message: read });
+    expect(decodeSend({ ...kindless, parts: [{ text: "hello" }] })).toEqual({ message: decodedHello });
   });
 
   it("is refused with every violation and its path [V-06]", () => {
@@ -54,7 +54,7 @@ describe("a message of 0.3", () => {
       ],
     };
     const configuration = { historyLength: -1, pushNotificationConfig: { authentication: { schemes: [] } } };
-    expect(violations(() => send(bad, { configuration }))).toEqual({
+    expect(collectViolations(() => decodeSend(bad, { configuration }))).toEqual({
       "message.kind": 'must be "message", not "task"',
       "message.messageId": "is required",
       "message.role": 'must be one of user, agent, not "ROLE_USER"; did you mean user?',
@@ -72,31 +72,37 @@ describe("a message of 0.3", () => {
   });
 
   it("is the user's [V-06]", () => {
-    expect(violations(() => send({ ...hello, role: "agent" }))).toEqual({
+    expect(collectViolations(() => decodeSend({ ...hello, role: "agent" }))).toEqual({
       "message.role": "must be user in a request; an agent speaks in answers",
     });
   });
 
   it("has parts of three kinds [V-07]", () => {
-    expect(part({ kind: "text", text: "", metadata: { a: 1 } })).toEqual({ text: "", metadata: { a: 1 } });
+    expect(decodePart({ kind: "text", text: "", metadata: { a: 1 } })).toEqual({
+      text: "",
+      metadata: { a: 1 },
+    });
     expect(
-      part({ kind: "file", file: { bytes: "AA==", name: "a.bin", mimeType: "application/octet-stream" } }),
+      decodePart({
+        kind: "file",
+        file: { bytes: "AA==", name: "a.bin", mimeType: "application/octet-stream" },
+      }),
     ).toEqual({ raw: "AA==", filename: "a.bin", mediaType: "application/octet-stream" });
-    expect(part({ kind: "file", file: { uri: "https://example.com/a" } })).toEqual({
+    expect(decodePart({ kind: "file", file: { uri: "https://example.com/a" } })).toEqual({
       url: "https://example.com/a",
     });
-    expect(part({ kind: "data", data: { a: [1] } })).toEqual({ data: { a: [1] } });
+    expect(decodePart({ kind: "data", data: { a: [1] } })).toEqual({ data: { a: [1] } });
   });
 
   it("unwraps data that is marked as wrapped, and only that [V-08]", () => {
     const mark = { data_part_compat: true };
-    expect(part({ kind: "data", data: { value: null }, metadata: mark })).toEqual({ data: null });
-    expect(part({ kind: "data", data: { value: [1] }, metadata: { ...mark, a: 1 } })).toEqual({
+    expect(decodePart({ kind: "data", data: { value: null }, metadata: mark })).toEqual({ data: null });
+    expect(decodePart({ kind: "data", data: { value: [1] }, metadata: { ...mark, a: 1 } })).toEqual({
       data: [1],
       metadata: { a: 1 },
     });
-    expect(part({ kind: "data", data: { value: 1 } })).toEqual({ data: { value: 1 } });
-    expect(part({ kind: "data", data: { other: 1 }, metadata: mark })).toEqual({
+    expect(decodePart({ kind: "data", data: { value: 1 } })).toEqual({ data: { value: 1 } });
+    expect(decodePart({ kind: "data", data: { other: 1 }, metadata: mark })).toEqual({
       data: { other: 1 },
       metadata: mark,
     });
@@ -143,7 +149,7 @@ describe("the parameters of the other methods of 0.3", () => {
       metadata: { a: 1 },
     });
     expect(decodeParams("SubscribeToTask", { id: "t" })).toEqual({ id: "t" });
-    expect(violations(() => decodeParams("GetTask", {}))).toEqual({ id: "is required" });
+    expect(collectViolations(() => decodeParams("GetTask", {}))).toEqual({ id: "is required" });
   });
 
   it("know no tenant [V-25]", () => {
@@ -157,7 +163,7 @@ describe("the parameters of the other methods of 0.3", () => {
         pushNotificationConfig: { id: "c", url: "https://example.com", authentication },
       });
     expect(read({})).toEqual({ taskId: "t", id: "c", url: "https://example.com" });
-    expect(violations(() => read({ credentials: "x" }))).toEqual({
+    expect(collectViolations(() => read({ credentials: "x" }))).toEqual({
       "pushNotificationConfig.authentication": `needs "schemes" with at least one scheme`,
     });
   });
@@ -174,7 +180,7 @@ describe("the parameters of the other methods of 0.3", () => {
       },
     );
     expect(decodeParams("GetTaskPushNotificationConfig", { id: "t" })).toEqual({ taskId: "t", id: "" });
-    expect(violations(() => decodeParams("DeleteTaskPushNotificationConfig", { id: "t" }))).toEqual({
+    expect(collectViolations(() => decodeParams("DeleteTaskPushNotificationConfig", { id: "t" }))).toEqual({
       pushNotificationConfigId: "is required",
     });
     expect(decodeParams("ListTaskPushNotificationConfigs", { id: "t" })).toMatchObject({ taskId: "t" });
@@ -186,13 +192,15 @@ describe("a request of 0.3's proto", () => {
 
   it("has a message with content, in either of its names [V-14, V-23]", () => {
     for (const request of [{ message }, { request: message }, { request: { ...message, role: 1 } }]) {
-      expect(protoJson.decodeParams("SendMessage", request)).toEqual({ message: read });
+      expect(protoJsonCodec.decodeParams("SendMessage", request)).toEqual({ message: decodedHello });
     }
-    expect(violations(() => protoJson.decodeParams("SendMessage", { message, request: message }))).toEqual({
+    expect(
+      collectViolations(() => protoJsonCodec.decodeParams("SendMessage", { message, request: message })),
+    ).toEqual({
       message: "is there twice, as message and as request; send one",
     });
     const bad = { message: { ...message, content: [{ data: 1 }] } };
-    expect(violations(() => protoJson.decodeParams("SendMessage", bad))).toEqual({
+    expect(collectViolations(() => protoJsonCodec.decodeParams("SendMessage", bad))).toEqual({
       "message.content[0].data": "must be an object with named members, not 1",
     });
   });
@@ -203,14 +211,18 @@ describe("a request of 0.3's proto", () => {
       { file: { file_with_uri: "https://example.com/a" } },
       { data: { data: { a: 1 } } },
     ];
-    expect(protoJson.decodeParams("SendMessage", { message: { ...message, content } }).message.parts).toEqual(
-      [{ raw: "AA==", mediaType: "image/png" }, { url: "https://example.com/a" }, { data: { a: 1 } }],
-    );
+    expect(
+      protoJsonCodec.decodeParams("SendMessage", { message: { ...message, content } }).message.parts,
+    ).toEqual([
+      { raw: "AA==", mediaType: "image/png" },
+      { url: "https://example.com/a" },
+      { data: { a: 1 } },
+    ]);
   });
 
   it("can not tell what is not said from 0 and false [V-09, V-23]", () => {
     const configured = (configuration?: object): unknown =>
-      protoJson.decodeParams("SendMessage", { message, ...(configuration ? { configuration } : {}) })
+      protoJsonCodec.decodeParams("SendMessage", { message, ...(configuration ? { configuration } : {}) })
         .configuration;
     const taskPushNotificationConfig = { url: "https://example.com" };
     expect(
@@ -219,7 +231,9 @@ describe("a request of 0.3's proto", () => {
     expect(configured({ historyLength: 2 })).toEqual({ historyLength: 2, returnImmediately: true });
     expect(configured({})).toEqual({ returnImmediately: true });
     expect(configured()).toBeUndefined();
-    expect(protoJson.decodeParams("GetTask", { name: "tasks/t", historyLength: 0 })).toEqual({ id: "t" });
+    expect(protoJsonCodec.decodeParams("GetTask", { name: "tasks/t", historyLength: 0 })).toEqual({
+      id: "t",
+    });
   });
 
   it.each([
@@ -246,7 +260,7 @@ describe("a request of 0.3's proto", () => {
       { taskId: "t", id: "c", url: "https://example.com" },
     ],
   ] as const)("names what %s is about [V-23]", (operation, request, expected) => {
-    expect(protoJson.decodeParams(operation, request)).toEqual(expected);
+    expect(protoJsonCodec.decodeParams(operation, request)).toEqual(expected);
   });
 
   it.each([
@@ -259,7 +273,7 @@ describe("a request of 0.3's proto", () => {
     ],
     ["CreateTaskPushNotificationConfig", {}, { parent: "is required", config: "is required" }],
   ] as const)("of %s is refused when it names nothing [V-23]", (operation, request, expected) => {
-    expect(violations(() => protoJson.decodeParams(operation, request))).toEqual(expected);
+    expect(collectViolations(() => protoJsonCodec.decodeParams(operation, request))).toEqual(expected);
   });
 });
 
@@ -269,7 +283,10 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     path: Record<string, string>,
     { query = "", body }: { query?: string; body?: unknown } = {},
   ): unknown =>
-    rest.decodeParams(operation, rest.paramsOf(operation, path, new URLSearchParams(query), body));
+    restDialect.decodeParams(
+      operation,
+      restDialect.collectParams(operation, path, new URLSearchParams(query), body),
+    );
 
   it("is read by the shape of its message [V-14]", () => {
     for (const message of [
@@ -278,10 +295,12 @@ describe("a request of 0.3 over HTTP+JSON", () => {
       { messageId: "m-1", role: "ROLE_USER", content: [{ text: "hello" }] },
       { message_id: "m-1", role: "ROLE_USER", content: [{ text: "hello" }] },
     ]) {
-      expect(params("SendMessage", {}, { body: { message } })).toEqual({ message: read });
+      expect(params("SendMessage", {}, { body: { message } })).toEqual({ message: decodedHello });
     }
-    expect(violations(() => params("SendMessage", {}, { body: {} }))).toEqual({ message: "is required" });
-    expect(violations(() => params("SendMessage", {}, { body: undefined }))).toEqual({
+    expect(collectViolations(() => params("SendMessage", {}, { body: {} }))).toEqual({
+      message: "is required",
+    });
+    expect(collectViolations(() => params("SendMessage", {}, { body: undefined }))).toEqual({
       params: "must be an object with named members, not nothing",
     });
   });
@@ -292,9 +311,9 @@ describe("a request of 0.3 over HTTP+JSON", () => {
       historyLength: 0,
     });
     expect(params("GetTask", { id: "t" })).toEqual({ id: "t" });
-    expect(violations(() => params("GetTask", { id: "t" }, { query: "historyLength=x" }))).toHaveProperty(
-      "historyLength",
-    );
+    expect(
+      collectViolations(() => params("GetTask", { id: "t" }, { query: "historyLength=x" })),
+    ).toHaveProperty("historyLength");
     expect(params("CancelTask", { id: "t" })).toEqual({ id: "t" });
     expect(params("CancelTask", { id: "t" }, { body: { metadata: { a: 1 } } })).toEqual({
       id: "t",
@@ -322,9 +341,11 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     }
     const contrary = { taskId: "other", pushNotificationConfig: config };
     expect(
-      violations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: contrary })),
+      collectViolations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: contrary })),
     ).toHaveProperty("taskId");
-    expect(violations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: {} }))).toEqual({
+    expect(
+      collectViolations(() => params("CreateTaskPushNotificationConfig", { id: "t" }, { body: {} })),
+    ).toEqual({
       pushNotificationConfig: "is required",
     });
   });

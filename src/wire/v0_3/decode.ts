@@ -1,67 +1,67 @@
 import type { OperationName, Operations } from "../../protocol/index.ts";
-import { decodeStrictly, decodeTolerantly, type Type } from "../proto-json.ts";
-import { CARD } from "./card-schema.ts";
-import { notIn03 } from "./encode.ts";
+import { decodeStrictly, decodeTolerantly, type Schema } from "../proto-json-schema.ts";
+import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
+import { throwListTasksUnsupported } from "./encode.ts";
 import {
-  CANCEL_TASK,
-  DELETE_PUSH_CONFIG,
-  GET_PUSH_CONFIG,
-  GET_TASK,
-  LIST_PUSH_CONFIGS,
-  NO_PARAMS,
-  PUSH_CONFIGS,
-  RESUBSCRIBE,
-  SEND_MESSAGE,
-  SEND_MESSAGE_RESPONSE,
-  SET_PUSH_CONFIG,
-  STREAM_RESPONSE,
-  TASK,
-  TASK_PUSH_CONFIG,
-} from "./schema.ts";
+  CANCEL_TASK_PARAMS_SCHEMA,
+  DELETE_PUSH_CONFIG_PARAMS_SCHEMA,
+  GET_PUSH_CONFIG_PARAMS_SCHEMA,
+  GET_TASK_PARAMS_SCHEMA,
+  LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
+  EMPTY_SCHEMA,
+  LIST_PUSH_CONFIGS_RESULT_SCHEMA,
+  RESUBSCRIBE_PARAMS_SCHEMA,
+  SEND_MESSAGE_PARAMS_SCHEMA,
+  SEND_MESSAGE_RESPONSE_SCHEMA,
+  SET_PUSH_CONFIG_PARAMS_SCHEMA,
+  STREAM_RESPONSE_SCHEMA,
+  TASK_SCHEMA,
+  TASK_PUSH_CONFIG_SCHEMA,
+} from "./json-rpc-schema.ts";
 
 /** A type for something of each operation. */
-export type Table<About extends "params" | "result"> = {
-  readonly [O in OperationName]: Type<Operations[O][About]>;
+export type OperationSchemas<About extends "params" | "result"> = {
+  readonly [O in OperationName]: Schema<Operations[O][About]>;
 };
 
 /** 0.3 has no such operation, so nobody can have sent or answered it. */
-export const NOTHING: Type<never> = { decode: notIn03 };
+export const UNSUPPORTED_SCHEMA: Schema<never> = { decode: throwListTasksUnsupported };
 
-const PARAMS: Table<"params"> = {
-  SendMessage: SEND_MESSAGE,
-  SendStreamingMessage: SEND_MESSAGE,
-  GetTask: GET_TASK,
-  ListTasks: NOTHING,
-  CancelTask: CANCEL_TASK,
-  SubscribeToTask: RESUBSCRIBE,
-  GetExtendedAgentCard: NO_PARAMS,
-  CreateTaskPushNotificationConfig: SET_PUSH_CONFIG,
-  GetTaskPushNotificationConfig: GET_PUSH_CONFIG,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS,
-  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG,
+const PARAMS_SCHEMAS: OperationSchemas<"params"> = {
+  SendMessage: SEND_MESSAGE_PARAMS_SCHEMA,
+  SendStreamingMessage: SEND_MESSAGE_PARAMS_SCHEMA,
+  GetTask: GET_TASK_PARAMS_SCHEMA,
+  ListTasks: UNSUPPORTED_SCHEMA,
+  CancelTask: CANCEL_TASK_PARAMS_SCHEMA,
+  SubscribeToTask: RESUBSCRIBE_PARAMS_SCHEMA,
+  GetExtendedAgentCard: EMPTY_SCHEMA,
+  CreateTaskPushNotificationConfig: SET_PUSH_CONFIG_PARAMS_SCHEMA,
+  GetTaskPushNotificationConfig: GET_PUSH_CONFIG_PARAMS_SCHEMA,
+  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
+  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_PARAMS_SCHEMA,
 };
 
-const RESULTS: Table<"result"> = {
-  SendMessage: SEND_MESSAGE_RESPONSE,
-  SendStreamingMessage: STREAM_RESPONSE,
-  GetTask: TASK,
-  ListTasks: NOTHING,
-  CancelTask: TASK,
-  SubscribeToTask: STREAM_RESPONSE,
-  GetExtendedAgentCard: CARD,
-  CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG,
-  GetTaskPushNotificationConfig: TASK_PUSH_CONFIG,
-  ListTaskPushNotificationConfigs: PUSH_CONFIGS,
-  DeleteTaskPushNotificationConfig: NO_PARAMS,
+const RESULT_SCHEMAS: OperationSchemas<"result"> = {
+  SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
+  GetTask: TASK_SCHEMA,
+  ListTasks: UNSUPPORTED_SCHEMA,
+  CancelTask: TASK_SCHEMA,
+  SubscribeToTask: STREAM_RESPONSE_SCHEMA,
+  GetExtendedAgentCard: AGENT_CARD_SCHEMA,
+  CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESULT_SCHEMA,
+  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
 /** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-  const params: Operations[O]["params"] = decodeStrictly(PARAMS[operation], json, "params");
+  const params: Operations[O]["params"] = decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
   return params;
 }
 
 /** An agent's answer, or one element of its stream. Takes what can be used; throws INVALID_AGENT_RESPONSE. */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
-  return decodeTolerantly(RESULTS[operation], json, "result");
+  return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }

@@ -1,16 +1,16 @@
-import type { OperationName, WriteEvent } from "../../protocol/index.ts";
+import type { OperationName, EventEncoder } from "../../protocol/index.ts";
 import type { JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import { decodeParams } from "./decode.ts";
-import { encodeResult, toEvent } from "./encode.ts";
-import { toError, toJsonRpcError } from "./errors.ts";
-import { isLast } from "./is-last.ts";
-import { toResult } from "./proto-encode.ts";
-import { protoJson } from "./proto-json.ts";
-import { isProtoMessage, paramsFromRest } from "./rest.ts";
+import { encodeResult, toEvent03 } from "./encode.ts";
+import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
+import { isLastEvent } from "./is-last-event.ts";
+import { toProtoResult } from "./proto-encode.ts";
+import { protoJsonCodec } from "./proto-json-codec.ts";
+import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
 /** A2A 0.3 §3.5.6. */
-const METHODS: Readonly<Record<string, OperationName>> = {
+const OPERATIONS_BY_METHOD: Readonly<Record<string, OperationName>> = {
   "message/send": "SendMessage",
   "message/stream": "SendStreamingMessage",
   "tasks/get": "GetTask",
@@ -23,31 +23,36 @@ const METHODS: Readonly<Record<string, OperationName>> = {
   "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 };
 
-const write: WriteEvent = (event) => JSON.stringify(toEvent(event));
+const serializeEvent: EventEncoder = (event) => JSON.stringify(toEvent03(event));
 
 /** A2A 0.3 over JSON-RPC. */
-export const jsonRpc: JsonRpcDialect = {
+export const jsonRpcDialect: JsonRpcDialect = {
   decodeParams,
   encodeResult,
-  encodeEvent: (event) => event.writtenBy(write),
-  isLast,
+  encodeEvent: (event) => event.encodeWith(serializeEvent),
+  isLastEvent,
   version: "0.3",
-  operationOf: (method) => (Object.hasOwn(METHODS, method) ? METHODS[method] : undefined),
+  findOperation: (method) =>
+    Object.hasOwn(OPERATIONS_BY_METHOD, method) ? OPERATIONS_BY_METHOD[method] : undefined,
   encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcError(error) }),
 };
 
 /** A2A 0.3 over HTTP+JSON: takes messages in the shape of its proto and of its JSON-RPC types, answers in the proto's. */
-export const rest: RestDialect = {
-  ...protoJson,
+export const restDialect: RestDialect = {
+  ...protoJsonCodec,
   decodeParams: (operation, json) =>
-    isProtoMessage(json) ? protoJson.decodeParams(operation, json) : decodeParams(operation, json),
+    hasProtoMessage(json) ? protoJsonCodec.decodeParams(operation, json) : decodeParams(operation, json),
   version: "0.3",
   mediaType: "application/json",
   matchRoute,
-  paramsOf: paramsFromRest,
-  toError,
-  failureEvent: "error",
+  collectParams: collectRestParams,
+  toErrorResponse: toRestErrorResponse,
+  failureEventName: "error",
 };
 
 /** A2A 0.3 over gRPC. */
-export const proto: ProtoDialect = { ...protoJson, version: "0.3", toResult };
+export const protoDialect: ProtoDialect = {
+  ...protoJsonCodec,
+  version: "0.3",
+  toResultMessage: toProtoResult,
+};

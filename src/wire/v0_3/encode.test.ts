@@ -8,7 +8,14 @@ import {
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
-import { decodeResult, encodeParams, jsonRpc, protoJson, rest, toTask } from "./index.ts";
+import {
+  decodeResult,
+  encodeParams,
+  jsonRpcDialect,
+  protoJsonCodec,
+  restDialect,
+  toTask03,
+} from "./index.ts";
 import type { Card03, Event03, Message03, Part03, Task03, TaskPushConfig03 } from "./types.ts";
 
 const task: Task = {
@@ -25,9 +32,10 @@ const task: Task = {
   history: [{ messageId: "u", role: "ROLE_USER", parts: [{ text: "go" }], referenceTaskIds: ["r"] }],
 };
 
-const written = (event: TaskEvent): unknown => JSON.parse(jsonRpc.encodeEvent(LogEvent.of(1, event)));
-const part = (part: Part): unknown =>
-  (written({ message: { messageId: "m", role: "ROLE_AGENT", parts: [part] } }) as Message03).parts[0];
+const encodeEventJson = (event: TaskEvent): unknown =>
+  JSON.parse(jsonRpcDialect.encodeEvent(LogEvent.create(1, event)));
+const encodePart = (part: Part): unknown =>
+  (encodeEventJson({ message: { messageId: "m", role: "ROLE_AGENT", parts: [part] } }) as Message03).parts[0];
 
 describe("what 0.3 is told", () => {
   it("is typed as the official types have it [V-02, V-03, V-07, V-10, V-19]", () => {
@@ -75,24 +83,27 @@ describe("what 0.3 is told", () => {
         },
       ],
     };
-    expect(toTask(task)).toEqual(bare);
-    expect(JSON.parse(jsonRpc.encodeResult("SendMessage", { task }))).toEqual(bare);
-    expect(JSON.parse(jsonRpc.encodeResult("GetTask", task))).toEqual(bare);
-    expect(written({ task })).toEqual(bare);
+    expect(toTask03(task)).toEqual(bare);
+    expect(JSON.parse(jsonRpcDialect.encodeResult("SendMessage", { task }))).toEqual(bare);
+    expect(JSON.parse(jsonRpcDialect.encodeResult("GetTask", task))).toEqual(bare);
+    expect(encodeEventJson({ task })).toEqual(bare);
   });
 
   it("leaves out what 0.3 has no place for, and wraps data that is no object [V-07, V-08]", () => {
-    expect(part({ text: "x", mediaType: "text/markdown", filename: "x.md" })).toEqual({
+    expect(encodePart({ text: "x", mediaType: "text/markdown", filename: "x.md" })).toEqual({
       kind: "text",
       text: "x",
     });
-    expect(part({ data: { a: 1 }, mediaType: "application/json" })).toEqual({ kind: "data", data: { a: 1 } });
-    expect(part({ data: null, metadata: { b: 1 } })).toEqual({
+    expect(encodePart({ data: { a: 1 }, mediaType: "application/json" })).toEqual({
+      kind: "data",
+      data: { a: 1 },
+    });
+    expect(encodePart({ data: null, metadata: { b: 1 } })).toEqual({
       kind: "data",
       data: { value: null },
       metadata: { b: 1, data_part_compat: true },
     });
-    expect(part({ raw: "AA==", metadata: { b: 1 } })).toEqual({
+    expect(encodePart({ raw: "AA==", metadata: { b: 1 } })).toEqual({
       kind: "file",
       file: { bytes: "AA==" },
       metadata: { b: 1 },
@@ -102,21 +113,21 @@ describe("what 0.3 is told", () => {
   it.each(TASK_STATES)("of a status is whether it ends the turn: %s [V-04, V-05]", (state) => {
     const event = { statusUpdate: { taskId: "t", contextId: "c", status: { state } } };
     const final = !["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"].includes(state);
-    expect(written(event)).toEqual({
+    expect(encodeEventJson(event)).toEqual({
       kind: "status-update",
       taskId: "t",
       contextId: "c",
       status: { state: state.slice("TASK_STATE_".length).toLowerCase().replace("_", "-") },
       final,
     });
-    const logged = LogEvent.of(1, event);
-    expect(jsonRpc.isLast?.(logged, "SendStreamingMessage")).toBe(final);
-    expect(jsonRpc.isLast?.(logged, "SubscribeToTask")).toBe(final);
+    const logged = LogEvent.create(1, event);
+    expect(jsonRpcDialect.isLastEvent?.(logged, "SendStreamingMessage")).toBe(final);
+    expect(jsonRpcDialect.isLastEvent?.(logged, "SubscribeToTask")).toBe(final);
   });
 
   it("ends with a task that has ended, and for those who only follow with one that waits [V-04, V-12]", () => {
     const isLast = (state: Task["status"]["state"], operation: "SendStreamingMessage" | "SubscribeToTask") =>
-      jsonRpc.isLast?.(LogEvent.of(1, { task: { ...task, status: { state } } }), operation);
+      jsonRpcDialect.isLastEvent?.(LogEvent.create(1, { task: { ...task, status: { state } } }), operation);
     expect(isLast("TASK_STATE_COMPLETED", "SendStreamingMessage")).toBe(true);
     expect(isLast("TASK_STATE_COMPLETED", "SubscribeToTask")).toBe(true);
     expect(isLast("TASK_STATE_INPUT_REQUIRED", "SendStreamingMessage")).toBe(false);
@@ -132,17 +143,17 @@ describe("what 0.3 is told", () => {
         return task;
       },
     };
-    const event = LogEvent.of(1, counted);
-    const text = jsonRpc.encodeEvent(event);
+    const event = LogEvent.create(1, counted);
+    const text = jsonRpcDialect.encodeEvent(event);
     const once = readings;
-    expect([jsonRpc.encodeEvent(event), jsonRpc.encodeEvent(event)]).toEqual([text, text]);
+    expect([jsonRpcDialect.encodeEvent(event), jsonRpcDialect.encodeEvent(event)]).toEqual([text, text]);
     expect(readings).toBe(once);
   });
 
   it("of push configurations is a bare array, and null for one that is gone [V-10]", () => {
     const config = { taskId: "t", id: "c", url: "https://example.com", authentication: { scheme: "Bearer" } };
     expect(
-      JSON.parse(jsonRpc.encodeResult("ListTaskPushNotificationConfigs", { configs: [config] })),
+      JSON.parse(jsonRpcDialect.encodeResult("ListTaskPushNotificationConfigs", { configs: [config] })),
     ).toEqual([
       {
         taskId: "t",
@@ -153,11 +164,11 @@ describe("what 0.3 is told", () => {
         },
       },
     ]);
-    expect(jsonRpc.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("null");
+    expect(jsonRpcDialect.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("null");
   });
 
   it("of an error is its code, of those that 0.3 has [V-11, V-16]", () => {
-    const told = (error: A2AError): unknown => JSON.parse(jsonRpc.encodeError(1, error));
+    const told = (error: A2AError): unknown => JSON.parse(jsonRpcDialect.encodeError(1, error));
     expect(told(A2AError.taskNotFound("x"))).toMatchObject({
       jsonrpc: "2.0",
       id: 1,
@@ -170,7 +181,7 @@ describe("what 0.3 is told", () => {
     ] as const) {
       expect(told(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
     }
-    expect(rest.toError(A2AError.taskNotFound("x"), "1.0.1")).toMatchObject({
+    expect(restDialect.toErrorResponse(A2AError.taskNotFound("x"), "1.0.1")).toMatchObject({
       status: 404,
       body: { code: -32001, message: expect.stringContaining("x") as unknown },
     });
@@ -195,24 +206,24 @@ describe("what the proto of 0.3 is told", () => {
       ],
       history: [{ messageId: "u", role: "ROLE_USER", content: [{ text: "go" }] }],
     };
-    expect(JSON.parse(protoJson.encodeResult("GetTask", task))).toEqual(proto);
-    expect(JSON.parse(protoJson.encodeResult("SendMessage", { task }))).toEqual({ task: proto });
-    expect(JSON.parse(protoJson.encodeEvent(LogEvent.of(1, { task })))).toEqual({ task: proto });
+    expect(JSON.parse(protoJsonCodec.encodeResult("GetTask", task))).toEqual(proto);
+    expect(JSON.parse(protoJsonCodec.encodeResult("SendMessage", { task }))).toEqual({ task: proto });
+    expect(JSON.parse(protoJsonCodec.encodeEvent(LogEvent.create(1, { task })))).toEqual({ task: proto });
   });
 
   it("has whether a status is final, and configurations by their names [V-04, V-23]", () => {
     const event = {
       statusUpdate: { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
     } as const;
-    expect(JSON.parse(protoJson.encodeEvent(LogEvent.of(1, event)))).toEqual({
+    expect(JSON.parse(protoJsonCodec.encodeEvent(LogEvent.create(1, event)))).toEqual({
       statusUpdate: { ...event.statusUpdate, final: false },
     });
     const config = { taskId: "t", id: "c", url: "https://example.com" };
-    expect(JSON.parse(protoJson.encodeResult("GetTaskPushNotificationConfig", config))).toEqual({
+    expect(JSON.parse(protoJsonCodec.encodeResult("GetTaskPushNotificationConfig", config))).toEqual({
       name: "tasks/t/pushNotificationConfigs/c",
       pushNotificationConfig: { id: "c", url: "https://example.com" },
     });
-    expect(protoJson.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("{}");
+    expect(protoJsonCodec.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("{}");
   });
 });
 
@@ -259,7 +270,7 @@ describe("what a client reads of 0.3", () => {
     expect(() => encodeParams("ListTasks", {})).toThrow(
       expect.objectContaining({ reason: "UNSUPPORTED_OPERATION" }),
     );
-    expect(jsonRpc.operationOf("tasks/list")).toBeUndefined();
-    expect(jsonRpc.operationOf("toString")).toBeUndefined();
+    expect(jsonRpcDialect.findOperation("tasks/list")).toBeUndefined();
+    expect(jsonRpcDialect.findOperation("toString")).toBeUndefined();
   });
 });

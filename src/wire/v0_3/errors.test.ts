@@ -3,50 +3,58 @@ import { A2AError } from "../../protocol/index.ts";
 import { fromJsonRpcError } from "../json-rpc.ts";
 import { fromRestError } from "../rest-error.ts";
 import { fromGrpcError } from "../grpc-error.ts";
-import { jsonRpc, rest } from "./dialects.ts";
+import { jsonRpcDialect, restDialect } from "./dialects.ts";
 import { toGrpcError } from "./errors.ts";
 
-const lost = new A2AError("TASK_NOT_FOUND", "Task t was not found.", { metadata: { taskId: "t" } });
-const wrong = A2AError.invalidParams([{ field: "message", description: "is missing" }]);
+const taskNotFoundError = new A2AError("TASK_NOT_FOUND", "Task t was not found.", {
+  metadata: { taskId: "t" },
+});
+const invalidParamsError = A2AError.invalidParams([{ field: "message", description: "is missing" }]);
 
 describe("an error of 0.3", () => {
   // One of Go's clients reads `data` into a map, the other into a list, and each fails at the other.
   it("is a code and a message over JSON-RPC, and no more", () => {
-    const { error } = JSON.parse(jsonRpc.encodeError(1, lost)) as { error: object };
-    expect(error).toEqual({ code: -32001, message: lost.message });
-    expect(fromJsonRpcError(error)).toMatchObject({ reason: "TASK_NOT_FOUND", message: lost.message });
+    const { error } = JSON.parse(jsonRpcDialect.encodeError(1, taskNotFoundError)) as { error: object };
+    expect(error).toEqual({ code: -32001, message: taskNotFoundError.message });
+    expect(fromJsonRpcError(error)).toMatchObject({
+      reason: "TASK_NOT_FOUND",
+      message: taskNotFoundError.message,
+    });
   });
 
   // 0.3 does not say what it looks like: JavaScript's clients read the code, Python's the type, Go's the status of 1.0.
   it("is one that every client knows its part of, over HTTP+JSON", () => {
-    expect(rest.toError(lost, "1.0.1")).toMatchObject({
+    expect(restDialect.toErrorResponse(taskNotFoundError, "1.0.1")).toMatchObject({
       status: 404,
       body: {
         code: -32001,
         type: "TaskNotFoundError",
-        message: lost.message,
+        message: taskNotFoundError.message,
         error: {
           code: 404,
           status: "NOT_FOUND",
-          message: lost.message,
+          message: taskNotFoundError.message,
           details: [{ reason: "TASK_NOT_FOUND" }],
         },
       },
     });
-    expect(rest.toError(wrong, "1.0.1").body).toMatchObject({ code: -32602, type: "InvalidParamsError" });
+    expect(restDialect.toErrorResponse(invalidParamsError, "1.0.1").body).toMatchObject({
+      code: -32602,
+      type: "InvalidParamsError",
+    });
   });
 
   // Python's client of 0.3 knows an error by the name in front of its message, and has no other way.
   it("has its name before its message over gRPC, and is read with it and without", () => {
-    const { status, message, details } = toGrpcError(lost);
+    const { status, message, details } = toGrpcError(taskNotFoundError);
     expect({ status, message }).toEqual({
       status: "NOT_FOUND",
-      message: `TaskNotFoundError: ${lost.message}`,
+      message: `TaskNotFoundError: ${taskNotFoundError.message}`,
     });
-    const read = { reason: "TASK_NOT_FOUND", message: lost.message };
+    const read = { reason: "TASK_NOT_FOUND", message: taskNotFoundError.message };
     expect(fromGrpcError("CancelTask", status, message, details)).toMatchObject(read);
     expect(fromGrpcError("CancelTask", status, message)).toMatchObject(read);
-    expect(fromGrpcError("CancelTask", status, lost.message)).toMatchObject(read);
+    expect(fromGrpcError("CancelTask", status, taskNotFoundError.message)).toMatchObject(read);
     expect(fromGrpcError("GetTask", "INTERNAL", "TypeError: x is not y")).toMatchObject({
       reason: "INTERNAL",
       message: "TypeError: x is not y",
@@ -61,8 +69,8 @@ describe("an error of 0.3", () => {
   });
 
   it("comes back as it was, over HTTP+JSON", () => {
-    for (const error of [lost, wrong]) {
-      const { status, body } = rest.toError(error, "1.0.1");
+    for (const error of [taskNotFoundError, invalidParamsError]) {
+      const { status, body } = restDialect.toErrorResponse(error, "1.0.1");
       const { reason, violations, metadata } = error;
       expect(fromRestError(status, body)).toMatchObject({ reason, violations, metadata });
     }

@@ -12,164 +12,180 @@ import type {
   TaskPushNotificationConfig,
   TaskStatus,
 } from "../../protocol/index.ts";
-import { mapValues, toCard, toFlows } from "./card.ts";
-import { toWrapped } from "./data-part.ts";
-import { isFinal, notIn03, toPushConfig } from "./encode.ts";
-import { nameOfConfig, nameOfTask } from "./resource-name.ts";
+import { mapValues, toCard03, toOAuthFlows03 } from "./card.ts";
+import { wrapData } from "./wrapped-data.ts";
+import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
+import { formatPushConfigResourceName, formatTaskResourceName } from "./resource-name.ts";
 
 // 1.0 as the ProtoJSON of 0.3's proto. A part has no metadata there, a file no name, a message no references to tasks:
 // what has no field is left out, because strict readers refuse fields that they do not know.
 
-function toPart(part: Part): object {
+function toProtoPart(part: Part): object {
   if ("text" in part) return { text: part.text };
-  if ("data" in part) return { data: { data: toWrapped(part.data).data } };
+  if ("data" in part) return { data: { data: wrapData(part.data).data } };
   const file = "raw" in part ? { fileWithBytes: part.raw } : { fileWithUri: part.url };
   return { file: part.mediaType === undefined ? file : { ...file, mimeType: part.mediaType } };
 }
 
-function toMessage(message: Message): object {
+function toProtoMessage(message: Message): object {
   const { parts, referenceTaskIds: _, ...rest } = message;
-  return { ...rest, content: parts.map(toPart) };
+  return { ...rest, content: parts.map(toProtoPart) };
 }
 
-function toArtifact(artifact: Artifact): object {
-  return { ...artifact, parts: artifact.parts.map(toPart) };
+function toProtoArtifact(artifact: Artifact): object {
+  return { ...artifact, parts: artifact.parts.map(toProtoPart) };
 }
 
-function toStatus({ state, message, timestamp }: TaskStatus): object {
+function toProtoTaskStatus({ state, message, timestamp }: TaskStatus): object {
   return {
     state: state === "TASK_STATE_CANCELED" ? "TASK_STATE_CANCELLED" : state,
-    ...(message ? { message: toMessage(message) } : {}),
+    ...(message ? { message: toProtoMessage(message) } : {}),
     ...(timestamp === undefined ? {} : { timestamp }),
   };
 }
 
-function toTask({ status, artifacts, history, ...task }: Task): object {
+function toProtoTask({ status, artifacts, history, ...task }: Task): object {
   return {
     ...task,
-    status: toStatus(status),
-    ...(artifacts ? { artifacts: artifacts.map(toArtifact) } : {}),
-    ...(history ? { history: history.map(toMessage) } : {}),
+    status: toProtoTaskStatus(status),
+    ...(artifacts ? { artifacts: artifacts.map(toProtoArtifact) } : {}),
+    ...(history ? { history: history.map(toProtoMessage) } : {}),
   };
 }
 
 /** A `StreamResponse`, and a `SendMessageResponse`. */
-export function toEvent(event: TaskEvent): object {
+export function toProtoEvent(event: TaskEvent): object {
   if ("artifactUpdate" in event) {
     const { artifactUpdate } = event;
-    return { artifactUpdate: { ...artifactUpdate, artifact: toArtifact(artifactUpdate.artifact) } };
+    return { artifactUpdate: { ...artifactUpdate, artifact: toProtoArtifact(artifactUpdate.artifact) } };
   }
   if ("statusUpdate" in event) {
     const { status, ...update } = event.statusUpdate;
-    return { statusUpdate: { ...update, status: toStatus(status), final: isFinal(status) } };
+    return { statusUpdate: { ...update, status: toProtoTaskStatus(status), final: isFinalStatus(status) } };
   }
-  return "task" in event ? { task: toTask(event.task) } : { message: toMessage(event.message) };
+  return "task" in event ? { task: toProtoTask(event.task) } : { message: toProtoMessage(event.message) };
 }
 
-function toTaskPushConfig(config: TaskPushNotificationConfig): object {
+function toProtoTaskPushConfig(config: TaskPushNotificationConfig): object {
   const { taskId = "", id = "" } = config;
-  return { name: nameOfConfig(taskId, id), pushNotificationConfig: toPushConfig(config) };
+  return { name: formatPushConfigResourceName(taskId, id), pushNotificationConfig: toPushConfig03(config) };
 }
 
 /** The proto has the schemes and requirements of 1.0, under its own names. */
 function toProtoCard(card: AgentCard): object {
   const { securitySchemes, securityRequirements, skills } = card;
-  const { securitySchemes: _schemes, security: _security, ...rest } = toCard(card);
+  const { securitySchemes: _schemes, security: _security, ...rest } = toCard03(card);
   return {
     ...rest,
     skills: skills.map(({ securityRequirements: security, ...skill }) =>
       security ? { ...skill, security } : skill,
     ),
-    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toScheme) } : {}),
+    ...(securitySchemes ? { securitySchemes: mapValues(securitySchemes, toProtoSecurityScheme) } : {}),
     ...(securityRequirements ? { security: securityRequirements } : {}),
   };
 }
 
-function toScheme(scheme: SecurityScheme): object {
+function toProtoSecurityScheme(scheme: SecurityScheme): object {
   if (!("oauth2SecurityScheme" in scheme)) return scheme;
   const { flows, ...rest } = scheme.oauth2SecurityScheme;
-  return { oauth2SecurityScheme: { ...rest, flows: toFlows(flows) } };
+  return { oauth2SecurityScheme: { ...rest, flows: toOAuthFlows03(flows) } };
 }
 
-const RESULTS: { readonly [O in OperationName]: (result: Operations[O]["result"]) => object } = {
-  SendMessage: toEvent,
-  SendStreamingMessage: toEvent,
-  GetTask: toTask,
-  ListTasks: notIn03,
-  CancelTask: toTask,
-  SubscribeToTask: toEvent,
+const PROTO_RESULT_CONVERTERS: {
+  readonly [O in OperationName]: (result: Operations[O]["result"]) => object;
+} = {
+  SendMessage: toProtoEvent,
+  SendStreamingMessage: toProtoEvent,
+  GetTask: toProtoTask,
+  ListTasks: throwListTasksUnsupported,
+  CancelTask: toProtoTask,
+  SubscribeToTask: toProtoEvent,
   GetExtendedAgentCard: toProtoCard,
-  CreateTaskPushNotificationConfig: toTaskPushConfig,
-  GetTaskPushNotificationConfig: toTaskPushConfig,
+  CreateTaskPushNotificationConfig: toProtoTaskPushConfig,
+  GetTaskPushNotificationConfig: toProtoTaskPushConfig,
   ListTaskPushNotificationConfigs: ({ configs, ...rest }) => ({
-    configs: configs.map(toTaskPushConfig),
+    configs: configs.map(toProtoTaskPushConfig),
     ...rest,
   }),
   DeleteTaskPushNotificationConfig: () => ({}),
 };
 
 /** The response message of an operation, or one of its stream. */
-export function toResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): object {
-  return RESULTS[operation](result);
+export function toProtoResult<O extends OperationName>(
+  operation: O,
+  result: Operations[O]["result"],
+): object {
+  return PROTO_RESULT_CONVERTERS[operation](result);
 }
 
 /** The same as text. */
-export function encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string {
-  return JSON.stringify(toResult(operation, result));
+export function encodeProtoResult<O extends OperationName>(
+  operation: O,
+  result: Operations[O]["result"],
+): string {
+  return JSON.stringify(toProtoResult(operation, result));
 }
 
 /** Always there, because without one some servers do not wait. */
-function toConfiguration(configuration: SendMessageConfiguration = {}): object {
+function toProtoSendConfiguration(configuration: SendMessageConfiguration = {}): object {
   const { taskPushNotificationConfig: push, returnImmediately, ...rest } = configuration;
   return {
     ...rest,
-    ...(push ? { pushNotification: toPushConfig(push) } : {}),
+    ...(push ? { pushNotification: toPushConfig03(push) } : {}),
     blocking: returnImmediately !== true,
   };
 }
 
-function toSendMessageRequest({
+function toProtoSendMessageRequest({
   message,
   configuration,
   metadata,
 }: Operations["SendMessage"]["params"]): object {
   return {
-    message: toMessage(message),
-    configuration: toConfiguration(configuration),
+    message: toProtoMessage(message),
+    configuration: toProtoSendConfiguration(configuration),
     ...(metadata ? { metadata } : {}),
   };
 }
 
-function toConfigRequest({ taskId, id }: Operations["GetTaskPushNotificationConfig"]["params"]): object {
-  return { name: nameOfConfig(taskId, id) };
+function toProtoPushConfigRequest({
+  taskId,
+  id,
+}: Operations["GetTaskPushNotificationConfig"]["params"]): object {
+  return { name: formatPushConfigResourceName(taskId, id) };
 }
 
-const PARAMS: { readonly [O in OperationName]: (params: Operations[O]["params"]) => object } = {
-  SendMessage: toSendMessageRequest,
-  SendStreamingMessage: toSendMessageRequest,
+const PROTO_PARAMS_CONVERTERS: {
+  readonly [O in OperationName]: (params: Operations[O]["params"]) => object;
+} = {
+  SendMessage: toProtoSendMessageRequest,
+  SendStreamingMessage: toProtoSendMessageRequest,
   GetTask: ({ id, historyLength }) => ({
-    name: nameOfTask(id),
+    name: formatTaskResourceName(id),
     ...(historyLength === undefined ? {} : { historyLength }),
   }),
-  ListTasks: notIn03,
-  CancelTask: ({ id }) => ({ name: nameOfTask(id) }),
-  SubscribeToTask: ({ id }) => ({ name: nameOfTask(id) }),
+  ListTasks: throwListTasksUnsupported,
+  CancelTask: ({ id }) => ({ name: formatTaskResourceName(id) }),
+  SubscribeToTask: ({ id }) => ({ name: formatTaskResourceName(id) }),
   GetExtendedAgentCard: () => ({}),
   CreateTaskPushNotificationConfig: (config) => ({
-    parent: nameOfTask(config.taskId),
+    parent: formatTaskResourceName(config.taskId),
     ...(config.id === undefined ? {} : { configId: config.id }),
-    config: toTaskPushConfig(config),
+    config: toProtoTaskPushConfig(config),
   }),
-  GetTaskPushNotificationConfig: toConfigRequest,
+  GetTaskPushNotificationConfig: toProtoPushConfigRequest,
   ListTaskPushNotificationConfigs: ({ taskId, pageSize, pageToken }) => ({
-    parent: nameOfTask(taskId),
+    parent: formatTaskResourceName(taskId),
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(pageToken === undefined ? {} : { pageToken }),
   }),
-  DeleteTaskPushNotificationConfig: toConfigRequest,
+  DeleteTaskPushNotificationConfig: toProtoPushConfigRequest,
 };
 
 /** A request message, for a client. Throws UNSUPPORTED_OPERATION for an operation that 0.3 does not have. */
-export function encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object {
-  return PARAMS[operation](params);
+export function encodeProtoParams<O extends OperationName>(
+  operation: O,
+  params: Operations[O]["params"],
+): object {
+  return PROTO_PARAMS_CONVERTERS[operation](params);
 }

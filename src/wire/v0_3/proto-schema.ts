@@ -16,19 +16,35 @@ import type {
   TaskPushNotificationConfig,
   TaskState,
 } from "../../protocol/index.ts";
-import { converted, list, message, oneof, required, type Type } from "../proto-json.ts";
-import { bytes, enumeration, int32, string, struct } from "../scalars.ts";
-import { CONFIG_NAME, type ConfigName, TASK_NAME } from "./resource-name.ts";
-import { DEFAULT_CONFIG, HISTORY_LENGTH, PUSH_CONFIG, vocabularyOf } from "./vocabulary.ts";
+import {
+  withConversion,
+  createListSchema,
+  createMessageSchema,
+  oneof,
+  required,
+  type Schema,
+} from "../proto-json-schema.ts";
+import { bytesSchema, createEnumSchema, int32Schema, stringSchema, structSchema } from "../scalar-schemas.ts";
+import {
+  PUSH_CONFIG_RESOURCE_NAME_SCHEMA,
+  type PushConfigIds,
+  TASK_RESOURCE_NAME_SCHEMA,
+} from "./resource-name.ts";
+import {
+  DEFAULT_PUSH_CONFIG_ID,
+  HISTORY_LENGTH_SCHEMA,
+  PUSH_CONFIG_SCHEMA,
+  createCommonSchemas,
+} from "./common-schemas.ts";
 
 // The messages of 0.3's `a2a.proto` (package a2a.v1) as ProtoJSON, read into 1.0.
 
-const ROLE: Type<Role> = enumeration(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
+const PROTO_ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
 
-type State = Exclude<TaskState, "TASK_STATE_CANCELED"> | "TASK_STATE_CANCELLED";
+type ProtoTaskState = Exclude<TaskState, "TASK_STATE_CANCELED"> | "TASK_STATE_CANCELLED";
 
-const TASK_STATE: Type<TaskState> = converted(
-  enumeration<State>([
+const PROTO_TASK_STATE_SCHEMA: Schema<TaskState> = withConversion(
+  createEnumSchema<ProtoTaskState>([
     "TASK_STATE_UNSPECIFIED",
     "TASK_STATE_SUBMITTED",
     "TASK_STATE_WORKING",
@@ -42,17 +58,21 @@ const TASK_STATE: Type<TaskState> = converted(
   (state) => (state === "TASK_STATE_CANCELLED" ? "TASK_STATE_CANCELED" : state),
 );
 
-type FileContent = { mimeType?: string } & ({ fileWithUri: string } | { fileWithBytes: string });
+type ProtoFileContent = { mimeType?: string } & ({ fileWithUri: string } | { fileWithBytes: string });
 
-type PartContent = { text: string } | { file: FileContent } | { data: { data: JsonObject } };
+type ProtoPartContent = { text: string } | { file: ProtoFileContent } | { data: { data: JsonObject } };
 
-const PART: Type<Part> = converted(
-  message<PartContent>({
-    text: oneof(string),
+const PROTO_PART_SCHEMA: Schema<Part> = withConversion(
+  createMessageSchema<ProtoPartContent>({
+    text: oneof(stringSchema),
     file: oneof(
-      message<FileContent>({ fileWithUri: oneof(string), fileWithBytes: oneof(bytes), mimeType: string }),
+      createMessageSchema<ProtoFileContent>({
+        fileWithUri: oneof(stringSchema),
+        fileWithBytes: oneof(bytesSchema),
+        mimeType: stringSchema,
+      }),
     ),
-    data: oneof(message<{ data: JsonObject }>({ data: required(struct, {}) })),
+    data: oneof(createMessageSchema<{ data: JsonObject }>({ data: required(structSchema, {}) })),
   }),
   (part): Part => {
     if ("text" in part) return { text: part.text };
@@ -65,15 +85,15 @@ const PART: Type<Part> = converted(
   },
 );
 
-const VOCABULARY = vocabularyOf({
-  part: PART,
-  role: ROLE,
-  state: TASK_STATE,
-  words: { user: "ROLE_USER", agent: "ROLE_AGENT", working: "TASK_STATE_WORKING" },
+const PROTO_COMMON_SCHEMAS = createCommonSchemas({
+  partSchema: PROTO_PART_SCHEMA,
+  roleSchema: PROTO_ROLE_SCHEMA,
+  stateSchema: PROTO_TASK_STATE_SCHEMA,
+  enumNames: { user: "ROLE_USER", agent: "ROLE_AGENT", working: "TASK_STATE_WORKING" },
   // Neither has presence in the proto: 0 is the same as none, and who means false says nothing (as official clients do).
-  historyLength: converted(HISTORY_LENGTH, (length) => (length === 0 ? undefined : length)),
-  blocking: false,
-  names: {
+  historyLengthSchema: withConversion(HISTORY_LENGTH_SCHEMA, (length) => (length === 0 ? undefined : length)),
+  defaultBlocking: false,
+  wireNames: {
     parts: ["content"],
     status: ["message", "update"],
     request: ["message", "request"],
@@ -81,94 +101,99 @@ const VOCABULARY = vocabularyOf({
   },
 });
 
-export const SEND_MESSAGE_REQUEST: Type<SendMessageRequest> = VOCABULARY.sendMessage;
+export const PROTO_SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> = PROTO_COMMON_SCHEMAS.sendMessage;
 
-export const TASK: Type<Task> = VOCABULARY.task;
+export const PROTO_TASK_SCHEMA: Schema<Task> = PROTO_COMMON_SCHEMAS.task;
 
-export const SEND_MESSAGE_RESPONSE: Type<SendMessageResponse> = message<SendMessageResponse>(
-  { task: oneof(TASK), message: oneof(VOCABULARY.message) },
-  { always: true, names: { message: ["message", "msg"] } },
-);
+export const PROTO_SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
+  createMessageSchema<SendMessageResponse>(
+    { task: oneof(PROTO_TASK_SCHEMA), message: oneof(PROTO_COMMON_SCHEMAS.message) },
+    { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
+  );
 
-export const STREAM_RESPONSE: Type<StreamResponse> = message<StreamResponse>(
+export const PROTO_STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
   {
-    task: oneof(TASK),
-    message: oneof(VOCABULARY.message),
-    statusUpdate: oneof(VOCABULARY.statusUpdate),
-    artifactUpdate: oneof(VOCABULARY.artifactUpdate),
+    task: oneof(PROTO_TASK_SCHEMA),
+    message: oneof(PROTO_COMMON_SCHEMAS.message),
+    statusUpdate: oneof(PROTO_COMMON_SCHEMAS.statusUpdate),
+    artifactUpdate: oneof(PROTO_COMMON_SCHEMAS.artifactUpdate),
   },
-  { always: true, names: { message: ["message", "msg"] } },
+  { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
 );
 
-const NAMED = { names: { id: ["name"] } } as const;
+const NAME_AS_ID_OPTIONS = { wireNames: { id: ["name"] } } as const;
 
-export const GET_TASK_REQUEST: Type<GetTaskRequest> = message<Omit<GetTaskRequest, "tenant">>(
+export const PROTO_GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<
+  Omit<GetTaskRequest, "tenant">
+>(
   {
-    id: required(TASK_NAME),
-    historyLength: converted(HISTORY_LENGTH, (length) => (length === 0 ? undefined : length)),
+    id: required(TASK_RESOURCE_NAME_SCHEMA),
+    historyLength: withConversion(HISTORY_LENGTH_SCHEMA, (length) => (length === 0 ? undefined : length)),
   },
-  NAMED,
+  NAME_AS_ID_OPTIONS,
 );
 
-export const CANCEL_TASK_REQUEST: Type<CancelTaskRequest> = message<{ id: string }>(
-  { id: required(TASK_NAME) },
-  NAMED,
-);
+export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<{
+  id: string;
+}>({ id: required(TASK_RESOURCE_NAME_SCHEMA) }, NAME_AS_ID_OPTIONS);
 
-export const TASK_SUBSCRIPTION_REQUEST: Type<SubscribeToTaskRequest> = CANCEL_TASK_REQUEST;
+export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
+  PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
 /** Its `name` is made by the server. */
-export const TASK_PUSH_CONFIG: Type<TaskPushNotificationConfig> = converted(
-  message<{ name?: ConfigName; config: TaskPushNotificationConfig }>(
-    { name: CONFIG_NAME, config: required(PUSH_CONFIG) },
-    { names: { config: ["pushNotificationConfig"] } },
+export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
+  createMessageSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
+    { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
+    { wireNames: { config: ["pushNotificationConfig"] } },
   ),
   ({ name, config }) => ({ ...config, ...name }),
 );
 
 /** The configuration as it is to be, without regard to the name that it will get. */
-const NEW_PUSH_CONFIG: Type<TaskPushNotificationConfig> = converted(
-  message<{ config: TaskPushNotificationConfig }>(
-    { config: required(PUSH_CONFIG) },
-    { names: { config: ["pushNotificationConfig"] } },
+const PROTO_NEW_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
+  createMessageSchema<{ config: TaskPushNotificationConfig }>(
+    { config: required(PUSH_CONFIG_SCHEMA) },
+    { wireNames: { config: ["pushNotificationConfig"] } },
   ),
   ({ config }) => config,
 );
 
-export const CREATE_PUSH_CONFIG_REQUEST: Type<CreateTaskPushNotificationConfigRequest> = converted(
-  message<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
-    parent: required(TASK_NAME),
-    configId: string,
-    config: required(NEW_PUSH_CONFIG),
-  }),
-  ({ parent, configId, config }) => ({
-    ...config,
-    id: config.id ?? configId ?? DEFAULT_CONFIG,
-    taskId: parent,
-  }),
-);
+export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
+  withConversion(
+    createMessageSchema<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
+      parent: required(TASK_RESOURCE_NAME_SCHEMA),
+      configId: stringSchema,
+      config: required(PROTO_NEW_PUSH_CONFIG_SCHEMA),
+    }),
+    ({ parent, configId, config }) => ({
+      ...config,
+      id: config.id ?? configId ?? DEFAULT_PUSH_CONFIG_ID,
+      taskId: parent,
+    }),
+  );
 
-export const PUSH_CONFIG_REQUEST: Type<GetTaskPushNotificationConfigRequest> = converted(
-  message<{ name: ConfigName }>({ name: required(CONFIG_NAME) }),
+export const PROTO_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
+  createMessageSchema<{ name: PushConfigIds }>({ name: required(PUSH_CONFIG_RESOURCE_NAME_SCHEMA) }),
   ({ name }) => ({ taskId: name.taskId, id: name.id }),
 );
 
-export const LIST_PUSH_CONFIGS_REQUEST: Type<ListTaskPushNotificationConfigsRequest> = converted(
-  message<{ parent: string; pageSize?: number; pageToken?: string }>({
-    parent: required(TASK_NAME),
-    pageSize: int32,
-    pageToken: string,
-  }),
-  ({ parent, pageSize = 0, pageToken }) => ({
-    taskId: parent,
-    // Without presence in the proto, and no more than a wish.
-    ...(pageSize > 0 ? { pageSize } : {}),
-    ...(pageToken === undefined ? {} : { pageToken }),
-  }),
-);
+export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
+  withConversion(
+    createMessageSchema<{ parent: string; pageSize?: number; pageToken?: string }>({
+      parent: required(TASK_RESOURCE_NAME_SCHEMA),
+      pageSize: int32Schema,
+      pageToken: stringSchema,
+    }),
+    ({ parent, pageSize = 0, pageToken }) => ({
+      taskId: parent,
+      // Without presence in the proto, and no more than a wish.
+      ...(pageSize > 0 ? { pageSize } : {}),
+      ...(pageToken === undefined ? {} : { pageToken }),
+    }),
+  );
 
-export const LIST_PUSH_CONFIGS_RESPONSE: Type<ListTaskPushNotificationConfigsResponse> =
-  message<ListTaskPushNotificationConfigsResponse>({
-    configs: required(list(TASK_PUSH_CONFIG), []),
-    nextPageToken: string,
+export const PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
+  createMessageSchema<ListTaskPushNotificationConfigsResponse>({
+    configs: required(createListSchema(PROTO_TASK_PUSH_CONFIG_SCHEMA), []),
+    nextPageToken: stringSchema,
   });

@@ -100,16 +100,16 @@ export interface TaskPushConfig03 {
   pushNotificationConfig: PushConfig03;
 }
 
-interface Flow03 {
+interface OAuthFlow03 {
   refreshUrl?: string;
   scopes: Record<string, string>;
 }
 
 export interface OAuthFlows03 {
-  authorizationCode?: Flow03 & { authorizationUrl: string; tokenUrl: string };
-  clientCredentials?: Flow03 & { tokenUrl: string };
-  implicit?: Flow03 & { authorizationUrl: string };
-  password?: Flow03 & { tokenUrl: string };
+  authorizationCode?: OAuthFlow03 & { authorizationUrl: string; tokenUrl: string };
+  clientCredentials?: OAuthFlow03 & { tokenUrl: string };
+  implicit?: OAuthFlow03 & { authorizationUrl: string };
+  password?: OAuthFlow03 & { tokenUrl: string };
 }
 
 /** In the style of OpenAPI 3: `type` tells them apart. */
@@ -122,7 +122,7 @@ export type SecurityScheme03 = { description?: string } & (
 );
 
 /** Scopes by the names of schemes: all of them together. */
-export type Security03 = Record<string, string[]>;
+export type SecurityRequirement03 = Record<string, string[]>;
 
 export interface Skill03 {
   id: string;
@@ -132,10 +132,10 @@ export interface Skill03 {
   examples?: string[];
   inputModes?: string[];
   outputModes?: string[];
-  security?: Security03[];
+  security?: SecurityRequirement03[];
 }
 
-export interface Interface03 {
+export interface AgentInterface03 {
   url: string;
   transport: string;
 }
@@ -148,13 +148,13 @@ export interface Card03 {
   /** Where `preferredTransport` is spoken. */
   url: string;
   preferredTransport: string;
-  additionalInterfaces?: Interface03[];
+  additionalInterfaces?: AgentInterface03[];
   provider?: AgentProvider;
   version: string;
   documentationUrl?: string;
   capabilities: Omit<AgentCapabilities, "extendedAgentCard">;
   securitySchemes?: Record<string, SecurityScheme03>;
-  security?: Security03[];
+  security?: SecurityRequirement03[];
   defaultInputModes: string[];
   defaultOutputModes: string[];
   skills: Skill03[];

@@ -10,131 +10,181 @@ import type {
   SecurityRequirement,
   SecurityScheme,
 } from "../../protocol/index.ts";
-import { defaulted, list, map, message, oneof, optional, required, type Type } from "../proto-json.ts";
-import { bool, enumeration, string, struct } from "../scalars.ts";
+import {
+  withDefault,
+  createListSchema,
+  createMapSchema,
+  createMessageSchema,
+  oneof,
+  optional,
+  required,
+  type Schema,
+} from "../proto-json-schema.ts";
+import { boolSchema, createEnumSchema, stringSchema, structSchema } from "../scalar-schemas.ts";
 
 // The card's messages of `a2a.proto` 1.0. Nearly everything has a fallback: a card that lacks a description is no reason
 // not to talk to its agent. `required` is what the proto calls REQUIRED, because signatures depend on it (A2A §8.4.1).
 
-type Variant<Union, Key extends PropertyKey> = Union extends Record<Key, infer Content> ? Content : never;
-type Scheme<Key extends PropertyKey> = Variant<SecurityScheme, Key>;
-type Flow<Key extends PropertyKey> = Variant<OAuthFlows, Key>;
+type UnionVariant<Union, Key extends PropertyKey> =
+  Union extends Record<Key, infer Content> ? Content : never;
+type SecuritySchemeVariant<Key extends PropertyKey> = UnionVariant<SecurityScheme, Key>;
+type OAuthFlowVariant<Key extends PropertyKey> = UnionVariant<OAuthFlows, Key>;
 
-const text = required(string, "");
-const scopes = required(map(string), {});
+const requiredText = required(stringSchema, "");
+const requiredScopes = required(createMapSchema(stringSchema), {});
 
-const OAUTH_FLOWS: Type<OAuthFlows> = message<OAuthFlows>({
+const OAUTH_FLOWS_SCHEMA: Schema<OAuthFlows> = createMessageSchema<OAuthFlows>({
   authorizationCode: oneof(
-    message<Flow<"authorizationCode">>({
-      authorizationUrl: text,
-      tokenUrl: text,
-      refreshUrl: string,
-      scopes,
-      pkceRequired: bool,
+    createMessageSchema<OAuthFlowVariant<"authorizationCode">>({
+      authorizationUrl: requiredText,
+      tokenUrl: requiredText,
+      refreshUrl: stringSchema,
+      scopes: requiredScopes,
+      pkceRequired: boolSchema,
     }),
   ),
   clientCredentials: oneof(
-    message<Flow<"clientCredentials">>({ tokenUrl: text, refreshUrl: string, scopes }),
+    createMessageSchema<OAuthFlowVariant<"clientCredentials">>({
+      tokenUrl: requiredText,
+      refreshUrl: stringSchema,
+      scopes: requiredScopes,
+    }),
   ),
   deviceCode: oneof(
-    message<Flow<"deviceCode">>({
-      deviceAuthorizationUrl: text,
-      tokenUrl: text,
-      refreshUrl: string,
-      scopes,
+    createMessageSchema<OAuthFlowVariant<"deviceCode">>({
+      deviceAuthorizationUrl: requiredText,
+      tokenUrl: requiredText,
+      refreshUrl: stringSchema,
+      scopes: requiredScopes,
     }),
   ),
   implicit: oneof(
-    message<Flow<"implicit">>({ authorizationUrl: string, refreshUrl: string, scopes: map(string) }),
+    createMessageSchema<OAuthFlowVariant<"implicit">>({
+      authorizationUrl: stringSchema,
+      refreshUrl: stringSchema,
+      scopes: createMapSchema(stringSchema),
+    }),
   ),
-  password: oneof(message<Flow<"password">>({ tokenUrl: string, refreshUrl: string, scopes: map(string) })),
+  password: oneof(
+    createMessageSchema<OAuthFlowVariant<"password">>({
+      tokenUrl: stringSchema,
+      refreshUrl: stringSchema,
+      scopes: createMapSchema(stringSchema),
+    }),
+  ),
 });
 
-type KeyLocation = Scheme<"apiKeySecurityScheme">["location"];
+type ApiKeyLocation = SecuritySchemeVariant<"apiKeySecurityScheme">["location"];
 
-const KNOWN_LOCATION: Type<KeyLocation> = enumeration(["", "query", "header", "cookie"]);
+const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
+  "",
+  "query",
+  "header",
+  "cookie",
+]);
 
 /** A string in the proto: in the canonical form it is what it is. Readers do best to try a header where it is no location. */
-const KEY_LOCATION: Type<KeyLocation> = {
+const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   decode(json, at) {
-    if (!at.fills) return string.decode(json, at) as KeyLocation | undefined;
-    return KNOWN_LOCATION.decode(json, at) ?? (at.strict ? undefined : "header");
+    if (!at.fillsDefaults) return stringSchema.decode(json, at) as ApiKeyLocation | undefined;
+    return KNOWN_API_KEY_LOCATION_SCHEMA.decode(json, at) ?? (at.isStrict ? undefined : "header");
   },
 };
 
-export const SECURITY_SCHEME: Type<SecurityScheme> = message<SecurityScheme>({
+export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchema<SecurityScheme>({
   apiKeySecurityScheme: oneof(
-    message<Scheme<"apiKeySecurityScheme">>({
-      location: required(KEY_LOCATION, ""),
-      name: text,
-      description: string,
+    createMessageSchema<SecuritySchemeVariant<"apiKeySecurityScheme">>({
+      location: required(API_KEY_LOCATION_SCHEMA, ""),
+      name: requiredText,
+      description: stringSchema,
     }),
   ),
   httpAuthSecurityScheme: oneof(
-    message<Scheme<"httpAuthSecurityScheme">>({ scheme: text, bearerFormat: string, description: string }),
+    createMessageSchema<SecuritySchemeVariant<"httpAuthSecurityScheme">>({
+      scheme: requiredText,
+      bearerFormat: stringSchema,
+      description: stringSchema,
+    }),
   ),
   oauth2SecurityScheme: oneof(
-    message<Scheme<"oauth2SecurityScheme">>({
-      flows: required(OAUTH_FLOWS, {}),
-      oauth2MetadataUrl: string,
-      description: string,
+    createMessageSchema<SecuritySchemeVariant<"oauth2SecurityScheme">>({
+      flows: required(OAUTH_FLOWS_SCHEMA, {}),
+      oauth2MetadataUrl: stringSchema,
+      description: stringSchema,
     }),
   ),
   openIdConnectSecurityScheme: oneof(
-    message<Scheme<"openIdConnectSecurityScheme">>({ openIdConnectUrl: text, description: string }),
-  ),
-  mtlsSecurityScheme: oneof(message<Scheme<"mtlsSecurityScheme">>({ description: string })),
-});
-
-export const SECURITY_REQUIREMENT: Type<SecurityRequirement> = message<SecurityRequirement>({
-  schemes: defaulted(map(message<{ list: string[] }>({ list: defaulted(list(string), []) })), {}),
-});
-
-const AGENT_INTERFACE: Type<AgentInterface> = message<AgentInterface>({
-  url: text,
-  protocolBinding: text,
-  tenant: string,
-  protocolVersion: text,
-});
-
-const AGENT_CAPABILITIES: Type<AgentCapabilities> = message<AgentCapabilities>({
-  streaming: optional(bool),
-  pushNotifications: optional(bool),
-  extensions: list(
-    message<AgentExtension>({
-      uri: defaulted(string, ""),
-      description: string,
-      required: bool,
-      params: struct,
+    createMessageSchema<SecuritySchemeVariant<"openIdConnectSecurityScheme">>({
+      openIdConnectUrl: requiredText,
+      description: stringSchema,
     }),
   ),
-  extendedAgentCard: optional(bool),
+  mtlsSecurityScheme: oneof(
+    createMessageSchema<SecuritySchemeVariant<"mtlsSecurityScheme">>({ description: stringSchema }),
+  ),
 });
 
-const AGENT_SKILL: Type<AgentSkill> = message<AgentSkill>({
-  id: text,
-  name: text,
-  description: text,
-  tags: required(list(string), []),
-  examples: list(string),
-  inputModes: list(string),
-  outputModes: list(string),
-  securityRequirements: list(SECURITY_REQUIREMENT),
+export const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> =
+  createMessageSchema<SecurityRequirement>({
+    schemes: withDefault(
+      createMapSchema(
+        createMessageSchema<{ list: string[] }>({ list: withDefault(createListSchema(stringSchema), []) }),
+      ),
+      {},
+    ),
+  });
+
+const AGENT_INTERFACE_SCHEMA: Schema<AgentInterface> = createMessageSchema<AgentInterface>({
+  url: requiredText,
+  protocolBinding: requiredText,
+  tenant: stringSchema,
+  protocolVersion: requiredText,
 });
 
-export const AGENT_CARD: Type<AgentCard> = message<AgentCard>({
-  name: text,
-  description: text,
-  supportedInterfaces: required(list(AGENT_INTERFACE), []),
-  provider: message<AgentProvider>({ url: text, organization: text }),
-  version: text,
-  documentationUrl: optional(string),
-  capabilities: required(AGENT_CAPABILITIES, {}),
-  securitySchemes: map(SECURITY_SCHEME),
-  securityRequirements: list(SECURITY_REQUIREMENT),
-  defaultInputModes: required(list(string), []),
-  defaultOutputModes: required(list(string), []),
-  skills: required(list(AGENT_SKILL), []),
-  signatures: list(message<AgentCardSignature>({ protected: text, signature: text, header: struct })),
-  iconUrl: optional(string),
+const AGENT_CAPABILITIES_SCHEMA: Schema<AgentCapabilities> = createMessageSchema<AgentCapabilities>({
+  streaming: optional(boolSchema),
+  pushNotifications: optional(boolSchema),
+  extensions: createListSchema(
+    createMessageSchema<AgentExtension>({
+      uri: withDefault(stringSchema, ""),
+      description: stringSchema,
+      required: boolSchema,
+      params: structSchema,
+    }),
+  ),
+  extendedAgentCard: optional(boolSchema),
+});
+
+const AGENT_SKILL_SCHEMA: Schema<AgentSkill> = createMessageSchema<AgentSkill>({
+  id: requiredText,
+  name: requiredText,
+  description: requiredText,
+  tags: required(createListSchema(stringSchema), []),
+  examples: createListSchema(stringSchema),
+  inputModes: createListSchema(stringSchema),
+  outputModes: createListSchema(stringSchema),
+  securityRequirements: createListSchema(SECURITY_REQUIREMENT_SCHEMA),
+});
+
+export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createMessageSchema<AgentCard>({
+  name: requiredText,
+  description: requiredText,
+  supportedInterfaces: required(createListSchema(AGENT_INTERFACE_SCHEMA), []),
+  provider: createMessageSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
+  version: requiredText,
+  documentationUrl: optional(stringSchema),
+  capabilities: required(AGENT_CAPABILITIES_SCHEMA, {}),
+  securitySchemes: createMapSchema(SECURITY_SCHEME_SCHEMA),
+  securityRequirements: createListSchema(SECURITY_REQUIREMENT_SCHEMA),
+  defaultInputModes: required(createListSchema(stringSchema), []),
+  defaultOutputModes: required(createListSchema(stringSchema), []),
+  skills: required(createListSchema(AGENT_SKILL_SCHEMA), []),
+  signatures: createListSchema(
+    createMessageSchema<AgentCardSignature>({
+      protected: requiredText,
+      signature: requiredText,
+      header: structSchema,
+    }),
+  ),
+  iconUrl: optional(stringSchema),
 });

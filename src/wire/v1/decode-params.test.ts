@@ -4,19 +4,19 @@ import { decodeParams } from "./index.ts";
 
 const hello = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hello" }] };
 
-function send(message: unknown, rest: object = {}): unknown {
+function decodeSend(message: unknown, rest: object = {}): unknown {
   return decodeParams("SendMessage", { message, ...rest });
 }
 
-function part(json: unknown): unknown {
+function decodePart(json: unknown): unknown {
   return decodeParams("SendMessage", { message: { ...hello, parts: [json] } }).message.parts[0];
 }
 
-function deep(levels: number): unknown {
+function nestArrays(levels: number): unknown {
   return JSON.parse("[".repeat(levels) + "]".repeat(levels));
 }
 
-function violations(run: () => unknown): Record<string, string> {
+function collectViolations(run: () => unknown): Record<string, string> {
   try {
     run();
   } catch (error) {
@@ -30,7 +30,7 @@ function violations(run: () => unknown): Record<string, string> {
 
 describe("a message from a client", () => {
   it("is read as it is when it is right", () => {
-    expect(send(hello, { configuration: { returnImmediately: true, historyLength: 0 } })).toEqual({
+    expect(decodeSend(hello, { configuration: { returnImmediately: true, historyLength: 0 } })).toEqual({
       message: hello,
       configuration: { returnImmediately: true, historyLength: 0 },
     });
@@ -38,7 +38,7 @@ describe("a message from a client", () => {
 
   it("is refused with every violation and its path [F-10] [D-04]", () => {
     expect(
-      violations(() =>
+      collectViolations(() =>
         decodeParams("SendMessage", {
           message: {
             messageId: "",
@@ -60,30 +60,32 @@ describe("a message from a client", () => {
   });
 
   it("must be there, with an id, a role and at least one part [F-10]", () => {
-    expect(violations(() => decodeParams("SendMessage", {}))).toEqual({ message: "is required" });
-    expect(violations(() => send({}))).toEqual({
+    expect(collectViolations(() => decodeParams("SendMessage", {}))).toEqual({ message: "is required" });
+    expect(collectViolations(() => decodeSend({}))).toEqual({
       "message.messageId": "is required",
       "message.role": "is required",
       "message.parts": "is required",
     });
-    expect(violations(() => send({ ...hello, parts: [] }))).toEqual({
+    expect(collectViolations(() => decodeSend({ ...hello, parts: [] }))).toEqual({
       "message.parts": "must have at least one element",
     });
   });
 
   it("comes from the user, never from the agent [F-10]", () => {
-    expect(violations(() => send({ ...hello, role: "ROLE_AGENT" }))).toHaveProperty("message.role");
-    expect(violations(() => send({ ...hello, role: 2 }))).toHaveProperty("message.role");
-    expect(violations(() => send({ ...hello, role: "ROLE_UNSPECIFIED" }))).toEqual({
+    expect(collectViolations(() => decodeSend({ ...hello, role: "ROLE_AGENT" }))).toHaveProperty(
+      "message.role",
+    );
+    expect(collectViolations(() => decodeSend({ ...hello, role: 2 }))).toHaveProperty("message.role");
+    expect(collectViolations(() => decodeSend({ ...hello, role: "ROLE_UNSPECIFIED" }))).toEqual({
       "message.role": "is required",
     });
   });
 
   it("is an object", () => {
-    expect(violations(() => send("hello"))).toEqual({
+    expect(collectViolations(() => decodeSend("hello"))).toEqual({
       message: 'must be an object with named members, not "hello"',
     });
-    expect(violations(() => decodeParams("SendMessage", []))).toEqual({
+    expect(collectViolations(() => decodeParams("SendMessage", []))).toEqual({
       params: "must be an object with named members, not an array",
     });
   });
@@ -102,34 +104,36 @@ describe("ProtoJSON", () => {
   });
 
   it("refuses a member under both of its names", () => {
-    expect(violations(() => send({ ...hello, message_id: "m-2" }))).toEqual({
+    expect(collectViolations(() => decodeSend({ ...hello, message_id: "m-2" }))).toEqual({
       "message.messageId": "is there twice, as messageId and as message_id; send one",
     });
   });
 
   it("takes null for not set, but for data, where it is a value", () => {
-    expect(send({ ...hello, contextId: null, metadata: null })).toEqual({ message: hello });
-    expect(violations(() => send({ ...hello, messageId: null }))).toEqual({
+    expect(decodeSend({ ...hello, contextId: null, metadata: null })).toEqual({ message: hello });
+    expect(collectViolations(() => decodeSend({ ...hello, messageId: null }))).toEqual({
       "message.messageId": "is required",
     });
-    expect(part({ data: null })).toEqual({ data: null });
-    expect(part({ text: "a", url: null })).toEqual({ text: "a" });
-    expect(violations(() => part({ text: "a", data: null }))).toHaveProperty("message.parts[0]");
+    expect(decodePart({ data: null })).toEqual({ data: null });
+    expect(decodePart({ text: "a", url: null })).toEqual({ text: "a" });
+    expect(collectViolations(() => decodePart({ text: "a", data: null }))).toHaveProperty("message.parts[0]");
   });
 
   it("takes an empty text and empty bytes for content", () => {
-    expect(part({ text: "" })).toEqual({ text: "" });
-    expect(part({ raw: "" })).toEqual({ raw: "" });
+    expect(decodePart({ text: "" })).toEqual({ text: "" });
+    expect(decodePart({ raw: "" })).toEqual({ raw: "" });
   });
 
   it("leaves out what is empty and not required", () => {
-    expect(send({ ...hello, contextId: "", taskId: "", extensions: [] }, { tenant: "" })).toEqual({
+    expect(decodeSend({ ...hello, contextId: "", taskId: "", extensions: [] }, { tenant: "" })).toEqual({
       message: hello,
     });
   });
 
   it("ignores unknown members", () => {
-    expect(send({ ...hello, kind: "message", parts: [{ kind: "text", text: "hello" }] }, { x: 1 })).toEqual({
+    expect(
+      decodeSend({ ...hello, kind: "message", parts: [{ kind: "text", text: "hello" }] }, { x: 1 }),
+    ).toEqual({
       message: hello,
     });
   });
@@ -142,15 +146,17 @@ describe("ProtoJSON", () => {
     "refuses %j as a number",
     (historyLength) => {
       const wrong = () => decodeParams("GetTask", { id: "t", historyLength });
-      expect(violations(wrong)).toHaveProperty("historyLength");
+      expect(collectViolations(wrong)).toHaveProperty("historyLength");
     },
   );
 
   it("takes only true and false for a boolean", () => {
-    expect(violations(() => send(hello, { configuration: { returnImmediately: "true" } }))).toEqual({
+    expect(
+      collectViolations(() => decodeSend(hello, { configuration: { returnImmediately: "true" } })),
+    ).toEqual({
       "configuration.returnImmediately": 'must be true or false, not "true"',
     });
-    expect(violations(() => decodeParams("ListTasks", { includeArtifacts: 1 }))).toHaveProperty(
+    expect(collectViolations(() => decodeParams("ListTasks", { includeArtifacts: 1 }))).toHaveProperty(
       "includeArtifacts",
     );
   });
@@ -164,19 +170,19 @@ describe("ProtoJSON", () => {
     ["_w", "/w=="],
     ["_w==", "/w=="],
   ])("reads base64 %s as %s", (raw, standard) => {
-    expect(part({ raw })).toEqual({ raw: standard });
+    expect(decodePart({ raw })).toEqual({ raw: standard });
   });
 
   it.each(["!", "a", "YWI==", "Y=WI", "====", "YQ=", "YW I=", "YWJj=", "é"])(
     "refuses %s as base64",
     (raw) => {
-      expect(violations(() => part({ raw }))).toHaveProperty(["message.parts[0].raw"]);
+      expect(collectViolations(() => decodePart({ raw }))).toHaveProperty(["message.parts[0].raw"]);
     },
   );
 
   it("reads megabytes of base64", () => {
     const raw = "QUJD".repeat(2_000_000);
-    expect(part({ raw })).toEqual({ raw });
+    expect(decodePart({ raw })).toEqual({ raw });
   });
 
   it.each([
@@ -198,28 +204,28 @@ describe("ProtoJSON", () => {
     5,
   ])("refuses %j as a time", (statusTimestampAfter) => {
     const wrong = () => decodeParams("ListTasks", { statusTimestampAfter });
-    expect(violations(wrong)).toHaveProperty("statusTimestampAfter");
+    expect(collectViolations(wrong)).toHaveProperty("statusTimestampAfter");
   });
 
   it("refuses lone surrogates wherever they stand", () => {
-    expect(violations(() => part({ text: "\ud800" }))).toHaveProperty(["message.parts[0].text"]);
-    expect(violations(() => part({ data: { a: ["\udc00"] } }))).toHaveProperty([
+    expect(collectViolations(() => decodePart({ text: "\ud800" }))).toHaveProperty(["message.parts[0].text"]);
+    expect(collectViolations(() => decodePart({ data: { a: ["\udc00"] } }))).toHaveProperty([
       "message.parts[0].data.a[0]",
     ]);
-    expect(part({ text: "🙂" })).toEqual({ text: "🙂" });
+    expect(decodePart({ text: "🙂" })).toEqual({ text: "🙂" });
   });
 
   it("refuses numbers that JSON can write and a double cannot hold", () => {
     const json: unknown = JSON.parse('{"data": {"big": 1e999}}');
-    expect(violations(() => part(json))).toHaveProperty(["message.parts[0].data.big"]);
+    expect(collectViolations(() => decodePart(json))).toHaveProperty(["message.parts[0].data.big"]);
   });
 
   it("refuses what is nested too deep, without a crash [M-08]", () => {
-    expect(part({ data: deep(100) })).toEqual({ data: deep(100) });
-    expect(Object.values(violations(() => part({ data: deep(101) })))).toEqual([
+    expect(decodePart({ data: nestArrays(100) })).toEqual({ data: nestArrays(100) });
+    expect(Object.values(collectViolations(() => decodePart({ data: nestArrays(101) })))).toEqual([
       "is nested deeper than 100 levels; flatten it",
     ]);
-    expect(violations(() => part({ data: deep(200_000) }))).not.toEqual({});
+    expect(collectViolations(() => decodePart({ data: nestArrays(200_000) }))).not.toEqual({});
   });
 
   it("keeps __proto__ and constructor in metadata as plain keys", () => {
@@ -230,12 +236,12 @@ describe("ProtoJSON", () => {
     expect(JSON.stringify(message.metadata)).toBe(json);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     const envelope: unknown = JSON.parse('{"__proto__":{"id":"stolen"},"toString":1}');
-    expect(violations(() => decodeParams("GetTask", envelope))).toEqual({ id: "is required" });
+    expect(collectViolations(() => decodeParams("GetTask", envelope))).toEqual({ id: "is required" });
   });
 
   it("names at most a hundred violations", () => {
     const parts = Array.from({ length: 5_000 }, () => ({}));
-    expect(Object.keys(violations(() => send({ ...hello, parts })))).toHaveLength(100);
+    expect(Object.keys(collectViolations(() => decodeSend({ ...hello, parts })))).toHaveLength(100);
   });
 });
 
@@ -245,7 +251,7 @@ describe("a list request", () => {
   });
 
   it.each([0, -1, 101])("refuses a page size of %d [F-33]", (pageSize) => {
-    expect(violations(() => decodeParams("ListTasks", { pageSize }))).toEqual({
+    expect(collectViolations(() => decodeParams("ListTasks", { pageSize }))).toEqual({
       pageSize: `must be 1 to 100, not ${pageSize}`,
     });
   });
@@ -257,15 +263,15 @@ describe("a list request", () => {
   });
 
   it("refuses an unknown status [F-38]", () => {
-    expect(violations(() => decodeParams("ListTasks", { status: "input-required" })).status).toContain(
+    expect(collectViolations(() => decodeParams("ListTasks", { status: "input-required" })).status).toContain(
       "did you mean TASK_STATE_INPUT_REQUIRED?",
     );
-    expect(violations(() => decodeParams("ListTasks", { status: 9 }))).toHaveProperty("status");
+    expect(collectViolations(() => decodeParams("ListTasks", { status: 9 }))).toHaveProperty("status");
   });
 });
 
 it("refuses a negative history length and an empty id together [F-31]", () => {
-  expect(violations(() => decodeParams("GetTask", { id: "", historyLength: -1 }))).toEqual({
+  expect(collectViolations(() => decodeParams("GetTask", { id: "", historyLength: -1 }))).toEqual({
     id: "must not be empty",
     historyLength: "must be 0 or more, not -1; leave it out for the whole history",
   });

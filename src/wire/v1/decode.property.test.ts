@@ -7,60 +7,63 @@ import {
   type OperationName,
   type Part,
 } from "../../protocol/index.ts";
-import { decodeJsonRpc, JsonRpcFailure } from "../json-rpc.ts";
+import { decodeJsonRpcRequest, JsonRpcRequestError } from "../json-rpc.ts";
 import { decodeCard, decodeParams, decodeResult } from "./index.ts";
 
-const string = fc.string({ unit: "grapheme", minLength: 1 });
-const json = fc.jsonValue() as fc.Arbitrary<JsonValue>;
-const metadata = fc.dictionary(string, json);
-const optional = { requiredKeys: [] };
-const about = fc.record({ metadata, filename: string, mediaType: string }, optional);
-const base64 = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64"));
+const stringArbitrary = fc.string({ unit: "grapheme", minLength: 1 });
+const jsonArbitrary = fc.jsonValue() as fc.Arbitrary<JsonValue>;
+const metadataArbitrary = fc.dictionary(stringArbitrary, jsonArbitrary);
+const ALL_OPTIONAL = { requiredKeys: [] };
+const partFieldsArbitrary = fc.record(
+  { metadata: metadataArbitrary, filename: stringArbitrary, mediaType: stringArbitrary },
+  ALL_OPTIONAL,
+);
+const base64Arbitrary = fc.uint8Array().map((bytes) => Buffer.from(bytes).toString("base64"));
 
-const part: fc.Arbitrary<Part> = fc
+const partArbitrary: fc.Arbitrary<Part> = fc
   .tuple(
-    about,
+    partFieldsArbitrary,
     fc.oneof(
       fc.record({ text: fc.string({ unit: "grapheme" }) }),
-      fc.record({ raw: base64 }),
+      fc.record({ raw: base64Arbitrary }),
       fc.record({ url: fc.webUrl() }),
-      fc.record({ data: json }),
+      fc.record({ data: jsonArbitrary }),
     ),
   )
   .map(([common, content]) => ({ ...common, ...content }));
 
-const message: fc.Arbitrary<Message> = fc.record(
+const messageArbitrary: fc.Arbitrary<Message> = fc.record(
   {
-    messageId: string,
+    messageId: stringArbitrary,
     role: fc.constant("ROLE_USER" as const),
-    parts: fc.array(part, { minLength: 1, maxLength: 4 }),
-    contextId: string,
-    taskId: string,
-    metadata,
-    extensions: fc.array(string, { minLength: 1 }),
-    referenceTaskIds: fc.array(string, { minLength: 1 }),
+    parts: fc.array(partArbitrary, { minLength: 1, maxLength: 4 }),
+    contextId: stringArbitrary,
+    taskId: stringArbitrary,
+    metadata: metadataArbitrary,
+    extensions: fc.array(stringArbitrary, { minLength: 1 }),
+    referenceTaskIds: fc.array(stringArbitrary, { minLength: 1 }),
   },
   { requiredKeys: ["messageId", "role", "parts"] },
 );
 
 /** The same message as another conforming writer may put it: snake_case, integer enums, URL-safe base64, nulls. */
-function inOtherWords(value: Message | Part): unknown {
+function toAlternateSpelling(value: Message | Part): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]: [string, unknown]) => {
       const snake = key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
       if (key === "role") return [snake, 1];
       if (key === "raw") return [snake, Buffer.from(member as string, "base64").toString("base64url")];
-      return [snake, key === "parts" ? (member as Part[]).map(inOtherWords) : member];
+      return [snake, key === "parts" ? (member as Part[]).map(toAlternateSpelling) : member];
     }),
   );
 }
 
 it("a message survives the wire, whichever of its spellings is used", () => {
   fc.assert(
-    fc.property(message, (message) => {
+    fc.property(messageArbitrary, (message) => {
       const sent = JSON.parse(JSON.stringify({ message })) as { message: Message };
       expect(decodeParams("SendMessage", sent)).toEqual(sent);
-      const other = { message: inOtherWords(sent.message), unknown_field: null };
+      const other = { message: toAlternateSpelling(sent.message), unknown_field: null };
       expect(decodeParams("SendMessage", other)).toEqual(sent);
       expect(decodeResult("SendMessage", sent)).toEqual(sent);
     }),
@@ -75,17 +78,17 @@ const operations: OperationName[] = [
   "SubscribeToTask",
   "GetExtendedAgentCard",
 ];
-const words = fc.constantFrom(
+const memberNameArbitrary = fc.constantFrom(
   ..."message parts text raw data url role messageId message_id configuration id".split(" "),
   ..."historyLength pageSize status state task metadata __proto__ constructor statusUpdate".split(" "),
 );
-const nearMiss = fc.letrec((tie) => ({
+const nearMissArbitrary = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 6 }, fc.jsonValue(), tie("object"), fc.array(tie("value"), { maxLength: 3 })),
-  object: fc.dictionary(words, tie("value"), { maxKeys: 6 }),
+  object: fc.dictionary(memberNameArbitrary, tie("value"), { maxKeys: 6 }),
 }));
 
 /** What a decoder throws; nothing when it reads the input. */
-function thrownBy(decode: () => unknown): unknown {
+function catchError(decode: () => unknown): unknown {
   try {
     decode();
     return undefined;
@@ -96,11 +99,11 @@ function thrownBy(decode: () => unknown): unknown {
 
 it("no input crashes a decoder: it is read or refused with its violations", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...operations), nearMiss.value, (operation, input) => {
+    fc.property(fc.constantFrom(...operations), nearMissArbitrary.value, (operation, input) => {
       const thrown = [
-        thrownBy(() => decodeParams(operation, input)),
-        thrownBy(() => decodeResult(operation, input)),
-        thrownBy(() => decodeCard(input)),
+        catchError(() => decodeParams(operation, input)),
+        catchError(() => decodeResult(operation, input)),
+        catchError(() => decodeCard(input)),
       ];
       const refused = thrown.filter((error) => error !== undefined);
       expect(refused.every((error) => error instanceof A2AError && error.violations.length > 0)).toBe(true);
@@ -113,12 +116,12 @@ it("no body crashes the envelope's decoder", () => {
   const bodies = fc.oneof(
     fc.string(),
     fc.json(),
-    nearMiss.object.map((value) => JSON.stringify(value)),
+    nearMissArbitrary.object.map((value) => JSON.stringify(value)),
   );
   fc.assert(
     fc.property(bodies, (body) => {
-      const thrown = thrownBy(() => decodeJsonRpc(body));
-      expect(thrown === undefined || thrown instanceof JsonRpcFailure).toBe(true);
+      const thrown = catchError(() => decodeJsonRpcRequest(body));
+      expect(thrown === undefined || thrown instanceof JsonRpcRequestError).toBe(true);
     }),
   );
 });

@@ -1,70 +1,70 @@
 import type { AgentCard, OperationName, Operations } from "../../protocol/index.ts";
-import { decodeStrictly, decodeTolerantly, type Type } from "../proto-json.ts";
-import { AGENT_CARD } from "./card-schema.ts";
+import { decodeStrictly, decodeTolerantly, type Schema } from "../proto-json-schema.ts";
+import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import {
-  CANCEL_TASK_REQUEST,
-  CREATE_PUSH_CONFIG_REQUEST,
-  DELETE_PUSH_CONFIG_REQUEST,
-  EMPTY,
-  GET_PUSH_CONFIG_REQUEST,
-  LIST_PUSH_CONFIGS_REQUEST,
-  LIST_PUSH_CONFIGS_RESPONSE,
-  TASK_PUSH_NOTIFICATION_CONFIG,
-  GET_EXTENDED_AGENT_CARD_REQUEST,
-  GET_TASK_REQUEST,
-  LIST_TASKS_REQUEST,
-  LIST_TASKS_RESPONSE,
-  SEND_MESSAGE_REQUEST,
-  SEND_MESSAGE_RESPONSE,
-  STREAM_RESPONSE,
-  SUBSCRIBE_TO_TASK_REQUEST,
-  TASK,
+  CANCEL_TASK_REQUEST_SCHEMA,
+  CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
+  EMPTY_SCHEMA,
+  GET_PUSH_CONFIG_REQUEST_SCHEMA,
+  LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  TASK_PUSH_CONFIG_SCHEMA,
+  GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA,
+  GET_TASK_REQUEST_SCHEMA,
+  LIST_TASKS_REQUEST_SCHEMA,
+  LIST_TASKS_RESPONSE_SCHEMA,
+  SEND_MESSAGE_REQUEST_SCHEMA,
+  SEND_MESSAGE_RESPONSE_SCHEMA,
+  STREAM_RESPONSE_SCHEMA,
+  SUBSCRIBE_TO_TASK_REQUEST_SCHEMA,
+  TASK_SCHEMA,
 } from "./schema.ts";
 
-const PARAMS: { readonly [O in OperationName]: Type<Operations[O]["params"]> } = {
-  SendMessage: SEND_MESSAGE_REQUEST,
-  SendStreamingMessage: SEND_MESSAGE_REQUEST,
-  GetTask: GET_TASK_REQUEST,
-  ListTasks: LIST_TASKS_REQUEST,
-  CancelTask: CANCEL_TASK_REQUEST,
-  SubscribeToTask: SUBSCRIBE_TO_TASK_REQUEST,
-  GetExtendedAgentCard: GET_EXTENDED_AGENT_CARD_REQUEST,
-  CreateTaskPushNotificationConfig: CREATE_PUSH_CONFIG_REQUEST,
-  GetTaskPushNotificationConfig: GET_PUSH_CONFIG_REQUEST,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_REQUEST,
-  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_REQUEST,
+const PARAMS_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["params"]> } = {
+  SendMessage: SEND_MESSAGE_REQUEST_SCHEMA,
+  SendStreamingMessage: SEND_MESSAGE_REQUEST_SCHEMA,
+  GetTask: GET_TASK_REQUEST_SCHEMA,
+  ListTasks: LIST_TASKS_REQUEST_SCHEMA,
+  CancelTask: CANCEL_TASK_REQUEST_SCHEMA,
+  SubscribeToTask: SUBSCRIBE_TO_TASK_REQUEST_SCHEMA,
+  GetExtendedAgentCard: GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA,
+  CreateTaskPushNotificationConfig: CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  GetTaskPushNotificationConfig: GET_PUSH_CONFIG_REQUEST_SCHEMA,
+  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
 };
 
-const RESULTS: { readonly [O in OperationName]: Type<Operations[O]["result"]> } = {
-  SendMessage: SEND_MESSAGE_RESPONSE,
-  SendStreamingMessage: STREAM_RESPONSE,
-  GetTask: TASK,
-  ListTasks: LIST_TASKS_RESPONSE,
-  CancelTask: TASK,
-  SubscribeToTask: STREAM_RESPONSE,
-  GetExtendedAgentCard: AGENT_CARD,
-  CreateTaskPushNotificationConfig: TASK_PUSH_NOTIFICATION_CONFIG,
-  GetTaskPushNotificationConfig: TASK_PUSH_NOTIFICATION_CONFIG,
-  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESPONSE,
-  DeleteTaskPushNotificationConfig: EMPTY,
+const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["result"]> } = {
+  SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
+  GetTask: TASK_SCHEMA,
+  ListTasks: LIST_TASKS_RESPONSE_SCHEMA,
+  CancelTask: TASK_SCHEMA,
+  SubscribeToTask: STREAM_RESPONSE_SCHEMA,
+  GetExtendedAgentCard: AGENT_CARD_SCHEMA,
+  CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
 /** True for the name of an operation that this library serves. */
-export function isOperation(name: string): name is OperationName {
-  return Object.hasOwn(PARAMS, name);
+export function isOperationName(name: string): name is OperationName {
+  return Object.hasOwn(PARAMS_SCHEMAS, name);
 }
 
 /** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-  return decodeStrictly(PARAMS[operation], json, "params");
+  return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
 /** An agent's answer, or one element of its stream. Takes what can be used; throws INVALID_AGENT_RESPONSE. */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
-  return decodeTolerantly(RESULTS[operation], json, "result");
+  return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }
 
 /** An agent card. One of an older protocol comes out with no interfaces. */
 export function decodeCard(json: unknown): AgentCard {
-  return decodeTolerantly(AGENT_CARD, json, "card");
+  return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }

@@ -1,40 +1,40 @@
-import type { Codec, JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
+import type { OperationCodec, JsonRpcDialect, ProtoDialect, RestDialect } from "../dialect.ts";
 import { encodeJsonRpcError } from "../json-rpc.ts";
 import { toRestError } from "../rest-error.ts";
-import { paramsFromRest } from "../rest.ts";
-import { decodeParams, decodeResult, isOperation } from "./decode.ts";
+import { collectRestParams } from "../rest-params.ts";
+import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
 /** What the engine speaks is 1.0 already: a result is serialised, an event has its text. */
-const codec: Codec = {
+const v1Codec: OperationCodec = {
   decodeParams,
   encodeResult: (_operation, result) => JSON.stringify(result),
   encodeEvent: ({ json }) => json,
 };
 
 /** A2A §9. */
-export const jsonRpc: JsonRpcDialect = {
-  ...codec,
+export const jsonRpcDialect: JsonRpcDialect = {
+  ...v1Codec,
   version: "1.0",
-  operationOf: (method) => (isOperation(method) ? method : undefined),
+  findOperation: (method) => (isOperationName(method) ? method : undefined),
   encodeError: encodeJsonRpcError,
 };
 
 /** A2A §11. */
-export const rest: RestDialect = {
-  ...codec,
+export const restDialect: RestDialect = {
+  ...v1Codec,
   version: "1.0",
   mediaType: "application/a2a+json",
   matchRoute,
-  paramsOf: paramsFromRest,
-  toError: toRestError,
+  collectParams: collectRestParams,
+  toErrorResponse: toRestError,
 };
 
 /** A2A §10: the model is the ProtoJSON. */
-export const proto: ProtoDialect = {
+export const protoDialect: ProtoDialect = {
   version: "1.0",
   decodeParams,
   decodeResult,
   encodeParams: (_operation, params) => params,
-  toResult: (_operation, result) => result,
+  toResultMessage: (_operation, result) => result,
 };

@@ -27,14 +27,32 @@ import type {
   TaskStatus,
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
-import { checked, type Fields, list, message, oneof, optional, required, type Type } from "../proto-json.ts";
-import { bool, bytes, enumeration, int32, string, struct, timestamp, value } from "../scalars.ts";
+import {
+  withCheck,
+  type FieldSchemas,
+  createListSchema,
+  createMessageSchema,
+  oneof,
+  optional,
+  required,
+  type Schema,
+} from "../proto-json-schema.ts";
+import {
+  boolSchema,
+  bytesSchema,
+  createEnumSchema,
+  int32Schema,
+  stringSchema,
+  structSchema,
+  timestampSchema,
+  valueSchema,
+} from "../scalar-schemas.ts";
 
 // The messages of `a2a.proto` 1.0 (package lf.a2a.v1), but for the card's.
 
-const ROLE: Type<Role> = enumeration(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
+const ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
 
-const TASK_STATE: Type<TaskState> = enumeration([
+const TASK_STATE_SCHEMA: Schema<TaskState> = createEnumSchema([
   "TASK_STATE_UNSPECIFIED",
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
@@ -46,204 +64,212 @@ const TASK_STATE: Type<TaskState> = enumeration([
   "TASK_STATE_AUTH_REQUIRED",
 ]);
 
-const PART: Type<Part> = message<Part>({
-  text: oneof(string),
-  raw: oneof(bytes),
-  url: oneof(string),
-  data: oneof(value),
-  metadata: struct,
-  filename: string,
-  mediaType: string,
+const PART_SCHEMA: Schema<Part> = createMessageSchema<Part>({
+  text: oneof(stringSchema),
+  raw: oneof(bytesSchema),
+  url: oneof(stringSchema),
+  data: oneof(valueSchema),
+  metadata: structSchema,
+  filename: stringSchema,
+  mediaType: stringSchema,
 });
 
-const MESSAGE_FIELDS: Fields<Message> = {
-  messageId: required(string, ""),
-  contextId: string,
-  taskId: string,
-  role: required(ROLE, "ROLE_AGENT"),
-  parts: required(list(PART), []),
-  metadata: struct,
-  extensions: list(string),
-  referenceTaskIds: list(string),
+const MESSAGE_FIELD_SCHEMAS: FieldSchemas<Message> = {
+  messageId: required(stringSchema, ""),
+  contextId: stringSchema,
+  taskId: stringSchema,
+  role: required(ROLE_SCHEMA, "ROLE_AGENT"),
+  parts: required(createListSchema(PART_SCHEMA), []),
+  metadata: structSchema,
+  extensions: createListSchema(stringSchema),
+  referenceTaskIds: createListSchema(stringSchema),
 };
 
-const MESSAGE: Type<Message> = message<Message>(MESSAGE_FIELDS);
+const MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>(MESSAGE_FIELD_SCHEMAS);
 
 /** A message as a client sends it: who sends it is not up to the sender. */
-const USER_MESSAGE: Type<Message> = message<Message>({
-  ...MESSAGE_FIELDS,
+const USER_MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>({
+  ...MESSAGE_FIELD_SCHEMAS,
   role: required(
-    checked(ROLE, (role) =>
+    withCheck(ROLE_SCHEMA, (role) =>
       role === "ROLE_USER" ? undefined : `must be ROLE_USER in a request; ${role} is for answers`,
     ),
   ),
 });
 
-const ARTIFACT: Type<Artifact> = message<Artifact>({
-  artifactId: required(string, ""),
-  name: string,
-  description: string,
-  parts: required(list(PART), []),
-  metadata: struct,
-  extensions: list(string),
+const ARTIFACT_SCHEMA: Schema<Artifact> = createMessageSchema<Artifact>({
+  artifactId: required(stringSchema, ""),
+  name: stringSchema,
+  description: stringSchema,
+  parts: required(createListSchema(PART_SCHEMA), []),
+  metadata: structSchema,
+  extensions: createListSchema(stringSchema),
 });
 
 /** One that we do not know is neither an end nor a question, as far as we know. */
-const STATE_OF_TASK: Type<TaskState> = {
-  decode: (json, at) => TASK_STATE.decode(json, at) ?? (at.strict ? undefined : "TASK_STATE_UNSPECIFIED"),
+const TASK_STATE_OR_UNSPECIFIED_SCHEMA: Schema<TaskState> = {
+  decode: (json, at) =>
+    TASK_STATE_SCHEMA.decode(json, at) ?? (at.isStrict ? undefined : "TASK_STATE_UNSPECIFIED"),
 };
 
-const TASK_STATUS: Type<TaskStatus> = message<TaskStatus>({
-  state: required(STATE_OF_TASK, "TASK_STATE_UNSPECIFIED"),
-  message: MESSAGE,
-  timestamp,
+const TASK_STATUS_SCHEMA: Schema<TaskStatus> = createMessageSchema<TaskStatus>({
+  state: required(TASK_STATE_OR_UNSPECIFIED_SCHEMA, "TASK_STATE_UNSPECIFIED"),
+  message: MESSAGE_SCHEMA,
+  timestamp: timestampSchema,
 });
 
-export const TASK: Type<Task> = message<Task>({
-  id: required(string),
-  contextId: required(string, ""),
-  status: required(TASK_STATUS),
-  artifacts: list(ARTIFACT),
-  history: list(MESSAGE),
-  metadata: struct,
+export const TASK_SCHEMA: Schema<Task> = createMessageSchema<Task>({
+  id: required(stringSchema),
+  contextId: required(stringSchema, ""),
+  status: required(TASK_STATUS_SCHEMA),
+  artifacts: createListSchema(ARTIFACT_SCHEMA),
+  history: createListSchema(MESSAGE_SCHEMA),
+  metadata: structSchema,
 });
 
-const STATUS_UPDATE: Type<TaskStatusUpdateEvent> = message<TaskStatusUpdateEvent>({
-  taskId: required(string, ""),
-  contextId: required(string, ""),
-  status: required(TASK_STATUS),
-  metadata: struct,
+const STATUS_UPDATE_SCHEMA: Schema<TaskStatusUpdateEvent> = createMessageSchema<TaskStatusUpdateEvent>({
+  taskId: required(stringSchema, ""),
+  contextId: required(stringSchema, ""),
+  status: required(TASK_STATUS_SCHEMA),
+  metadata: structSchema,
 });
 
-const ARTIFACT_UPDATE: Type<TaskArtifactUpdateEvent> = message<TaskArtifactUpdateEvent>({
-  taskId: required(string, ""),
-  contextId: required(string, ""),
-  artifact: required(ARTIFACT),
-  append: bool,
-  lastChunk: bool,
-  metadata: struct,
+const ARTIFACT_UPDATE_SCHEMA: Schema<TaskArtifactUpdateEvent> = createMessageSchema<TaskArtifactUpdateEvent>({
+  taskId: required(stringSchema, ""),
+  contextId: required(stringSchema, ""),
+  artifact: required(ARTIFACT_SCHEMA),
+  append: boolSchema,
+  lastChunk: boolSchema,
+  metadata: structSchema,
 });
 
-export const STREAM_RESPONSE: Type<StreamResponse> = message<StreamResponse>(
+export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
   {
-    task: oneof(TASK),
-    message: oneof(MESSAGE),
-    statusUpdate: oneof(STATUS_UPDATE),
-    artifactUpdate: oneof(ARTIFACT_UPDATE),
+    task: oneof(TASK_SCHEMA),
+    message: oneof(MESSAGE_SCHEMA),
+    statusUpdate: oneof(STATUS_UPDATE_SCHEMA),
+    artifactUpdate: oneof(ARTIFACT_UPDATE_SCHEMA),
   },
-  { always: true },
+  { requiresOneof: true },
 );
 
-export const SEND_MESSAGE_RESPONSE: Type<SendMessageResponse> = message<SendMessageResponse>(
-  { task: oneof(TASK), message: oneof(MESSAGE) },
-  { always: true },
-);
+export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
+  createMessageSchema<SendMessageResponse>(
+    { task: oneof(TASK_SCHEMA), message: oneof(MESSAGE_SCHEMA) },
+    { requiresOneof: true },
+  );
 
-const HISTORY_LENGTH: Type<number> = checked(int32, (length) =>
+const HISTORY_LENGTH_SCHEMA: Schema<number> = withCheck(int32Schema, (length) =>
   length < 0 ? `must be 0 or more, not ${length}; leave it out for the whole history` : undefined,
 );
 
-const AUTHENTICATION_INFO: Type<AuthenticationInfo> = message<AuthenticationInfo>({
-  scheme: required(string, ""),
-  credentials: string,
+const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = createMessageSchema<AuthenticationInfo>({
+  scheme: required(stringSchema, ""),
+  credentials: stringSchema,
 });
 
-const PUSH_CONFIG_FIELDS: Fields<TaskPushNotificationConfig> = {
-  tenant: string,
-  id: string,
-  taskId: string,
-  url: required(string),
-  token: string,
-  authentication: AUTHENTICATION_INFO,
+const PUSH_CONFIG_FIELD_SCHEMAS: FieldSchemas<TaskPushNotificationConfig> = {
+  tenant: stringSchema,
+  id: stringSchema,
+  taskId: stringSchema,
+  url: required(stringSchema),
+  token: stringSchema,
+  authentication: AUTHENTICATION_INFO_SCHEMA,
 };
 
-export const TASK_PUSH_NOTIFICATION_CONFIG: Type<TaskPushNotificationConfig> =
-  message<TaskPushNotificationConfig>(PUSH_CONFIG_FIELDS);
+export const TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> =
+  createMessageSchema<TaskPushNotificationConfig>(PUSH_CONFIG_FIELD_SCHEMAS);
 
-export const CREATE_PUSH_CONFIG_REQUEST: Type<CreateTaskPushNotificationConfigRequest> =
-  message<CreateTaskPushNotificationConfigRequest>({ ...PUSH_CONFIG_FIELDS, taskId: required(string) });
-
-export const GET_PUSH_CONFIG_REQUEST: Type<GetTaskPushNotificationConfigRequest> =
-  message<GetTaskPushNotificationConfigRequest>({
-    tenant: string,
-    taskId: required(string),
-    id: required(string),
+export const CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
+  createMessageSchema<CreateTaskPushNotificationConfigRequest>({
+    ...PUSH_CONFIG_FIELD_SCHEMAS,
+    taskId: required(stringSchema),
   });
 
-export const DELETE_PUSH_CONFIG_REQUEST: Type<DeleteTaskPushNotificationConfigRequest> =
-  GET_PUSH_CONFIG_REQUEST;
+export const GET_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> =
+  createMessageSchema<GetTaskPushNotificationConfigRequest>({
+    tenant: stringSchema,
+    taskId: required(stringSchema),
+    id: required(stringSchema),
+  });
 
-export const LIST_PUSH_CONFIGS_RESPONSE: Type<ListTaskPushNotificationConfigsResponse> =
-  message<ListTaskPushNotificationConfigsResponse>({
-    configs: required(list(TASK_PUSH_NOTIFICATION_CONFIG), []),
-    nextPageToken: string,
+export const DELETE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<DeleteTaskPushNotificationConfigRequest> =
+  GET_PUSH_CONFIG_REQUEST_SCHEMA;
+
+export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
+  createMessageSchema<ListTaskPushNotificationConfigsResponse>({
+    configs: required(createListSchema(TASK_PUSH_CONFIG_SCHEMA), []),
+    nextPageToken: stringSchema,
   });
 
 /** Some servers answer `null`, or no body at all. */
-export const EMPTY: Type<Empty> = { decode: () => ({}), nullable: true };
+export const EMPTY_SCHEMA: Schema<Empty> = { decode: () => ({}), isNullable: true };
 
-const SEND_MESSAGE_CONFIGURATION: Type<SendMessageConfiguration> = message<SendMessageConfiguration>({
-  acceptedOutputModes: list(string),
-  taskPushNotificationConfig: TASK_PUSH_NOTIFICATION_CONFIG,
-  historyLength: optional(HISTORY_LENGTH),
-  returnImmediately: bool,
-});
+const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =
+  createMessageSchema<SendMessageConfiguration>({
+    acceptedOutputModes: createListSchema(stringSchema),
+    taskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
+    historyLength: optional(HISTORY_LENGTH_SCHEMA),
+    returnImmediately: boolSchema,
+  });
 
-export const SEND_MESSAGE_REQUEST: Type<SendMessageRequest> = message<SendMessageRequest>({
-  tenant: string,
-  message: required(USER_MESSAGE),
-  configuration: SEND_MESSAGE_CONFIGURATION,
-  metadata: struct,
-});
+export const SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> =
+  createMessageSchema<SendMessageRequest>({
+    tenant: stringSchema,
+    message: required(USER_MESSAGE_SCHEMA),
+    configuration: SEND_MESSAGE_CONFIGURATION_SCHEMA,
+    metadata: structSchema,
+  });
 
-export const GET_TASK_REQUEST: Type<GetTaskRequest> = message<GetTaskRequest>({
-  tenant: string,
-  id: required(string),
-  historyLength: optional(HISTORY_LENGTH),
+export const GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<GetTaskRequest>({
+  tenant: stringSchema,
+  id: required(stringSchema),
+  historyLength: optional(HISTORY_LENGTH_SCHEMA),
 });
 
 const MAX_PAGE_SIZE = 100;
 
-const PAGE_SIZE: Type<number> = checked(int32, (size) =>
+const PAGE_SIZE_SCHEMA: Schema<number> = withCheck(int32Schema, (size) =>
   size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
 );
 
-export const LIST_PUSH_CONFIGS_REQUEST: Type<ListTaskPushNotificationConfigsRequest> =
-  message<ListTaskPushNotificationConfigsRequest>({
-    tenant: string,
-    taskId: required(string),
-    pageSize: optional(PAGE_SIZE),
-    pageToken: string,
+export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
+  createMessageSchema<ListTaskPushNotificationConfigsRequest>({
+    tenant: stringSchema,
+    taskId: required(stringSchema),
+    pageSize: optional(PAGE_SIZE_SCHEMA),
+    pageToken: stringSchema,
   });
 
-export const LIST_TASKS_REQUEST: Type<ListTasksRequest> = message<ListTasksRequest>({
-  tenant: string,
-  contextId: string,
-  status: TASK_STATE,
-  pageSize: optional(PAGE_SIZE),
-  pageToken: string,
-  historyLength: optional(HISTORY_LENGTH),
-  statusTimestampAfter: timestamp,
-  includeArtifacts: optional(bool),
+export const LIST_TASKS_REQUEST_SCHEMA: Schema<ListTasksRequest> = createMessageSchema<ListTasksRequest>({
+  tenant: stringSchema,
+  contextId: stringSchema,
+  status: TASK_STATE_SCHEMA,
+  pageSize: optional(PAGE_SIZE_SCHEMA),
+  pageToken: stringSchema,
+  historyLength: optional(HISTORY_LENGTH_SCHEMA),
+  statusTimestampAfter: timestampSchema,
+  includeArtifacts: optional(boolSchema),
 });
 
-export const LIST_TASKS_RESPONSE: Type<ListTasksResponse> = message<ListTasksResponse>({
-  tasks: required(list(TASK), []),
-  nextPageToken: required(string, ""),
-  pageSize: required(int32, 0),
-  totalSize: required(int32, 0),
+export const LIST_TASKS_RESPONSE_SCHEMA: Schema<ListTasksResponse> = createMessageSchema<ListTasksResponse>({
+  tasks: required(createListSchema(TASK_SCHEMA), []),
+  nextPageToken: required(stringSchema, ""),
+  pageSize: required(int32Schema, 0),
+  totalSize: required(int32Schema, 0),
 });
 
-export const CANCEL_TASK_REQUEST: Type<CancelTaskRequest> = message<CancelTaskRequest>({
-  tenant: string,
-  id: required(string),
-  metadata: struct,
+export const CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<CancelTaskRequest>({
+  tenant: stringSchema,
+  id: required(stringSchema),
+  metadata: structSchema,
 });
 
-export const SUBSCRIBE_TO_TASK_REQUEST: Type<SubscribeToTaskRequest> = message<SubscribeToTaskRequest>({
-  tenant: string,
-  id: required(string),
-});
+export const SUBSCRIBE_TO_TASK_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
+  createMessageSchema<SubscribeToTaskRequest>({
+    tenant: stringSchema,
+    id: required(stringSchema),
+  });
 
-export const GET_EXTENDED_AGENT_CARD_REQUEST: Type<GetExtendedAgentCardRequest> =
-  message<GetExtendedAgentCardRequest>({ tenant: string });
+export const GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA: Schema<GetExtendedAgentCardRequest> =
+  createMessageSchema<GetExtendedAgentCardRequest>({ tenant: stringSchema });

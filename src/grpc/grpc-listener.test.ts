@@ -1,0 +1,52 @@
+import * as grpc from "@grpc/grpc-js";
+import { expect, it } from "vitest";
+import { startGrpcListener, GRPC_SERVICE_V1, type GrpcMessageSink } from "./index.ts";
+
+const { path, response } = GRPC_SERVICE_V1.methods.SendStreamingMessage!;
+
+it("a client that stops reading is waited for, and gets everything in order when it goes on [E-04, G-06]", async () => {
+  const count = 1_000;
+  const text = "x".repeat(16 * 1024);
+  let written = 0;
+  let waits = 0;
+  const write = async (sink: GrpcMessageSink): Promise<void> => {
+    for (; written < count; written++) {
+      const artifact = { artifactId: `${written}`, parts: [{ text }] };
+      const room = sink.write(response.encode({ artifactUpdate: { artifact } }));
+      if (room) waits += 1;
+      await room;
+    }
+    sink.end();
+  };
+  const listener = await startGrpcListener({
+    services: [GRPC_SERVICE_V1],
+    host: "127.0.0.1",
+    port: 0,
+    tls: undefined,
+    maxRequestBytes: 1_000,
+    keepaliveMs: 0,
+    handleCall: () => Promise.resolve({ headers: {}, body: (sink) => void write(sink) }),
+  });
+  const client = new grpc.Client(`127.0.0.1:${listener.port}`, grpc.credentials.createInsecure());
+  const stream = client.makeServerStreamRequest(
+    path,
+    (binary: Uint8Array) => Buffer.from(binary),
+    (binary: Buffer) => response.decode(binary),
+    new Uint8Array(),
+  );
+  const messages = stream[Symbol.asyncIterator]();
+  const read = async (number: number): Promise<void> => {
+    const { value } = (await messages.next()) as { value: unknown };
+    expect(value).toMatchObject({ artifactUpdate: { artifact: { artifactId: `${number}` } } });
+  };
+
+  await read(0);
+  for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate);
+  // 64 KiB are on their way in HTTP/2, and 16 messages wait at either end.
+  expect(written).toBeLessThan(100);
+  for (let number = 1; number < count; number++) await read(number);
+  expect(await messages.next()).toMatchObject({ done: true });
+  expect(waits).toBeGreaterThan(10);
+  client.close();
+  await listener.drain();
+});

@@ -1,0 +1,26 @@
+import { Metadata, type MethodDefinition } from "@grpc/grpc-js";
+
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+function passThroughBytes(binary: Buffer): Uint8Array {
+  return binary;
+}
+
+/** How gRPC takes messages from us and gives them to us: as bytes, so that it is ours what is wrong with them. */
+export const RAW_SERIALIZERS: Pick<
+  MethodDefinition<Uint8Array, Uint8Array>,
+  "requestSerialize" | "requestDeserialize" | "responseSerialize" | "responseDeserialize"
+> = {
+  requestSerialize: toBuffer,
+  requestDeserialize: passThroughBytes,
+  responseSerialize: toBuffer,
+  responseDeserialize: passThroughBytes,
+};
+
+export function toGrpcMetadata(headers: Readonly<Record<string, string>>): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
+  return metadata;
+}

@@ -1,0 +1,297 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  type ElicitationResponder,
+  type McpHost,
+  connectHost2025,
+  connectHost2026,
+  type ProgressNotification,
+  type McpServerLocation,
+} from "./mcp-hosts.fixture.ts";
+import { createMcpServer, type McpServer, type McpServerOptions } from "./index.ts";
+import { type ScriptedAgentServer, serveScriptedAgent } from "./scripted-agent.fixture.ts";
+
+type ConnectedHost = { readonly host: McpHost; readonly close: () => Promise<void> };
+
+/** Makes tools of the agent at `url` and connects a host to them. */
+type HostConnector = (
+  url: string,
+  options?: McpServerOptions,
+  ask?: ElicitationResponder,
+) => Promise<ConnectedHost>;
+
+const createHttpConnector =
+  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
+  async (url, options, ask) => {
+    const server: McpServer = await createMcpServer({ parrot: url }, options);
+    const host = await connect(await server.listen(), ask);
+    return {
+      host,
+      close: async () => {
+        await host.close();
+        await server.close();
+      },
+    };
+  };
+
+const createStdioConnector =
+  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
+  async (url, options = {}, ask) => {
+    const flags = [
+      ...(options.askUser ? ["--ask-user"] : []),
+      ...(options.waitMs === undefined ? [] : ["--wait", `${options.waitMs}ms`]),
+    ];
+    const host = await connect({ args: [url, ...flags] }, ask);
+    return { host, close: () => host.close() };
+  };
+
+const openHost = async (open: HostConnector, ...args: Parameters<HostConnector>): Promise<McpHost> => {
+  const { host, close } = await open(...args);
+  onTestFinished(close);
+  return host;
+};
+
+describe.each<[string, HostConnector]>([
+  ["a host of 2026 over HTTP", createHttpConnector(connectHost2026)],
+  ["a host of 2025 over HTTP", createHttpConnector(connectHost2025)],
+  ["a host of 2026 and the command line over stdio", createStdioConnector(connectHost2026)],
+  ["a host of 2025 and the command line over stdio", createStdioConnector(connectHost2025)],
+])("%s", (name, open) => {
+  let parrot: ScriptedAgentServer;
+  let shared: ConnectedHost;
+  let host: McpHost;
+
+  beforeAll(async () => {
+    parrot = await serveScriptedAgent();
+    shared = await open(parrot.url);
+    host = shared.host;
+  });
+  afterAll(async () => {
+    await shared.close();
+    await parrot.close();
+  });
+
+  it("speaks its version", () => {
+    expect(host.version).toBe(name.includes("2026") ? "2026-07-28" : "2025");
+  });
+
+  it("lists each skill as a tool, with what it is for and what it takes", async () => {
+    const [say, count, ...more] = await host.listTools();
+    expect(more).toEqual([]);
+    expect(say).toMatchObject({ name: "parrot_say", title: "Say it" });
+    expect(say?.description).toBe(
+      'Says what it hears.\n\nFor example:\n- hello\n- ask\n\nAnswered by the agent "Parrot": Does what it is told',
+    );
+    const members = [say, count].map((tool) => {
+      const { properties = {} }: { properties?: object } = tool?.inputSchema ?? {};
+      return Object.keys(properties);
+    });
+    expect(members).toEqual([
+      ["message", "data", "files", "taskId", "contextId"],
+      ["message", "taskId", "contextId"],
+    ]);
+  });
+
+  it("gives a model text and a program the whole", async () => {
+    const { content, structuredContent, isError } = await host.callTool("parrot_say", { message: "hello" });
+    expect(isError ?? false).toBe(false);
+    expect(content).toEqual([{ type: "text", text: "You said: hello" }]);
+    expect(structuredContent).toEqual({
+      state: "TASK_STATE_COMPLETED",
+      taskId: expect.any(String) as string,
+      contextId: expect.any(String) as string,
+      text: "You said: hello",
+      artifacts: [{ artifactId: "answer", parts: [{ text: "You said: hello" }] }],
+    });
+  });
+
+  it("passes on data and files in both directions, and which skill is meant", async () => {
+    const sent = await host.callTool("parrot_say", {
+      message: "parts",
+      data: { a: 1 },
+      files: [{ base64: "AQI=", mediaType: "image/png", name: "x.png" }],
+    });
+    expect(JSON.parse(sent.structuredContent?.text ?? "")).toEqual([
+      [{ text: "parts" }, { data: { a: 1 } }, { raw: "AQI=", mediaType: "image/png", filename: "x.png" }],
+      { skillId: "say" },
+    ]);
+    const { content, structuredContent } = await host.callTool("parrot_say", { message: "show" });
+    expect(content).toEqual([
+      { type: "text", text: "Here you are." },
+      { type: "text", text: '{"answer":42}' },
+      { type: "image", data: "AQID", mimeType: "image/png" },
+      {
+        type: "resource",
+        resource: { uri: "a2a:file/3/a%20b.pdf", mimeType: "application/pdf", blob: "BAU=" },
+      },
+      {
+        type: "resource_link",
+        uri: "https://example.com/big.zip",
+        name: "https://example.com/big.zip",
+        mimeType: "application/zip",
+      },
+    ]);
+    expect(
+      structuredContent?.artifacts.slice(1).map(({ name: called, parts }) => [called, ...parts]),
+    ).toEqual([
+      ["facts", { data: { answer: 42 } }],
+      ["picture", { file: { mediaType: "image/png", bytes: 3 } }],
+      [
+        "report",
+        { file: { name: "a b.pdf", mediaType: "application/pdf", bytes: 2 } },
+        { file: { mediaType: "application/zip", url: "https://example.com/big.zip" } },
+      ],
+    ]);
+  });
+
+  it("tells of the work while it goes on, in order", async () => {
+    const seen: ProgressNotification[] = [];
+    // A client may be told of its result before it has told of the progress that came just before.
+    const { structuredContent } = await host.callTool(
+      "parrot_say",
+      { message: "work" },
+      {
+        onprogress: (progress) => {
+          seen.push(progress);
+          if (progress.message?.endsWith("three")) parrot.finishWork();
+        },
+      },
+    );
+    expect(structuredContent?.text).toBe("one two three");
+    const said = seen.map(({ message }) => message);
+    expect(said.slice(0, 3)).toEqual(["Step: search", "Step: analyze", "Step: generate"]);
+    // Chunks that come while the host is told of others become one.
+    expect(said.slice(3).join("")).toBe("one two three");
+    expect(seen.map(({ progress }) => progress)).toEqual(seen.map((_, at) => at + 1));
+  });
+
+  it("cancels the task when the host gives the call up", async () => {
+    const own = await serveScriptedAgent();
+    onTestFinished(() => own.close());
+    const asking = await openHost(open, own.url);
+    const stop = new AbortController();
+    const call = asking.callTool(
+      "parrot_say",
+      { message: "wait" },
+      { signal: stop.signal, onprogress: () => stop.abort(new Error("enough")) },
+    );
+    await expect(call).rejects.toThrow();
+    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+  });
+
+  it("cancels the task when the host goes away", async () => {
+    const own = await serveScriptedAgent();
+    onTestFinished(() => own.close());
+    const { host: leaving, close } = await open(own.url);
+    const call = leaving.callTool("parrot_say", { message: "wait" }, { onprogress: () => void close() });
+    await expect(call).rejects.toThrow();
+    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+  });
+
+  it("lets the model answer what the agent asks, with the same tool", async () => {
+    const asked = await host.callTool("parrot_say", { message: "ask" });
+    expect(asked.isError ?? false).toBe(false);
+    expect(asked.structuredContent).toMatchObject({
+      state: "TASK_STATE_INPUT_REQUIRED",
+      text: "Which city?",
+    });
+    const taskId = asked.structuredContent?.taskId as string;
+    expect(asked.content.map(({ text }) => text)).toEqual([
+      "Which city?",
+      `(The agent waits for an answer. To give it, call this tool again with taskId "${taskId}" and the answer as the message.)`,
+    ]);
+    const done = await host.callTool("parrot_say", { message: "Seoul", taskId });
+    expect(done.structuredContent).toMatchObject({
+      state: "TASK_STATE_COMPLETED",
+      taskId,
+      text: "You live in Seoul.",
+    });
+  });
+
+  it("asks the host's user instead, when told to and the host can", async () => {
+    const questions: string[] = [];
+    const asking = await openHost(open, parrot.url, { askUser: true }, (question) => {
+      questions.push(question);
+      return { action: "accept", content: { answer: "Busan" } };
+    });
+    const done = await asking.callTool("parrot_say", { message: "ask" });
+    expect(questions).toEqual(["Which city?"]);
+    expect(done.structuredContent).toMatchObject({
+      state: "TASK_STATE_COMPLETED",
+      text: "You live in Busan.",
+    });
+  });
+
+  it("leaves the question to the model when the user will not answer, or can not be asked", async () => {
+    const declining = await openHost(open, parrot.url, { askUser: true }, () => ({ action: "decline" }));
+    const mute = await openHost(open, parrot.url, { askUser: true });
+    for (const one of [declining, mute]) {
+      const { structuredContent } = await one.callTool("parrot_say", { message: "ask" });
+      expect(structuredContent).toMatchObject({ state: "TASK_STATE_INPUT_REQUIRED", text: "Which city?" });
+    }
+  });
+
+  it("gives a task that takes long as it is, and waits for it when asked to", async () => {
+    const own = await serveScriptedAgent();
+    onTestFinished(() => own.close());
+    const hasty = await openHost(open, own.url, { waitMs: 50 });
+    const first = await hasty.callTool("parrot_say", { message: "wait" });
+    expect(first.structuredContent).toMatchObject({ state: "TASK_STATE_WORKING", text: "Waiting…" });
+    expect(first.content.at(-1)?.text).toContain("still at work");
+    const taskId = first.structuredContent?.taskId as string;
+    const again = await hasty.callTool("parrot_say", { taskId });
+    expect(again.structuredContent).toMatchObject({ state: "TASK_STATE_WORKING", taskId });
+  });
+
+  it.each([
+    ["fail", "No luck."],
+    ["reject", "(The task ended as rejected; the agent did not say why.)"],
+  ])("says of a task that ended as %s that it is an error, and why", async (message, text) => {
+    const { content, isError } = await host.callTool("parrot_say", { message });
+    expect({ content, isError }).toEqual({ content: [{ type: "text", text }], isError: true });
+  });
+
+  it("tells nothing of what went wrong inside an agent", async () => {
+    const result = await host.callTool("parrot_say", { message: "throw" });
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result)).not.toContain("secret");
+  });
+
+  it("takes an answer without a task, and one without words", async () => {
+    const reply = await host.callTool("parrot_say", { message: "reply" });
+    expect(reply.content).toEqual([{ type: "text", text: "Just a message." }]);
+    expect(reply.structuredContent).toMatchObject({ text: "Just a message.", artifacts: [] });
+    const nothing = await host.callTool("parrot_say", { message: "nothing" });
+    expect(nothing.content).toEqual([{ type: "text", text: "(The agent is done, and had nothing to say.)" }]);
+  });
+
+  it("passes on that its user has to sign in somewhere", async () => {
+    const { content, structuredContent } = await host.callTool("parrot_say", { message: "authenticate" });
+    expect(structuredContent?.state).toBe("TASK_STATE_AUTH_REQUIRED");
+    expect(content[0]?.text).toBe("Sign in at https://example.com/in");
+    expect(content[1]?.text).toContain("call this tool again with taskId");
+  });
+
+  it("tells a model what is wrong with its arguments, all at once", async () => {
+    const { content, isError } = await host.callTool("parrot_say", { message: 1, files: [{}], city: "x" });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toContain("city: is not known; known are message");
+    expect(content[0]?.text).toContain("message: must be a string");
+    expect(content[0]?.text).toContain("files[0]: must have either url or base64");
+    const empty = await host.callTool("parrot_say", {});
+    expect(empty.content[0]?.text).toContain("say something, or give the taskId");
+    const unknown = await host.callTool("parrot_say", { taskId: "nobody's" });
+    expect(unknown.content[0]?.text).toContain("was not found");
+  });
+
+  it("refuses a tool that there is not", async () => {
+    await expect(host.callTool("nonsense", { message: "x" })).rejects.toThrow('There is no tool "nonsense"');
+  });
+
+  it("answers many calls at once, each its own", async () => {
+    const texts = Array.from({ length: 100 }, (_, at) => `call ${at}`);
+    const results = await Promise.all(texts.map((message) => host.callTool("parrot_say", { message })));
+    expect(results.map(({ structuredContent }) => structuredContent?.text)).toEqual(
+      texts.map((text) => `You said: ${text}`),
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { toNodeListener } from "../server/index.ts";
+
+/** How often the tools were asked for what in this process. */
+const callCounts = { called: 0, cancelled: 0 };
+
+let progressSeen = Promise.withResolvers<void>();
+
+const ANY_OBJECT_SCHEMA = fromJsonSchema<Record<string, unknown>>({ type: "object" });
+
+/** A server with tools of every kind, by the SDK of today. */
+function createToolServer(): McpServer {
+  const server = new McpServer({ name: "tools", version: "1.0.0" });
+  server.registerTool(
+    "echo",
+    {
+      title: "Echo",
+      description: "Says it again",
+      inputSchema: ANY_OBJECT_SCHEMA,
+      outputSchema: ANY_OBJECT_SCHEMA,
+    },
+    (args) => ({ content: [{ type: "text", text: JSON.stringify(args) }], structuredContent: args }),
+  );
+  server.registerTool("fail", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
+    content: [{ type: "text", text: "No such city." }],
+    isError: true,
+  }));
+  server.registerTool("show", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
+    content: [
+      { type: "text", text: "one" },
+      { type: "image", data: "AQI=", mimeType: "image/png" },
+      {
+        type: "resource",
+        resource: { uri: "file:///notes/a%20b.md", mimeType: "text/markdown", text: "two" },
+      },
+      { type: "resource", resource: { uri: "file:///x.bin", blob: "AAE=" } },
+      { type: "resource_link", uri: "https://example.com/y", name: "y", mimeType: "text/html" },
+    ],
+  }));
+  server.registerTool("counts", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
+    content: [{ type: "text", text: JSON.stringify(callCounts) }],
+  }));
+  server.registerTool("seen", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
+    progressSeen.resolve();
+    return { content: [] };
+  });
+  server.registerTool("variables", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
+    content: [{ type: "text", text: Object.keys(process.env).join(" ") }],
+  }));
+  server.registerTool("crash", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
+    callCounts.called++;
+    process.stderr.write("the disk is full\n", () => process.exit(3));
+    return new Promise(() => {});
+  });
+  server.registerTool("steps", { inputSchema: ANY_OBJECT_SCHEMA }, async (_, { mcpReq }) => {
+    const progressToken = mcpReq["_meta"]?.progressToken;
+    for (const [at, message] of ["first", "second", undefined].entries()) {
+      if (progressToken === undefined) break;
+      const params = { progressToken, progress: at + 1, total: 3, ...(message ? { message } : {}) };
+      await mcpReq.notify({ method: "notifications/progress", params });
+    }
+    // Clients take a result before the progress that came just before.
+    await progressSeen.promise;
+    progressSeen = Promise.withResolvers();
+    return { content: [{ type: "text", text: "done" }] };
+  });
+  server.registerTool("hang", { inputSchema: ANY_OBJECT_SCHEMA }, async (_, { mcpReq }) => {
+    const progressToken = mcpReq["_meta"]?.progressToken;
+    if (progressToken !== undefined) {
+      await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: 1 } });
+    }
+    await new Promise<void>((resolve) => {
+      mcpReq.signal.addEventListener("abort", () => {
+        callCounts.cancelled++;
+        resolve();
+      });
+    });
+    return { content: [] };
+  });
+  return server;
+}
+
+/** The same over streamable HTTP, in this process. */
+export async function serveToolsOverHttp(): Promise<{
+  url: string;
+  counts: typeof callCounts;
+  close: () => Promise<void>;
+}> {
+  const handler = createMcpHandler(createToolServer);
+  const http = createServer(toNodeListener((request) => handler.fetch(request)));
+  await new Promise<void>((resolve) => {
+    http.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    counts: callCounts,
+    close: async () => {
+      await handler.close();
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+/** A server of 2025, with sessions, by the SDK of then. */
+export async function serveTools2025(): Promise<{
+  url: string;
+  forget: () => void;
+  close: () => Promise<void>;
+}> {
+  const { McpServer: Server2025 } = await import("@modelcontextprotocol/sdk/server/mcp.js");
+  const { StreamableHTTPServerTransport } =
+    await import("@modelcontextprotocol/sdk/server/streamableHttp.js");
+  const sessions = new Map<string, InstanceType<typeof StreamableHTTPServerTransport>>();
+  const begin = async (): Promise<InstanceType<typeof StreamableHTTPServerTransport>> => {
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      onsessioninitialized: (id) => void sessions.set(id, transport),
+    });
+    const server = new Server2025({ name: "old", version: "1" });
+    server.registerTool("hello", {}, () => ({ content: [{ type: "text", text: "hello" }] }));
+    await server.connect(transport);
+    return transport;
+  };
+  const http = createServer((incoming, outgoing) => {
+    const id = incoming.headers["mcp-session-id"];
+    const answer = async (): Promise<void> => {
+      const session = id === undefined ? await begin() : sessions.get(String(id));
+      if (session) await session.handleRequest(incoming, outgoing);
+      else outgoing.writeHead(404).end();
+    };
+    void answer();
+  });
+  await new Promise<void>((resolve) => {
+    http.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    forget: () => sessions.clear(),
+    close: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+if (process.argv[1] === import.meta.filename) serveStdio(createToolServer);

@@ -1,0 +1,39 @@
+import type { A2AError } from "../protocol/index.ts";
+import { getErrorStatus } from "../wire/index.ts";
+
+/** An error as OpenAI's API writes it. */
+export interface ChatError {
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string;
+}
+
+/** What OpenAI calls errors of a status; all others are the request's fault. */
+const ERROR_TYPES: Readonly<Record<number, string>> = {
+  401: "authentication_error",
+  403: "permission_error",
+  429: "rate_limit_error",
+};
+
+const toErrorCode = (reason: string): string =>
+  reason === "UNAUTHENTICATED" ? "invalid_api_key" : reason.toLowerCase();
+
+export function toChatError({ reason, message, violations }: A2AError): ChatError {
+  const { http } = getErrorStatus(reason, "1.0.1");
+  const type = ERROR_TYPES[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
+  return { message, type, param: violations[0]?.field ?? null, code: toErrorCode(reason) };
+}
+
+/**
+ * A refusal. Clients repeat by themselves what fails with a status of 409, 429, or 500 and more: they are told not to,
+ * unless nothing has been done yet.
+ */
+export function createA2AErrorResponse(error: A2AError): Response {
+  const { http } = getErrorStatus(error.reason, "1.0.1");
+  const headers = new Headers({ "content-type": "application/json" });
+  headers.set("x-should-retry", `${http === 429 || http === 503}`);
+  if (http === 401) headers.set("www-authenticate", "Bearer");
+  if (error.retryAfter !== undefined) headers.set("retry-after", `${Math.ceil(error.retryAfter)}`);
+  return new Response(JSON.stringify({ error: toChatError(error) }), { status: http, headers });
+}

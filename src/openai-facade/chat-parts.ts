@@ -1,0 +1,78 @@
+import { getMediaType, type Part } from "../protocol/index.ts";
+import { isObject, type ViolationReporter } from "./violation-reporter.ts";
+
+/** The content of a chat message as parts of A2A: text, images, audio and files. */
+export function decodeContent(content: unknown, field: string, wrong: ViolationReporter): Part[] {
+  if (typeof content === "string") return [{ text: content }];
+  if (content === null || content === undefined) return [];
+  if (!Array.isArray(content)) {
+    wrong(field, "is neither text nor a list of parts");
+    return [];
+  }
+  return content.flatMap((part: unknown, at) => decodeContentPart(part, `${field}[${at}]`, wrong) ?? []);
+}
+
+function decodeContentPart(part: unknown, field: string, wrong: ViolationReporter): Part | undefined {
+  const { type } = isObject(part) ? part : {};
+  const read =
+    typeof type === "string" && Object.hasOwn(PART_DECODERS, type) ? PART_DECODERS[type] : undefined;
+  if (!read || !isObject(part)) {
+    return wrong(`${field}.type`, `is none of ${Object.keys(PART_DECODERS).join(", ")}`);
+  }
+  const found = read(part);
+  return typeof found === "string" ? wrong(field, found) : found;
+}
+
+/** A part, or what is wrong with it. */
+const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => Part | string>> = {
+  text: ({ text }) => (typeof text === "string" ? { text } : "has no text"),
+  refusal: ({ refusal }) => (typeof refusal === "string" ? { text: refusal } : "has no refusal"),
+  image_url({ image_url }) {
+    const url = isObject(image_url) ? image_url["url"] : undefined;
+    return (
+      (typeof url === "string" && parseUrlPart(url)) || "has no image_url.url with a data: or an http(s): URL"
+    );
+  },
+  input_audio({ input_audio }) {
+    const { data, format } = isObject(input_audio) ? input_audio : {};
+    if (typeof data !== "string" || (format !== "wav" && format !== "mp3"))
+      return "needs input_audio.data and a format, wav or mp3";
+    return { raw: data, mediaType: format === "wav" ? "audio/wav" : "audio/mpeg" };
+  },
+  file({ file }) {
+    const { file_data, filename } = isObject(file) ? file : {};
+    const found = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
+    if (!found || !("raw" in found))
+      return "needs file.file_data as a data: URL; there are no uploaded files";
+    return typeof filename === "string" ? { ...found, filename } : found;
+  },
+};
+
+const DATA_URL_PATTERN = /^data:([^;,]*)(?:;[^;,]*)*;base64,([A-Za-z0-9+/]*={0,2})$/;
+
+function parseUrlPart(url: string): Part | undefined {
+  const [, mediaType, raw] = DATA_URL_PATTERN.exec(url) ?? [];
+  if (raw !== undefined) return { raw, ...(mediaType ? { mediaType } : {}) };
+  const { protocol } = URL.parse(url) ?? {};
+  return protocol === "https:" || protocol === "http:" ? { url } : undefined;
+}
+
+/** What parts of an answer say as text: files by their address or, where they have none, by their name. */
+export function renderPartsAsText(parts: readonly Part[]): string {
+  return parts
+    .map((part) => ("text" in part ? part.text : "data" in part ? "" : renderFileLink(part)))
+    .join("");
+}
+
+/** Data as JSON, for answers that say nothing else. */
+export function renderDataAsText(parts: readonly Part[]): string {
+  const blocks = parts.flatMap((part) => ("data" in part ? [JSON.stringify(part.data, null, 2)] : []));
+  return blocks.map((json) => `\`\`\`json\n${json}\n\`\`\``).join("\n");
+}
+
+function renderFileLink(part: Exclude<Part, { text: string } | { data: unknown }>): string {
+  const type = getMediaType(part);
+  const name = (part.filename ?? type ?? "file").replaceAll(/[[\]\s]+/g, " ");
+  if (!("url" in part)) return `\n[${name}]\n`;
+  return `\n${type?.startsWith("image/") ? "!" : ""}[${name}](<${part.url.replaceAll(/[<>\s]/g, "")}>)\n`;
+}

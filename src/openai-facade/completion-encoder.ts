@@ -1,0 +1,75 @@
+import type { AnswerAccumulator } from "./answer-accumulator.ts";
+import type { ChatRequest } from "./chat-request.ts";
+
+/** What every piece of one completion has in common. */
+interface CompletionHeader {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+/** An agent does not tell what its models have used; zeros stand where a number has to. */
+const UNKNOWN_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/** Writes one answer as OpenAI's API does, whole or in chunks. */
+export class CompletionEncoder {
+  readonly #header: CompletionHeader;
+  readonly #includeUsage: boolean;
+
+  /** `now`: milliseconds since 1970. */
+  constructor({ model, includeUsage }: ChatRequest, id: string, now: number) {
+    this.#header = { id: `chatcmpl-${id}`, created: Math.floor(now / 1_000), model };
+    this.#includeUsage = includeUsage;
+  }
+
+  encodeCompletion(answer: AnswerAccumulator): object {
+    return {
+      ...this.#header,
+      object: "chat.completion",
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: answer.text, refusal: null },
+          logprobs: null,
+          finish_reason: "stop",
+        },
+      ],
+      metadata: toTaskMetadata(answer),
+    };
+  }
+
+  /** The first chunk, before anything is said. */
+  encodeFirstChunk(answer: AnswerAccumulator): object {
+    return this.#createChunk({ role: "assistant", content: "", refusal: null }, null, answer);
+  }
+
+  encodeTextChunk(content: string): object {
+    return this.#createChunk({ content }, null);
+  }
+
+  /** What follows the last of the text. */
+  encodeFinalChunks(answer: AnswerAccumulator): object[] {
+    const end = this.#createChunk({}, "stop", answer);
+    if (!this.#includeUsage) return [end];
+    return [end, { ...this.#header, object: "chat.completion.chunk", choices: [], usage: UNKNOWN_USAGE }];
+  }
+
+  #createChunk(delta: object, finish_reason: "stop" | null, answer?: AnswerAccumulator): object {
+    return {
+      ...this.#header,
+      object: "chat.completion.chunk",
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(this.#includeUsage ? { usage: null } : {}),
+      ...(answer ? { metadata: toTaskMetadata(answer) } : {}),
+    };
+  }
+}
+
+/** Where the conversation is in A2A, in strings as OpenAI's metadata are. */
+function toTaskMetadata({ contextId, taskId, state }: AnswerAccumulator): Record<string, string> {
+  return {
+    ...(contextId === undefined ? {} : { context_id: contextId }),
+    ...(taskId === undefined ? {} : { task_id: taskId }),
+    ...(state === undefined ? {} : { task_state: state }),
+  };
+}

@@ -1,0 +1,718 @@
+/** The official client of OpenAI's API, which we did not write, speaking with agents on real sockets. */
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateText, streamText } from "ai";
+import OpenAI, { APIError } from "openai";
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { agent, artifact, data, failed, file, inputRequired, reply, status } from "../adapters/index.ts";
+import { fromOpenAi } from "../adapters/openai/index.ts";
+import { connect, type A2AClient } from "../client/index.ts";
+import type { AgentDescription } from "../engine/index.ts";
+import { A2AError, getText, type Message, type Task } from "../protocol/index.ts";
+import { apiKeys, bearer, generateApiKey } from "../server/auth/index.ts";
+import { createServer, toNodeListener, type Server, type ServerOptions } from "../server/index.ts";
+import { createOpenAiFacade, type OpenAiFacadeOptions } from "./index.ts";
+
+let receivedMessages: Message[] = [];
+let runningTurn: { readonly aborted: Promise<unknown>; goOn(): void } | undefined;
+
+const agentDescription: AgentDescription = { name: "actor", description: "Does what the text says" };
+
+/** Does what the last word of the text says. */
+const scriptedAgent = agent(
+  agentDescription,
+  async function* ({ text, message, history, signal }) {
+    receivedMessages.push(message);
+    const word = text.split(/\s/).at(-1);
+    const isFirst = history.length === 1;
+    if (word === "reply") yield reply("a plain answer");
+    else if (word === "ask" && isFirst) yield* ["Well. ", inputRequired("Which city?")];
+    else if (word === "fail") yield failed("The oven is cold.");
+    else if (word === "throw") throw new Error("secret");
+    else if (word === "data") yield artifact({ id: "d" }, data({ a: [1] }));
+    else if (word === "files") {
+      yield artifact({ id: "a" }, { text: "Here:" });
+      yield artifact(
+        { id: "b" },
+        file(new URL("https://example.com/a.png"), { filename: "a", mediaType: "image/png" }),
+      );
+      yield artifact({ id: "c" }, file(new Uint8Array([1]), { filename: "report.pdf" }));
+    } else if (word === "wait") {
+      const goOn = Promise.withResolvers<void>();
+      runningTurn = { aborted: once(signal, "abort"), goOn: goOn.resolve };
+      yield "begun";
+      await Promise.race([goOn.promise, runningTurn.aborted]);
+      signal.throwIfAborted();
+      yield " and done";
+    } else {
+      yield status("Thinking …");
+      for (const piece of ["You ", "said ", word ?? "nothing"]) yield piece;
+    }
+  },
+  { respondsWith: "either" },
+);
+
+beforeEach(() => {
+  receivedMessages = [];
+  runningTurn = undefined;
+});
+
+interface TestServer {
+  readonly url: string;
+  readonly server: Server;
+  readonly client: OpenAI;
+}
+
+async function startServer(options: ServerOptions = {}, apiKey = "none"): Promise<TestServer> {
+  const server = createServer(
+    { actor: scriptedAgent },
+    { store: "memory", mountedHandlers: [createOpenAiFacade()], ...options },
+  );
+  onTestFinished(() => server.close({ graceMs: 50 }));
+  const { url } = await server.listen();
+  return { url, server, client: createOpenAiClient(url, apiKey) };
+}
+
+const createOpenAiClient = (url: string, apiKey = "none"): OpenAI =>
+  new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
+
+type ChatMessages = OpenAI.Chat.ChatCompletionMessageParam[];
+const createUserMessage = (content: string): ChatMessages[number] => ({ role: "user", content });
+const createAssistantMessage = (content: string | null | undefined): ChatMessages[number] => ({
+  role: "assistant",
+  content: content ?? "",
+});
+
+/** What stands in our answers beside what OpenAI has. */
+function getMetadata(completion: unknown): Record<string, string> {
+  return (completion as { metadata: Record<string, string> }).metadata;
+}
+
+const createCompletion = (
+  client: OpenAI,
+  messages: ChatMessages,
+  more: object = {},
+): Promise<OpenAI.Chat.ChatCompletion> =>
+  client.chat.completions.create({ model: "actor", messages, ...more, stream: false });
+
+const getAnswerText = ({ choices }: OpenAI.Chat.ChatCompletion): string => choices[0]?.message.content ?? "";
+
+async function catchApiError(asked: PromiseLike<unknown>): Promise<APIError> {
+  const error: unknown = await asked.then(
+    () => new Error("It was not refused."),
+    (error: unknown) => error,
+  );
+  if (error instanceof APIError) return error;
+  throw error;
+}
+
+describe("the official OpenAI client", () => {
+  it("finds agents as models", async () => {
+    const { client } = await startServer();
+    const models = await client.models.list();
+    expect(models.data.map(({ id }) => id)).toEqual(["actor"]);
+    expect(await client.models.retrieve("actor")).toMatchObject({ id: "actor", object: "model" });
+    expect(await catchApiError(client.models.retrieve("nobody"))).toMatchObject({
+      status: 404,
+      code: "not_found",
+    });
+  });
+
+  it("gets an answer", async () => {
+    const { client } = await startServer();
+    const completion = await createCompletion(client, [createUserMessage("hello")]);
+    expect(completion).toMatchObject({
+      object: "chat.completion",
+      model: "actor",
+      choices: [
+        { index: 0, message: { role: "assistant", content: "You said hello" }, finish_reason: "stop" },
+      ],
+    });
+    expect(getMetadata(completion)).toMatchObject({ task_state: "TASK_STATE_COMPLETED" });
+    expect(completion.usage).toBeUndefined();
+  });
+
+  it("streams an answer as it is said", async () => {
+    const { client } = await startServer();
+    const stream = await client.chat.completions.create({
+      model: "actor",
+      messages: [createUserMessage("wait")],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const said: string[] = [];
+    const chunks: OpenAI.Chat.ChatCompletionChunk[] = [];
+    for await (const chunk of stream) {
+      chunks.push(chunk);
+      const { content } = chunk.choices[0]?.delta ?? {};
+      if (!content) continue;
+      said.push(content);
+      // Nothing more is said before this was read.
+      runningTurn?.goOn();
+    }
+    expect(said).toEqual(["begun", " and done"]);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 0 } });
+    expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
+  });
+
+  it("ends a stream with [DONE], and without usage unless it is asked for", async () => {
+    const { url } = await startServer();
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "actor", messages: [createUserMessage("hello")], stream: true }),
+    });
+    expect(response.headers.get("content-type")).toBe("text/event-stream");
+    const text = await response.text();
+    expect(text).toMatch(/\n\ndata: \[DONE\]\n\n$/);
+    expect(text).not.toContain("usage");
+  });
+
+  it("gets the message of an agent that answers without a task", async () => {
+    const { client } = await startServer();
+    expect(getAnswerText(await createCompletion(client, [createUserMessage("reply")]))).toBe(
+      "a plain answer",
+    );
+  });
+
+  it("gets data as JSON, and files by name and address", async () => {
+    const { client } = await startServer();
+    expect(getAnswerText(await createCompletion(client, [createUserMessage("data")]))).toContain(
+      '"a": [\n    1\n  ]',
+    );
+    expect(getAnswerText(await createCompletion(client, [createUserMessage("files")]))).toBe(
+      "Here:\n\n\n![a](<https://example.com/a.png>)\n\n\n\n[report.pdf]\n",
+    );
+  });
+
+  it("sends images, audio and files", async () => {
+    const { client } = await startServer();
+    const png = "data:image/png;base64,iVBORw0KGgo=";
+    await createCompletion(client, [
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: png } },
+          { type: "image_url", image_url: { url: "https://example.com/a.png" } },
+          { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
+          { type: "file", file: { file_data: "data:application/pdf;base64,AAAA", filename: "a.pdf" } },
+          { type: "text", text: "look" },
+        ],
+      },
+    ]);
+    expect(receivedMessages[0]?.parts).toEqual([
+      { raw: "iVBORw0KGgo=", mediaType: "image/png" },
+      { url: "https://example.com/a.png" },
+      { raw: "AAAA", mediaType: "audio/mpeg" },
+      { raw: "AAAA", mediaType: "application/pdf", filename: "a.pdf" },
+      { text: "look" },
+    ]);
+  });
+});
+
+it("the AI SDK gets an answer and a stream", async () => {
+  const { url } = await startServer();
+  const model = createOpenAICompatible({ name: "agents", baseURL: `${url}/v1` })("actor");
+  expect((await generateText({ model, prompt: "hello" })).text).toBe("You said hello");
+  const pieces: string[] = [];
+  for await (const piece of streamText({ model, prompt: "hello" }).textStream) pieces.push(piece);
+  expect(pieces.join("")).toBe("You said hello");
+});
+
+it("an agent of ours that speaks with models speaks with agents", async () => {
+  const { url } = await startServer();
+  const relay = createServer(
+    fromOpenAi({ name: "relay", description: "Passes on", baseUrl: `${url}/v1`, model: "actor" }),
+    { store: "memory" },
+  );
+  onTestFinished(() => relay.close());
+  const remote = await connect((await relay.listen()).url);
+  for (const text of ["hello", "again"]) {
+    const { task } = (await remote.send(text, { contextId: "one" })) as { task: Task };
+    expect(getText(task.artifacts?.[0]?.parts ?? [])).toBe(`You said ${text}`);
+  }
+  expect(receivedMessages[1]?.contextId).toBe(receivedMessages[0]?.contextId);
+  expect(receivedMessages[1]?.parts).toEqual([{ text: "again" }]);
+});
+
+describe("a conversation", () => {
+  it("goes on in its context, and the agent is told only what is new", async () => {
+    const { client } = await startServer();
+    const first = await createCompletion(client, [createUserMessage("one")]);
+    const messages = [
+      createUserMessage("one"),
+      createAssistantMessage(getAnswerText(first)),
+      createUserMessage("two"),
+    ];
+    const second = await createCompletion(client, messages);
+    const third = await createCompletion(client, [
+      ...messages,
+      createAssistantMessage(getAnswerText(second)),
+      createUserMessage("three"),
+    ]);
+    expect(new Set([first, second, third].map((one) => getMetadata(one)["context_id"])).size).toBe(1);
+    expect(receivedMessages.map(({ parts }) => parts)).toEqual([
+      [{ text: "one" }],
+      [{ text: "two" }],
+      [{ text: "three" }],
+    ]);
+  });
+
+  it("goes on where it is streamed, too", async () => {
+    const { client } = await startServer();
+    const stream = client.chat.completions.stream({ model: "actor", messages: [createUserMessage("one")] });
+    const first = await stream.finalContent();
+    await createCompletion(client, [
+      createUserMessage("one"),
+      createAssistantMessage(first),
+      createUserMessage("two"),
+    ]);
+    expect(receivedMessages[1]?.contextId).toBe(receivedMessages[0]?.contextId);
+  });
+
+  it("answers a question within its task", async () => {
+    const { client } = await startServer();
+    const asked = await createCompletion(client, [createUserMessage("ask")]);
+    expect(getAnswerText(asked)).toBe("Well. \n\nWhich city?");
+    expect(getMetadata(asked)["task_state"]).toBe("TASK_STATE_INPUT_REQUIRED");
+    const done = await createCompletion(client, [
+      createUserMessage("ask"),
+      createAssistantMessage(getAnswerText(asked)),
+      createUserMessage("Seoul"),
+    ]);
+    expect(getAnswerText(done)).toBe("You said Seoul");
+    expect(getMetadata(done)).toEqual({ ...getMetadata(asked), task_state: "TASK_STATE_COMPLETED" });
+  });
+
+  it("goes on where the client says, by metadata of its own", async () => {
+    const { client } = await startServer();
+    const asked = await createCompletion(client, [createUserMessage("ask")], {
+      metadata: { context_id: "mine", colour: "red" },
+    });
+    const { task_id, context_id } = getMetadata(asked);
+    expect(context_id).toBe("mine");
+    const done = await createCompletion(client, [createUserMessage("Paris")], {
+      metadata: { task_id: task_id ?? "" },
+    });
+    expect(getMetadata(done)).toMatchObject({ task_id, context_id: "mine" });
+  });
+
+  it("that the agent has not heard is told to it from the beginning, in a context of its own", async () => {
+    const { client } = await startServer();
+    await createCompletion(client, [
+      { role: "system", content: "Be brief." },
+      createUserMessage("one"),
+      createAssistantMessage("Something else."),
+      createUserMessage("two"),
+    ]);
+    expect(receivedMessages[0]?.parts).toEqual([
+      {
+        text: "What was said before:\n\n[system]\nBe brief.\n\n[user]\none\n\n[assistant]\nSomething else.\n\n[user]\n",
+      },
+      { text: "two" },
+    ]);
+  });
+
+  it("that is taken up twice from one place becomes two", async () => {
+    const { client } = await startServer();
+    const first = getAnswerText(await createCompletion(client, [createUserMessage("one")]));
+    await createCompletion(client, [
+      createUserMessage("one"),
+      createAssistantMessage(first),
+      createUserMessage("two"),
+    ]);
+    await createCompletion(client, [
+      createUserMessage("one"),
+      createAssistantMessage(first),
+      createUserMessage("other"),
+    ]);
+    expect(receivedMessages[1]?.contextId).toBe(receivedMessages[0]?.contextId);
+    expect(receivedMessages[2]?.contextId).not.toBe(receivedMessages[0]?.contextId);
+    expect(receivedMessages[2]?.parts[0]).toMatchObject({
+      text: expect.stringContaining("[user]\none") as string,
+    });
+  });
+
+  it("is not mistaken for another that reads the same", async () => {
+    const { client } = await startServer();
+    const said = getAnswerText(await createCompletion(client, [createUserMessage("hi")]));
+    await createCompletion(client, [createUserMessage("hi")]);
+    await createCompletion(client, [
+      createUserMessage("hi"),
+      createAssistantMessage(said),
+      createUserMessage("secret"),
+    ]);
+    expect(new Set(receivedMessages.map(({ contextId }) => contextId)).size).toBe(3);
+    // Unless the client says whose it is.
+    await createCompletion(client, [createUserMessage("hi")], { user: "ada" });
+    await createCompletion(client, [createUserMessage("hi")], { user: "bob" });
+    await createCompletion(
+      client,
+      [createUserMessage("hi"), createAssistantMessage(said), createUserMessage("secret")],
+      { user: "ada" },
+    );
+    expect(receivedMessages[5]?.contextId).toBe(receivedMessages[3]?.contextId);
+  });
+});
+
+describe("a client that leaves", () => {
+  it("leaves its task at work", async () => {
+    const { client, url } = await startServer();
+    const stream = await client.chat.completions.create({
+      model: "actor",
+      messages: [createUserMessage("wait")],
+      stream: true,
+    });
+    let taskId = "";
+    for await (const chunk of stream) {
+      taskId = getMetadata(chunk)["task_id"] ?? "";
+      break;
+    }
+    runningTurn?.goOn();
+    const remote = await connect(url);
+    for await (const _ of remote.tasks.subscribe(taskId, { after: 0 })) void _;
+    expect((await remote.tasks.get(taskId)).status.state).toBe("TASK_STATE_COMPLETED");
+  });
+
+  it.each([true, false])("cancels its task if it has said so; stream: %s", async (stream) => {
+    const { client } = await startServer();
+    const leave = new AbortController();
+    const metadata = { cancel_on_disconnect: "true" };
+    const asked = { model: "actor", messages: [createUserMessage("wait")], metadata, stream };
+    const answer = client.chat.completions.create(asked, { signal: leave.signal });
+    if (stream) await answer;
+    else answer.catch(() => {});
+    await vi.waitFor(() => expect(runningTurn).toBeDefined(), { interval: 1 });
+    leave.abort();
+    expect(await runningTurn?.aborted).toBeDefined();
+  });
+});
+
+describe("a stream", () => {
+  const begin = (client: OpenAI): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> =>
+    client.chat.completions.create({ model: "actor", messages: [createUserMessage("wait")], stream: true });
+
+  it("that is silent is known to be alive", async () => {
+    const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ heartbeatMs: 5 })] });
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "actor", messages: [createUserMessage("wait")], stream: true }),
+    });
+    let text = "";
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece;
+      if (text.includes(": keep-alive\n\n")) runningTurn?.goOn();
+    }
+    expect(text).toMatch(/begun[^]*keep-alive[^]*and done[^]*\[DONE\]/);
+  });
+
+  it("that ends because the server closes says so", async () => {
+    const { client, server } = await startServer();
+    const stream = await begin(client);
+    const read = async (): Promise<void> => {
+      for await (const { choices } of stream)
+        if (choices[0]?.delta.content === "begun") void server.close({ graceMs: 50 });
+    };
+    await expect(read()).rejects.toThrow(/server/);
+  });
+});
+
+describe("what can not be answered", () => {
+  it("a task that fails is an error that is not tried again", async () => {
+    const { url } = await startServer();
+    const retrying = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 2 });
+    expect(await catchApiError(createCompletion(retrying, [createUserMessage("fail")]))).toMatchObject({
+      status: 422,
+      code: "task_failed",
+      type: "server_error",
+      error: { message: "The oven is cold." },
+    });
+    expect(receivedMessages).toHaveLength(1);
+    const error = await catchApiError(createCompletion(retrying, [createUserMessage("throw")]));
+    expect(error.message).not.toContain("secret");
+    expect(receivedMessages).toHaveLength(2);
+  });
+
+  it("a task that fails in the middle of a stream ends it with an error", async () => {
+    const { client } = await startServer();
+    const stream = await client.chat.completions.create({
+      model: "actor",
+      messages: [createUserMessage("fail")],
+      stream: true,
+    });
+    const read = async (): Promise<void> => {
+      for await (const _ of stream) void _;
+    };
+    expect(await catchApiError(read())).toMatchObject({ code: "task_failed" });
+  });
+
+  it.each([
+    ["an agent that is not there", { model: "nobody" }, 404, "model"],
+    ["no messages", { messages: [] }, 400, "messages"],
+    [
+      "an answer at the end",
+      { messages: [createUserMessage("a"), createAssistantMessage("b")] },
+      400,
+      "messages",
+    ],
+    ["a role that is none", { messages: [{ role: "pope", content: "a" }] }, 400, "messages[0].role"],
+    [
+      "an uploaded file",
+      { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
+      400,
+      "messages[0].content[0]",
+    ],
+    ["three answers", { n: 3 }, 400, "n"],
+    ["JSON as promised", { response_format: { type: "json_object" } }, 400, "response_format"],
+    ["a tool that must be called", { tool_choice: "required" }, 400, "tool_choice"],
+    ["metadata that are no strings", { metadata: { a: 1 } }, 400, "metadata"],
+    ["a task that is not there", { metadata: { task_id: "none" } }, 404, null],
+  ])("%s", async (_what, more, status, param) => {
+    const { client } = await startServer();
+    const error = await catchApiError(createCompletion(client, [createUserMessage("hello")], more));
+    expect(error.status).toBe(status);
+    expect(error.param).toBe(status === 404 ? null : param);
+    expect(receivedMessages).toEqual([]);
+  });
+
+  it("a body that is too large, or none of JSON", async () => {
+    const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000 })] });
+    const send = async (body: string, type = "application/json"): Promise<number> => {
+      const init = { method: "POST", headers: { "content-type": type }, body };
+      return (await fetch(`${url}/v1/chat/completions`, init)).status;
+    };
+    expect(await send("x".repeat(2_000))).toBe(413);
+    expect(await send("{")).toBe(400);
+    expect(await send("[]")).toBe(400);
+    expect(await send("{}", "text/plain")).toBe(400);
+    expect((await fetch(`${url}/v1/chat/completions`)).status).toBe(405);
+  });
+});
+
+describe("who may come in", () => {
+  const { key, storedKey: stored } = generateApiKey("ada");
+  const authenticate = [
+    bearer({ tokens: { "the-token-of-bob": "bob" } }),
+    apiKeys({ in: "header", name: "X-API-Key", keys: [stored] }),
+  ];
+
+  const adaAt = (url: string): OpenAI =>
+    new OpenAI({
+      baseURL: `${url}/v1`,
+      apiKey: "none",
+      maxRetries: 0,
+      defaultHeaders: { Authorization: null, "X-API-Key": key },
+    });
+
+  it("is who may come in to the agents, by the same credentials", async () => {
+    const { url } = await startServer({ authenticate });
+    expect(
+      getAnswerText(
+        await createCompletion(createOpenAiClient(url, "the-token-of-bob"), [createUserMessage("hello")]),
+      ),
+    ).toBe("You said hello");
+    const ada = adaAt(url);
+    expect(getAnswerText(await createCompletion(ada, [createUserMessage("hello")]))).toBe("You said hello");
+    for (const asked of [
+      createCompletion(createOpenAiClient(url, "wrong"), [createUserMessage("hello")]),
+      createOpenAiClient(url, "wrong").models.list(),
+    ])
+      expect(await catchApiError(asked)).toMatchObject({ status: 401, code: "invalid_api_key" });
+    expect(receivedMessages).toHaveLength(2);
+  });
+
+  it("owns what they have said, and nobody else gets there", async () => {
+    const { url } = await startServer({ authenticate });
+    const asked = await createCompletion(createOpenAiClient(url, "the-token-of-bob"), [
+      createUserMessage("ask"),
+    ]);
+    const { task_id = "" } = getMetadata(asked);
+    const bob = await connect(url, { auth: { bearer: "the-token-of-bob" } });
+    expect((await bob.tasks.list()).tasks.map(({ id }) => id)).toEqual([task_id]);
+    const ada = adaAt(url);
+    const stolen = createCompletion(ada, [createUserMessage("Seoul")], { metadata: { task_id } });
+    expect(await catchApiError(stolen)).toMatchObject({ status: 404, code: "task_not_found" });
+    // The same words from somebody else are another conversation.
+    await createCompletion(ada, [
+      createUserMessage("ask"),
+      createAssistantMessage(getAnswerText(asked)),
+      createUserMessage("Seoul"),
+    ]);
+    expect(receivedMessages[1]?.contextId).not.toBe(receivedMessages[0]?.contextId);
+  });
+
+  it("is nobody under a foreign name on loopback", async () => {
+    const { url } = await startServer();
+    const status = await new Promise((resolve, reject) => {
+      const { port } = new URL(url);
+      const headers = { host: "evil.example.com" };
+      import("node:http")
+        .then(({ get }) =>
+          get({ port, host: "127.0.0.1", path: "/v1/models", headers }, (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          }).on("error", reject),
+        )
+        .catch(reject);
+    });
+    expect(status).toBe(403);
+  });
+
+  it("is nobody where there is no façade", async () => {
+    const { client } = await startServer({ mountedHandlers: [] });
+    expect(await catchApiError(client.models.list())).toMatchObject({ status: 404 });
+  });
+});
+
+describe("beside a server", () => {
+  it.each([
+    ["below a base path", { basePath: "/agents" }],
+    ["behind a proxy", { publicUrl: "https://example.com/agents" }],
+    ["of 1.0 alone", { versions: ["1.0"] }],
+    ["of 0.3 alone", { versions: ["0.3"] }],
+    ["with tenants", { tenants: [""] }],
+  ] as [string, ServerOptions][])("%s it answers", async (_name, options) => {
+    const server = createServer(
+      { actor: scriptedAgent },
+      { store: "memory", mountedHandlers: [createOpenAiFacade()], ...options },
+    );
+    onTestFinished(() => server.close({ graceMs: 50 }));
+    const { port } = await server.listen();
+    const client = createOpenAiClient(`http://127.0.0.1:${port}${options.basePath ?? ""}`);
+    expect(getAnswerText(await createCompletion(client, [createUserMessage("hello")]))).toBe(
+      "You said hello",
+    );
+  });
+
+  it("answers where the server is a function", async () => {
+    const server = createServer(
+      { actor: scriptedAgent },
+      { store: "memory", mountedHandlers: [createOpenAiFacade()] },
+    );
+    onTestFinished(() => server.close());
+    const client = new OpenAI({
+      baseURL: "http://agents.test/v1",
+      apiKey: "none",
+      fetch: (input, init) => server.fetch(new Request(input, init)),
+    });
+    expect(getAnswerText(await createCompletion(client, [createUserMessage("hello")]))).toBe(
+      "You said hello",
+    );
+  });
+
+  it("leaves all other paths to the agents", async () => {
+    const { url } = await startServer();
+    const remote = await connect(url, { version: "0.3", binding: "HTTP+JSON", allowOlderVersion: true });
+    expect(await remote.send("hello")).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
+  });
+});
+
+describe("in front of agents elsewhere", () => {
+  async function facade(options: OpenAiFacadeOptions): Promise<string> {
+    const http = createHttpServer(toNodeListener(createOpenAiFacade(options).fetch)).listen(0, "127.0.0.1");
+    onTestFinished(() => void http.close());
+    onTestFinished(() => http.closeAllConnections());
+    await once(http, "listening");
+    return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  }
+
+  it("lets in whom it is told to, with the agents that they have", async () => {
+    const { url } = await startServer({ authenticate: bearer({ tokens: { "a-token-that-is-ours": "us" } }) });
+    const far: A2AClient = await connect(url, { auth: { bearer: "a-token-that-is-ours" } });
+    const keys = new Map([["Bearer adas-key", "ada"]]);
+    const at = await facade({
+      agents: (request) => {
+        const caller = keys.get(request.headers.get("authorization") ?? "");
+        return caller === undefined ? undefined : { caller, agents: { far } };
+      },
+    });
+    const ada = createOpenAiClient(at, "adas-key");
+    expect((await ada.models.list()).data.map(({ id }) => id)).toEqual(["far"]);
+    const completion = await ada.chat.completions.create({
+      model: "far",
+      messages: [createUserMessage("hello")],
+    });
+    expect(getAnswerText(completion)).toBe("You said hello");
+    expect(
+      await catchApiError(createCompletion(createOpenAiClient(at, "wrong"), [createUserMessage("hello")])),
+    ).toMatchObject({ status: 401 });
+    expect(receivedMessages).toHaveLength(1);
+  });
+
+  it("goes on where it was when an agent was busy in between", async () => {
+    const near: A2AClient = await connect((await startServer()).url);
+    let isBusy = false;
+    const far: A2AClient = {
+      ...near,
+      card: near.card,
+      stream: (...said) => {
+        if (isBusy) throw new A2AError("RESOURCE_EXHAUSTED", "Too much.", { retryAfter: 3 });
+        return near.stream(...said);
+      },
+    };
+    const client = createOpenAiClient(
+      await facade({ agents: () => ({ caller: "", agents: { actor: far } }) }),
+    );
+    const messages = [
+      createUserMessage("one"),
+      createAssistantMessage(getAnswerText(await createCompletion(client, [createUserMessage("one")]))),
+      createUserMessage("two"),
+    ];
+    isBusy = true;
+    const error = await catchApiError(createCompletion(client, messages));
+    expect(error).toMatchObject({ status: 429, type: "rate_limit_error" });
+    expect(error.headers?.get("retry-after")).toBe("3");
+    expect(error.headers?.get("x-should-retry")).toBe("true");
+    isBusy = false;
+    await createCompletion(client, messages);
+    expect(receivedMessages.map(({ contextId }) => contextId)).toEqual([
+      receivedMessages[0]?.contextId,
+      receivedMessages[0]?.contextId,
+    ]);
+  });
+
+  it("says that an agent can not be reached, and tells its owner what is its own fault", async () => {
+    const errors: unknown[] = [];
+    const observer = { onError: ({ error }: { error: unknown }) => void errors.push(error) };
+    const gone: A2AClient = await connect((await startServer()).url);
+    const far = {
+      ...gone,
+      card: gone.card,
+      stream: () => {
+        throw new A2AError("UNAVAILABLE", "No answer.");
+      },
+    };
+    const at = await facade({ observer, agents: () => ({ caller: "", agents: { actor: far } }) });
+    expect(
+      await catchApiError(createCompletion(createOpenAiClient(at), [createUserMessage("hello")])),
+    ).toMatchObject({
+      status: 503,
+      code: "unavailable",
+    });
+    const broken = await facade({
+      observer,
+      agents: () => {
+        throw new Error("secret");
+      },
+    });
+    const error = await catchApiError(
+      createCompletion(createOpenAiClient(broken), [createUserMessage("hello")]),
+    );
+    expect(error.status).toBe(500);
+    expect(error.message).not.toContain("secret");
+    const alone = await facade({ observer });
+    expect(
+      (await catchApiError(createCompletion(createOpenAiClient(alone), [createUserMessage("hello")]))).status,
+    ).toBe(500);
+    expect(errors).toMatchObject([
+      { message: "secret" },
+      { message: expect.stringContaining("has no agents") as string },
+    ]);
+  });
+});

@@ -1,0 +1,206 @@
+import type { Observer } from "../engine/index.ts";
+import { A2AError } from "../protocol/index.ts";
+import type { MountedHandler, CallerContext } from "../server/index.ts";
+import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
+import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.ts";
+import { createA2AErrorResponse, toChatError, type ChatError } from "./chat-error.ts";
+import { decodeChatRequest } from "./chat-request.ts";
+import {
+  createFixedDirectory,
+  createServerDirectory,
+  type AgentDirectory,
+  type CallerAgents,
+} from "./agent-directory.ts";
+import { CompletionEncoder } from "./completion-encoder.ts";
+import { readRequestText } from "./read-request-text.ts";
+import { streamAnswer } from "./stream-answer.ts";
+import { ConversationIndex } from "./conversation-index.ts";
+
+export interface OpenAiFacadeOptions {
+  /**
+   * Who asks, by their request, and the agents that they get: for agents that are elsewhere. Undefined refuses the request
+   * with 401. Default: the agents of the server that the façade is put beside, for whom that lets in.
+   */
+  readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
+  /** Told of what is none of a client's fault. */
+  readonly observer?: Pick<Observer, "onError">;
+  /** Largest request body, in bytes. Default 10 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number;
+}
+
+/** Agents as models of OpenAI's API. */
+export interface OpenAiFacade extends MountedHandler {
+  /** By itself, for hosts that speak `Request` and `Response`; whatever stands before `/v1/` in the path. Takes `agents`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+}
+
+const PATH_PATTERN = /\/v1\/(?:(chat\/completions)|models(?:\/([^/]+))?)$/;
+const DEFAULT_MAX_BODY_BYTES = 10 * 2 ** 20;
+const DEFAULT_HEARTBEAT_MS = 15_000;
+const SSE_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-cache",
+  "x-accel-buffering": "no",
+};
+
+/**
+ * For chat clients that know OpenAI's API and nothing of A2A: `/v1/models` are the agents, `/v1/chat/completions` says
+ * something to one. Beside a server it lets in whom that lets in, and nobody else.
+ */
+export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
+  const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
+  const threads = new ConversationIndex();
+
+  /** What a client is told of an error; the observer is told of one that is ours. */
+  const told = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
+    if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
+    if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
+    return A2AError.from(error);
+  };
+
+  async function agentsOf(request: Request, enter?: () => Promise<CallerContext>): Promise<AgentDirectory> {
+    const inside = await enter?.();
+    if (options.agents) {
+      const company = await options.agents(request);
+      if (company) return createFixedDirectory(company);
+      throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
+    }
+    if (inside) return createServerDirectory(inside);
+    throw new Error("openaiFacade by itself has no agents; give it some, or put it beside a server.");
+  }
+
+  async function answer(request: Request, enter?: () => Promise<CallerContext>): Promise<Response> {
+    try {
+      const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
+      const agents = await agentsOf(request, enter);
+      const wanted = chat === undefined ? "GET" : "POST";
+      if (request.method !== wanted)
+        throw new A2AError("METHOD_NOT_ALLOWED", `This takes ${wanted}, not ${request.method}.`);
+      if (chat !== undefined) return await complete(request, agents);
+      return await createModelsResponse(agents, model);
+    } catch (error) {
+      return createErrorResponse(told(error, request.signal));
+    }
+  }
+
+  async function complete(request: Request, agents: AgentDirectory): Promise<Response> {
+    const asked = decodeChatRequest(await readRequestText(request, maxBodyBytes));
+    const remote = await agents.openClient(asked.model);
+    if (!remote) throw createModelNotFoundError(asked.model);
+    const left = new AbortController();
+    const signal = AbortSignal.any([request.signal, left.signal]);
+    const messageId = request.headers.get("idempotency-key")?.slice(0, 200);
+    const said = new AnswerAccumulator();
+    const { caller } = agents;
+    const pieces = streamAnswer(
+      { client: remote, caller, request: asked, conversations: threads, messageId, signal },
+      said,
+    );
+    // What is refused is refused with a status, so the first is waited for.
+    const first = await pieces.next();
+    const completion = new CompletionEncoder(asked, said.taskId ?? crypto.randomUUID(), Date.now());
+    if (asked.stream) {
+      const body = createSseStream(
+        encodeSseFrames(completion, said, first, pieces, (error) => told(error, signal)),
+        left,
+        heartbeatMs,
+      );
+      return new Response(body, { headers: SSE_HEADERS });
+    }
+    for (let piece = first; !piece.done; piece = await pieces.next());
+    return Response.json(completion.encodeCompletion(said));
+  }
+
+  return {
+    matchesPath: (path) => PATH_PATTERN.exec(path)?.index === 0,
+    handle: answer,
+    fetch: (request) => {
+      if (PATH_PATTERN.test(new URL(request.url).pathname)) return answer(request);
+      const text = "There is nothing here; the paths are /v1/models and /v1/chat/completions.";
+      return Promise.resolve(createA2AErrorResponse(new A2AError("NOT_FOUND", text)));
+    },
+  };
+}
+
+async function createModelsResponse(agents: AgentDirectory, one: string | undefined): Promise<Response> {
+  const names = await agents.listNames();
+  if (one === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
+  const name = names.find((name) => encodeURIComponent(name) === one);
+  if (name === undefined) throw createModelNotFoundError(one);
+  return Response.json(toModelObject(name));
+}
+
+function toModelObject(id: string): object {
+  return { id, object: "model", created: 0, owned_by: "a2a" };
+}
+
+function createModelNotFoundError(name: string): A2AError {
+  const text = `There is no agent ${JSON.stringify(name.slice(0, 80))}; GET /v1/models lists those that there are.`;
+  return new A2AError("NOT_FOUND", text);
+}
+
+async function* encodeSseFrames(
+  completion: CompletionEncoder,
+  answer: AnswerAccumulator,
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>,
+  told: (error: unknown) => A2AError | UnsuccessfulTaskError,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield encodeJsonSseFrame(completion.encodeFirstChunk(answer));
+    for (let piece = first; !piece.done; piece = await rest.next())
+      if (piece.value !== "") yield encodeJsonSseFrame(completion.encodeTextChunk(piece.value));
+    yield completion.encodeFinalChunks(answer).map(encodeJsonSseFrame).join("") + encodeSseFrame("[DONE]");
+  } catch (error) {
+    yield encodeJsonSseFrame({ error: toErrorBody(told(error)) });
+  } finally {
+    await rest.return();
+  }
+}
+
+const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
+
+/** As fast as it is read; leaving ends it. */
+function createSseStream(
+  frames: AsyncGenerator<string, void>,
+  left: AbortController,
+  heartbeatMs: number,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let heart: NodeJS.Timeout | undefined;
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      heart = setInterval(() => {
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SSE_HEARTBEAT));
+      }, heartbeatMs);
+    },
+    async pull(controller) {
+      const { done, value } = await frames.next();
+      if (done) {
+        clearInterval(heart);
+        controller.close();
+      } else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      clearInterval(heart);
+      left.abort();
+      await frames.return();
+    },
+  });
+}
+
+/** A status that no client repeats by itself: the work would be done again. */
+const UNSUCCESSFUL_TASK_STATUS = 422;
+
+function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {
+  if (error instanceof A2AError) return createA2AErrorResponse(error);
+  const headers = { "x-should-retry": "false" };
+  return Response.json({ error: toErrorBody(error) }, { status: UNSUCCESSFUL_TASK_STATUS, headers });
+}
+
+function toErrorBody(error: A2AError | UnsuccessfulTaskError): ChatError {
+  if (error instanceof A2AError) return toChatError(error);
+  return { message: error.message, type: "server_error", param: null, code: error.code };
+}

@@ -1,0 +1,187 @@
+import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json-schema.ts";
+
+/** Deeper JSON than this is refused: whoever walks or writes it recursively would overflow the stack. */
+const MAX_JSON_DEPTH = 100;
+
+export const stringSchema: Schema<string> = {
+  decode(json, at) {
+    if (typeof json !== "string") return at.addViolation(`must be a string, not ${formatJsonValue(json)}`);
+    return json.isWellFormed() ? json : at.addViolation(UNPAIRED_SURROGATE_TEXT);
+  },
+};
+
+const UNPAIRED_SURROGATE_TEXT = "has half of a UTF-16 surrogate pair; send valid Unicode";
+
+export const boolSchema: Schema<boolean> = {
+  decode(json, at) {
+    return typeof json === "boolean"
+      ? json
+      : at.addViolation(`must be true or false, not ${formatJsonValue(json)}`);
+  },
+};
+
+const INT32_LIMIT = 2 ** 31;
+
+/** A number without a fraction, or its decimal text: `5`, `5.0` and `"5"`. */
+export const int32Schema: Schema<number> = {
+  decode(json, at) {
+    const number = typeof json === "string" && /^-?\d+(?:\.0+)?$/.test(json) ? Number(json) : json;
+    if (typeof number !== "number" || !Number.isInteger(number)) {
+      return at.addViolation(`must be a whole number, not ${formatJsonValue(json)}`);
+    }
+    // + 0 makes 0 of -0, which JSON.stringify would do later, unseen.
+    return number >= -INT32_LIMIT && number < INT32_LIMIT
+      ? number + 0
+      : at.addViolation(`must fit in 32 bits, ${number} does not`);
+  },
+};
+
+/** Base64 of either alphabet, padded or not; comes out in the standard alphabet with padding. */
+export const bytesSchema: Schema<string> = {
+  decode(json, at) {
+    if (typeof json !== "string")
+      return at.addViolation(`must be a base64 string, not ${formatJsonValue(json)}`);
+    if (isStandardBase64(json)) return json;
+    const bare = json
+      .replace(/={1,2}$/, "")
+      .replaceAll("-", "+")
+      .replaceAll("_", "/");
+    const padded = bare.padEnd(Math.ceil(bare.length / 4) * 4, "=");
+    const foreignPadding = json.endsWith("=") && json.length !== padded.length;
+    return isStandardBase64(padded) && !foreignPadding
+      ? padded
+      : at.addViolation("is not base64; encode the bytes with A–Z a–z 0–9 + / and =");
+  },
+};
+
+function isStandardBase64(text: string): boolean {
+  if (text.length % 4 !== 0) return false;
+  // A search for what does not belong, because a pattern of what does would backtrack through megabytes.
+  const stranger = text.search(/[^A-Za-z0-9+/]/);
+  return stranger === -1 || (stranger >= text.length - 2 && /^={1,2}$/.test(text.slice(stranger)));
+}
+
+const RFC_3339_PATTERN =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+
+/** RFC 3339 with any offset; comes out in UTC with milliseconds, as A2A §5.6.1 wants it. */
+export const timestampSchema: Schema<string> = {
+  decode(json, at) {
+    const time = typeof json === "string" ? normalizeTimestamp(json) : undefined;
+    return (
+      time ??
+      at.addViolation(`must be a time such as "2026-01-31T12:00:00.000Z", not ${formatJsonValue(json)}`)
+    );
+  },
+};
+
+function normalizeTimestamp(text: string): string | undefined {
+  const match = RFC_3339_PATTERN.exec(text);
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second, fraction = "", sign, offsetHours, offsetMinutes] = match;
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
+  const time = new Date(local);
+  // A day or an hour that does not exist is either no time at all or rolls over to another.
+  if (Number.isNaN(time.getTime()) || time.toISOString() !== local) return undefined;
+  if (sign === undefined) return local;
+  if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
+  const offset = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
+  return new Date(time.getTime() + (sign === "-" ? offset : -offset)).toISOString();
+}
+
+/** `google.protobuf.Struct`: any JSON object, kept as it is. */
+export const structSchema: Schema<JsonObject> = {
+  decode(json, at) {
+    if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
+    }
+    validateJsonValue(json, at, 1);
+    return json as JsonObject;
+  },
+};
+
+/** `google.protobuf.Value`: any JSON value, null too, kept as it is. */
+export const valueSchema: Schema<JsonValue> = {
+  isNullable: true,
+  decode(json, at) {
+    validateJsonValue(json, at, 1);
+    return json as JsonValue;
+  },
+};
+
+function validateJsonValue(json: unknown, at: DecodingContext, depth: number): void {
+  if (typeof json === "string") {
+    if (!json.isWellFormed()) at.addViolation(UNPAIRED_SURROGATE_TEXT);
+  } else if (typeof json === "number") {
+    if (!Number.isFinite(json)) at.addViolation("is a number too large for a double; send it as a string");
+  } else if (typeof json === "object" && json !== null) {
+    if (depth > MAX_JSON_DEPTH) at.addViolation(`is nested deeper than ${MAX_JSON_DEPTH} levels; flatten it`);
+    else if (Array.isArray(json)) validateItems(json, at, depth);
+    else validateMembers(json, at, depth);
+  }
+}
+
+function validateItems(items: readonly unknown[], at: DecodingContext, depth: number): void {
+  for (let index = 0; index < items.length; index++) {
+    at.pushPath(index);
+    validateJsonValue(items[index], at, depth + 1);
+    at.popPath();
+  }
+}
+
+function validateMembers(json: object, at: DecodingContext, depth: number): void {
+  for (const key in json) {
+    at.pushPath(key);
+    if (!key.isWellFormed()) at.addViolation(UNPAIRED_SURROGATE_TEXT);
+    validateJsonValue((json as Record<string, unknown>)[key], at, depth + 1);
+    at.popPath();
+  }
+}
+
+/**
+ * An enum, by name or by number. `names[n]` is the name of number n; `names[0]` is the unspecified one, which is the
+ * same as not set. So is, for a tolerant reader, a value that it does not know: a newer agent may have more of them.
+ */
+export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
+  const [unspecified, ...known] = names;
+  const all = new Set<unknown>(known);
+  return {
+    decode(json, at): T | undefined {
+      const name = typeof json === "number" ? names[json] : json;
+      if (all.has(name)) return name as T;
+      if (name === unspecified || (!at.isStrict && (typeof json === "string" || typeof json === "number"))) {
+        return undefined;
+      }
+      const meant = typeof json === "string" ? findSimilarName(json, known) : undefined;
+      const hint = meant ? `; did you mean ${meant}?` : "";
+      return at.addViolation(`must be one of ${known.join(", ")}, not ${formatJsonValue(json)}${hint}`);
+    },
+  };
+}
+
+/** One of a few words, and what it means. A tolerant reader takes a word that it does not know for none. */
+export function createMappedEnumSchema<T extends string>(meanings: Readonly<Record<string, T>>): Schema<T> {
+  const words = Object.keys(meanings);
+  return {
+    decode(json, at): T | undefined {
+      if (typeof json === "string" && Object.hasOwn(meanings, json)) return meanings[json];
+      if (!at.isStrict && typeof json === "string") return undefined;
+      const meant = typeof json === "string" ? findSimilarName(json, words) : undefined;
+      const hint = meant ? `; did you mean ${meant}?` : "";
+      const known = words.length > 1 ? `one of ${words.join(", ")}` : JSON.stringify(words[0]);
+      return at.addViolation(`must be ${known}, not ${formatJsonValue(json)}${hint}`);
+    },
+  };
+}
+
+/** `input-required` for `TASK_STATE_INPUT_REQUIRED`, and the other way round: each version's spelling, and people's. */
+function findSimilarName(text: string, names: readonly string[]): string | undefined {
+  const ending = normalizeName(text);
+  if (ending === "_") return undefined;
+  return names.find((name) => normalizeName(name).endsWith(ending) || ending.endsWith(normalizeName(name)));
+}
+
+function normalizeName(name: string): string {
+  return `_${name.toUpperCase().replaceAll("-", "_")}`;
+}

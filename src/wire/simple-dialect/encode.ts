@@ -1,0 +1,125 @@
+import type {
+  Artifact,
+  JsonObject,
+  JsonValue,
+  Message,
+  Part,
+  SendMessageResponse,
+  Task,
+  TaskState,
+} from "../../protocol/index.ts";
+import { extractCreateParams } from "./decode-params.ts";
+
+/** The guide's five states. */
+export type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+
+const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
+  TASK_STATE_SUBMITTED: "pending",
+  TASK_STATE_WORKING: "running",
+  // The guide has no word for a task that waits for its user: it runs, and `findPendingRemoteTasks` says what for.
+  TASK_STATE_INPUT_REQUIRED: "running",
+  TASK_STATE_AUTH_REQUIRED: "running",
+  TASK_STATE_COMPLETED: "completed",
+  TASK_STATE_FAILED: "failed",
+  TASK_STATE_REJECTED: "failed",
+  TASK_STATE_CANCELED: "cancelled",
+  TASK_STATE_UNSPECIFIED: "running",
+};
+
+/** Where a task stands. */
+export function encodeTaskState(state: TaskState): {
+  status: SimpleTaskStatus;
+  waitingFor?: "input" | "authorization";
+} {
+  const status = STATUS_BY_TASK_STATE[state];
+  if (state === "TASK_STATE_INPUT_REQUIRED") return { status, waitingFor: "input" };
+  return state === "TASK_STATE_AUTH_REQUIRED" ? { status, waitingFor: "authorization" } : { status };
+}
+
+/** `{ kind, … }`, flat: `text`, `data`, or a `file` or an `image` by `url` or as `bytes`. */
+function encodePart(part: Part): JsonObject {
+  const { filename, mediaType, metadata } = part;
+  return {
+    ...encodePartContent(part),
+    ...(filename === undefined ? {} : { name: filename }),
+    ...(mediaType === undefined ? {} : { mimeType: mediaType }),
+    ...(metadata ? { metadata } : {}),
+  };
+}
+
+function encodePartContent(part: Part): JsonObject {
+  if ("text" in part) return { kind: "text", text: part.text };
+  if ("data" in part) return { kind: "data", data: part.data };
+  const kind = part.mediaType?.startsWith("image/") ? "image" : "file";
+  return "url" in part ? { kind, url: part.url } : { kind, bytes: part.raw };
+}
+
+export function encodeMessage({ role, parts, metadata }: Message): JsonObject {
+  return {
+    role: role === "ROLE_USER" ? "user" : "agent",
+    parts: parts.map(encodePart),
+    ...(metadata ? { metadata } : {}),
+  };
+}
+
+export function encodeArtifact({ artifactId, name, description, parts, metadata }: Artifact): JsonObject {
+  return {
+    artifactId,
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    parts: parts.map(encodePart),
+    ...(metadata ? { metadata } : {}),
+  };
+}
+
+/** What `tasks/get` answers. */
+export function encodeTask(task: Task, agentId: string): JsonObject {
+  const { status, artifacts = [] } = task;
+  return {
+    ...encodeTaskHeader(task, agentId),
+    ...encodeTaskState(status.state),
+    ...(status.message ? { message: encodeMessage(status.message) } : {}),
+    artifacts: artifacts.map(encodeArtifact),
+    ...computeTaskTimes(task),
+  };
+}
+
+/** What `tasks/create` answers: the task as it was created, however far the agent has come meanwhile. */
+export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
+  const { createdAt } = computeTaskTimes(task);
+  return {
+    ...encodeTaskHeader(task, agentId),
+    status: "pending" satisfies SimpleTaskStatus,
+    ...(createdAt === undefined ? {} : { createdAt, updatedAt: createdAt }),
+  };
+}
+
+/** What `message/send` answers: the task once it stops, or the message of an agent that answers without one. */
+export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
+  if ("task" in response) return encodeTask(response.task, agentId);
+  const { message } = response;
+  return { ...encodeMessage(message), messageId: message.messageId, ...encodeThread(message) };
+}
+
+function encodeTaskHeader(task: Task, agentId: string): JsonObject {
+  return { taskId: task.id, agentId, ...encodeThread(task), ...extractCreateParams(task.history?.[0]) };
+}
+
+function encodeThread({ contextId }: { contextId?: string }): { thread?: JsonValue } {
+  return contextId === undefined ? {} : { thread: { threadId: contextId } };
+}
+
+function computeTaskTimes({ id, status }: Task): { createdAt?: string; updatedAt?: string } {
+  const createdAt = parseUuidV7Time(id);
+  const updatedAt = status.timestamp;
+  return {
+    ...(createdAt === undefined ? {} : { createdAt }),
+    ...(updatedAt === undefined ? {} : { updatedAt }),
+  };
+}
+
+/** A UUID of version 7, as the engine's ids are, begins with the milliseconds in which it was made (RFC 9562 §5.7). */
+function parseUuidV7Time(id: string): string | undefined {
+  const [, high = "", low = ""] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(id) ?? [];
+  return high === "" ? undefined : new Date(Number.parseInt(high + low, 16)).toISOString();
+}

@@ -1,0 +1,400 @@
+import { assert, constantFrom, jsonValue, oneof, property, record, string } from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  A2AError,
+  LogEvent,
+  TASK_STATES,
+  type Message,
+  type Task,
+  type TaskEvent,
+} from "../../protocol/index.ts";
+import { taskEventCodec } from "./simple-json-rpc-dialect.ts";
+import { findSimpleDialect, toSimpleError } from "./index.ts";
+
+const context = { agentId: "research", createMessageId: () => "new-id" };
+const parts = [{ kind: "text", text: "hi" }];
+
+/** What a request of the dialect asks the engine for. */
+function decodeRequest(method: string, params: unknown): unknown {
+  const dialect = findSimpleDialect(method, params, context);
+  if (!dialect) throw new Error(`${method} is not of the dialect`);
+  return dialect.decodeParams(dialect.findOperation(method) ?? "GetTask", params);
+}
+
+function collectViolationFields(method: string, params: unknown): string[] {
+  try {
+    decodeRequest(method, params);
+    return [];
+  } catch (error) {
+    return A2AError.from(error).violations.map(({ field }) => field);
+  }
+}
+
+describe("a request of the simple dialect", () => {
+  it.each([
+    ["tasks/create", { skill: "s", input: {} }],
+    ["tasks/create", {}],
+    ["tasks/get", { taskId: "t" }],
+    ["message/send", { message: { role: "user", parts } }],
+    ["message/stream", { message: { role: "user", parts, metadata: {} }, messageId: "m", thread: {} }],
+  ])("is told by its shape: %s %j", (method, params) => {
+    expect(findSimpleDialect(method, params, context)).toBeDefined();
+  });
+
+  it.each([
+    ["tasks/get", { id: "t" }],
+    ["tasks/get", { id: "t", taskId: "t" }],
+    ["tasks/get", {}],
+    ["tasks/cancel", { taskId: "t" }],
+    ["message/send", {}],
+    ["message/send", { message: {} }],
+    ["message/send", { message: { role: "user", parts, messageId: "m" } }],
+    ["message/send", { message: { role: "user", parts, kind: "message" } }],
+    ["message/send", { message: { role: "user", parts }, configuration: { blocking: true } }],
+    ["SendMessage", { message: { role: "ROLE_USER", parts: [{ text: "x" }] } }],
+  ])("is not what 0.3 takes, nor what neither takes: %s %j", (method, params) => {
+    expect(findSimpleDialect(method, params, context)).toBeUndefined();
+  });
+
+  it("that creates a task is a message with the input as data, its question as text, and the skill", () => {
+    const input = { query: "who?", depth: "deep" };
+    expect(decodeRequest("tasks/create", { skill: "web_research", input })).toEqual({
+      message: {
+        messageId: "new-id",
+        role: "ROLE_USER",
+        parts: [{ text: "who?" }, { data: input }],
+        metadata: { skill: "web_research" },
+      },
+      configuration: { returnImmediately: true },
+    });
+  });
+
+  it.each([
+    [{ depth: "x", prompt: "p" }, ["p"]],
+    [{ city: "Seoul", days: 3 }, ["Seoul"]],
+    [{ a: "1", b: "2" }, []],
+    [{ query: "", n: 1 }, []],
+    [{}, []],
+  ])("has the text that an agent can read: %j", (input, texts) => {
+    const { message } = decodeRequest("tasks/create", { skill: "s", input }) as {
+      message: { parts: unknown[] };
+    };
+    expect(message.parts).toEqual([...texts.map((text) => ({ text })), { data: input }]);
+  });
+
+  it("that sends a message has its id beside it, and its thread as context", () => {
+    const params = {
+      message: { role: "user", parts, metadata: { timestamp: "now" } },
+      messageId: "msg_123",
+      thread: { threadId: "thread_abc" },
+      taskId: "t",
+    };
+    expect(decodeRequest("message/send", params)).toEqual({
+      message: {
+        messageId: "msg_123",
+        role: "ROLE_USER",
+        parts: [{ text: "hi" }],
+        contextId: "thread_abc",
+        taskId: "t",
+        metadata: { timestamp: "now" },
+      },
+    });
+    expect(decodeRequest("message/stream", { message: { role: "user", parts } })).toMatchObject({
+      message: { messageId: "new-id" },
+    });
+  });
+
+  it("may have parts of all four kinds", () => {
+    const given = [
+      { kind: "text", text: "", metadata: { a: 1 } },
+      { kind: "data", data: null },
+      { kind: "file", url: "https://x.test/a.pdf", mimeType: "application/pdf", name: "a.pdf" },
+      { kind: "image", bytes: "aGk", mimeType: "image/png" },
+    ];
+    const { message } = decodeRequest("message/send", { message: { role: "user", parts: given } }) as {
+      message: { parts: unknown[] };
+    };
+    expect(message.parts).toEqual([
+      { text: "", metadata: { a: 1 } },
+      { data: null },
+      { url: "https://x.test/a.pdf", mediaType: "application/pdf", filename: "a.pdf" },
+      { raw: "aGk=", mediaType: "image/png" },
+    ]);
+  });
+
+  it("is refused with all that is wrong, each at its path", () => {
+    expect(collectViolationFields("tasks/create", {})).toEqual(["skill", "input"]);
+    expect(collectViolationFields("tasks/create", { skill: "", input: [] })).toEqual(["skill", "input"]);
+    expect(collectViolationFields("tasks/get", { taskId: 7 })).toEqual(["taskId"]);
+    const wrong = [
+      { text: "no kind" },
+      { kind: "video" },
+      { kind: "text" },
+      { kind: "data" },
+      { kind: "file" },
+      { kind: "file", url: "u", bytes: "aGk=" },
+      { kind: "image", url: "u" },
+      { kind: "file", bytes: "?" },
+    ];
+    expect(collectViolationFields("message/send", { message: { role: "agent", parts: wrong } })).toEqual([
+      "message.role",
+      "message.parts[0].kind",
+      "message.parts[1].kind",
+      "message.parts[2]",
+      "message.parts[3]",
+      "message.parts[4]",
+      "message.parts[5]",
+      "message.parts[6]",
+      "message.parts[7].bytes",
+    ]);
+  });
+
+  it("is refused also when more is wrong than anybody reads", () => {
+    const wrong = Array.from({ length: 150 }, () => ({ kind: "image", mimeType: 3, url: "u" }));
+    expect(collectViolationFields("message/send", { message: { role: "user", parts: wrong } })).toHaveLength(
+      100,
+    );
+  });
+
+  it("is read or refused as invalid, whatever it is", () => {
+    const methods = constantFrom("tasks/create", "tasks/get", "message/send", "message/stream");
+    const close = record(
+      {
+        taskId: jsonValue(),
+        skill: jsonValue(),
+        input: jsonValue(),
+        message: record({ role: constantFrom("user", 1), parts: jsonValue() }, { requiredKeys: ["parts"] }),
+      },
+      { requiredKeys: [] },
+    );
+    assert(
+      property(methods, oneof(jsonValue(), close), (method, params) => {
+        const dialect = findSimpleDialect(method, params, context);
+        try {
+          dialect?.decodeParams("GetTask", params);
+        } catch (error) {
+          expect(error).toBeInstanceOf(A2AError);
+          expect((error as A2AError).reason).toBe("INVALID_PARAMS");
+        }
+      }),
+    );
+  });
+});
+
+describe("a task in the simple dialect", () => {
+  const id = "01936f2e-7a00-7abc-8def-0123456789ab";
+  const created = new Date(0x01936f2e7a00).toISOString();
+  const task = (more: Partial<Task> = {}): Task => ({
+    id,
+    contextId: "c",
+    status: { state: "TASK_STATE_WORKING", timestamp: "2026-01-01T00:00:00.000Z" },
+    ...more,
+  });
+
+  function written(method: string, result: unknown): unknown {
+    const params = { taskId: id, skill: "s", input: {}, message: { role: "user", parts } };
+    const shown =
+      method === "message/send"
+        ? { message: params.message }
+        : method === "tasks/get"
+          ? { taskId: id }
+          : params;
+    const dialect = findSimpleDialect(method, shown, context);
+    return JSON.parse(dialect?.encodeResult("GetTask", result as Task) ?? "null");
+  }
+
+  it("has the guide's members", () => {
+    const first: Message = {
+      messageId: "m",
+      role: "ROLE_USER",
+      parts: [{ text: "q" }, { data: { query: "q" } }],
+      metadata: { skill: "web_research" },
+    };
+    const file = {
+      artifactId: "a",
+      name: "Report",
+      parts: [{ text: "# R" }, { url: "https://x.test/r.pdf", mediaType: "application/pdf" }],
+    };
+    expect(written("tasks/get", task({ history: [first], artifacts: [file] }))).toEqual({
+      taskId: id,
+      agentId: "research",
+      thread: { threadId: "c" },
+      skill: "web_research",
+      input: { query: "q" },
+      status: "running",
+      artifacts: [
+        {
+          artifactId: "a",
+          name: "Report",
+          parts: [
+            { kind: "text", text: "# R" },
+            { kind: "file", url: "https://x.test/r.pdf", mimeType: "application/pdf" },
+          ],
+        },
+      ],
+      createdAt: created,
+      updatedAt: "2026-01-01T00:00:00.000Z",
+    });
+  });
+
+  it("is pending when it was just created, whatever it is by now", () => {
+    expect(written("tasks/create", { task: task() })).toEqual({
+      taskId: id,
+      agentId: "research",
+      thread: { threadId: "c" },
+      status: "pending",
+      createdAt: created,
+      updatedAt: created,
+    });
+  });
+
+  it("has one of five states", () => {
+    const states = TASK_STATES.map((state) => {
+      const { status, waitingFor } = written("tasks/get", task({ status: { state } })) as {
+        status: string;
+        waitingFor?: string;
+      };
+      return waitingFor === undefined ? status : `${status}: ${waitingFor}`;
+    });
+    expect(states).toEqual([
+      "pending",
+      "running",
+      "running: input",
+      "running: authorization",
+      "completed",
+      "failed",
+      "cancelled",
+      "failed",
+    ]);
+  });
+
+  it("may be none: an agent's message is answered as it is", () => {
+    const message = { messageId: "m", contextId: "c", role: "ROLE_AGENT", parts: [{ text: "hello" }] };
+    expect(written("message/send", { message })).toEqual({
+      role: "agent",
+      parts: [{ kind: "text", text: "hello" }],
+      messageId: "m",
+      thread: { threadId: "c" },
+    });
+  });
+
+  it("has the parts that it was given, of whatever kind", () => {
+    const part = record(
+      {
+        text: string(),
+        name: string({ minLength: 1 }),
+        mimeType: constantFrom("text/plain", "text/markdown"),
+      },
+      { requiredKeys: ["text"] },
+    );
+    assert(
+      property(part, (given) => {
+        const kinds = [
+          { kind: "text", ...given },
+          { kind: "data", data: { text: given.text } },
+          { kind: "file", url: given.text, mimeType: "application/pdf" },
+          { kind: "image", url: given.text, mimeType: "image/png" },
+        ];
+        const { message } = decodeRequest("message/send", { message: { role: "user", parts: kinds } }) as {
+          message: Message;
+        };
+        const artifacts = [{ artifactId: "a", parts: message.parts }];
+        expect(written("tasks/get", task({ artifacts }))).toMatchObject({
+          artifacts: [{ parts: kinds }],
+        });
+      }),
+    );
+  });
+});
+
+describe("an event in the simple dialect", () => {
+  const at = { taskId: "t", contextId: "c" };
+  const status = (state: Task["status"]["state"], text?: string): TaskEvent => ({
+    statusUpdate: {
+      ...at,
+      status: {
+        state,
+        ...(text === undefined
+          ? {}
+          : { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text }] } as const }),
+      },
+    },
+  });
+  const frame = (event: TaskEvent, seq = 3): string =>
+    taskEventCodec.encodeEvent(LogEvent.create(seq, event));
+  const data = (text: string): unknown[] =>
+    [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? ""));
+
+  it("has a name, its type in the data, and its number at its end", () => {
+    const artifact = { artifactId: "a", name: "Draft", parts: [{ text: "x" }] };
+    expect(frame({ artifactUpdate: { ...at, artifact, append: true, lastChunk: true } })).toBe(
+      `event: artifact\ndata: {"type":"artifact","artifactId":"a","name":"Draft","parts":[{"kind":"text","text":"x"}],"append":true,"lastChunk":true,"taskId":"t"}\nid: 3\n\n`,
+    );
+    expect(frame(status("TASK_STATE_COMPLETED", "bye"))).toBe(
+      `event: message\ndata: {"type":"message","role":"agent","parts":[{"kind":"text","text":"bye"}],"taskId":"t"}\n\n` +
+        `event: done\ndata: {"type":"done","status":"completed","taskId":"t"}\nid: 3\n\n`,
+    );
+  });
+
+  it("that the guide has no word for is its number only", () => {
+    expect(frame(status("TASK_STATE_WORKING"))).toBe("id: 3\n\n");
+    const birth = { id: "t", contextId: "c", status: { state: "TASK_STATE_SUBMITTED" } } as const;
+    expect(frame({ task: birth }, 1)).toBe("id: 1\n\n");
+  });
+
+  it("that ends the task says how", () => {
+    expect(data(frame(status("TASK_STATE_CANCELED")))).toEqual([
+      { type: "done", status: "cancelled", taskId: "t" },
+    ]);
+    expect(data(frame(status("TASK_STATE_REJECTED", "no")))[1]).toEqual({
+      type: "error",
+      status: "failed",
+      message: "no",
+      taskId: "t",
+    });
+    expect(data(frame(status("TASK_STATE_FAILED")))).toMatchObject([{ type: "error", status: "failed" }]);
+  });
+
+  it("that is a whole task which has ended stands for all that came before", () => {
+    const artifacts = [{ artifactId: "a", parts: [{ text: "x" }] }];
+    const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, artifacts } as const;
+    const told = data(frame({ task: { ...task, artifacts: [...artifacts] } })) as { type: string }[];
+    expect(told.map(({ type }) => type)).toEqual(["artifact", "done"]);
+  });
+
+  it("that asks for input ends the stream of a message, and not the stream of a task", () => {
+    const asking = LogEvent.create(3, status("TASK_STATE_INPUT_REQUIRED", "which?"));
+    const sent = findSimpleDialect("message/stream", { message: { role: "user", parts } }, context);
+    expect(data(sent?.eventEncoder?.encodeEvent(asking) ?? "")[1]).toEqual({
+      type: "done",
+      status: "running",
+      waitingFor: "input",
+      taskId: "t",
+    });
+    expect(data(taskEventCodec.encodeEvent(asking))).toMatchObject([{ type: "message" }]);
+  });
+
+  it("that is an agent's answer without a task ends the stream, and has no number", () => {
+    const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }] } as const;
+    const told = frame({ message: { ...message, parts: [...message.parts] } }, 0);
+    expect(told).not.toContain("id:");
+    expect(data(told)).toMatchObject([
+      { type: "message", role: "agent" },
+      { type: "done", status: "completed" },
+    ]);
+  });
+
+  it("that tells of a cut has no state: the task goes on", () => {
+    expect(data(taskEventCodec.encodeFailure(new A2AError("UNAVAILABLE", "cut")))).toEqual([
+      { type: "error", code: -32000, message: "cut" },
+    ]);
+  });
+});
+
+describe("an error of the simple dialect", () => {
+  it("has the guide's code for a task that is not found, and A2A's for all else", () => {
+    expect(toSimpleError(A2AError.taskNotFound("t")).code).toBe(-32004);
+    expect(toSimpleError(A2AError.invalidParams([])).code).toBe(-32602);
+    expect(toSimpleError(new A2AError("TASK_NOT_CANCELABLE", "")).code).toBe(-32002);
+  });
+});

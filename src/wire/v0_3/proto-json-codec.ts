@@ -1,0 +1,76 @@
+import type { OperationName, Operations, EventEncoder } from "../../protocol/index.ts";
+import type { OperationCodec } from "../dialect.ts";
+import { decodeStrictly, decodeTolerantly } from "../proto-json-schema.ts";
+import { type OperationSchemas, UNSUPPORTED_SCHEMA } from "./decode.ts";
+import { isLastEvent } from "./is-last-event.ts";
+import { PROTO_AGENT_CARD_SCHEMA } from "./proto-card-schema.ts";
+import { encodeProtoParams, encodeProtoResult, toProtoEvent } from "./proto-encode.ts";
+import {
+  PROTO_CANCEL_TASK_REQUEST_SCHEMA,
+  PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  PROTO_GET_TASK_REQUEST_SCHEMA,
+  PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
+  PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
+  PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
+  PROTO_STREAM_RESPONSE_SCHEMA,
+  PROTO_TASK_SCHEMA,
+  PROTO_TASK_PUSH_CONFIG_SCHEMA,
+  PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
+} from "./proto-schema.ts";
+import { EMPTY_SCHEMA } from "./json-rpc-schema.ts";
+
+const PROTO_PARAMS_SCHEMAS: OperationSchemas<"params"> = {
+  SendMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
+  SendStreamingMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
+  GetTask: PROTO_GET_TASK_REQUEST_SCHEMA,
+  ListTasks: UNSUPPORTED_SCHEMA,
+  CancelTask: PROTO_CANCEL_TASK_REQUEST_SCHEMA,
+  SubscribeToTask: PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
+  GetExtendedAgentCard: EMPTY_SCHEMA,
+  CreateTaskPushNotificationConfig: PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
+  GetTaskPushNotificationConfig: PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
+  ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
+  DeleteTaskPushNotificationConfig: PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
+};
+
+const PROTO_RESULT_SCHEMAS: OperationSchemas<"result"> = {
+  SendMessage: PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
+  SendStreamingMessage: PROTO_STREAM_RESPONSE_SCHEMA,
+  GetTask: PROTO_TASK_SCHEMA,
+  ListTasks: UNSUPPORTED_SCHEMA,
+  CancelTask: PROTO_TASK_SCHEMA,
+  SubscribeToTask: PROTO_STREAM_RESPONSE_SCHEMA,
+  GetExtendedAgentCard: PROTO_AGENT_CARD_SCHEMA,
+  CreateTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
+  GetTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
+  ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
+  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
+};
+
+/** What a codec is to a client. */
+export interface ClientCodec {
+  /** Throws UNSUPPORTED_OPERATION for an operation that the version does not have. */
+  encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
+  /** Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+  decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
+}
+
+const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent(event));
+
+/**
+ * The messages of 0.3's proto as ProtoJSON: what gRPC carries in binary, and what HTTP+JSON answers with. Requests are
+ * whole request messages, so a task is named by its resource name.
+ */
+export const protoJsonCodec: OperationCodec & ClientCodec = {
+  decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
+    const params: Operations[O]["params"] = decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params");
+    return params;
+  },
+  decodeResult: (operation, json) => decodeTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
+  encodeParams: encodeProtoParams,
+  encodeResult: encodeProtoResult,
+  encodeEvent: (event) => event.encodeWith(serializeProtoEvent),
+  isLastEvent,
+};

@@ -1,0 +1,151 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { A2AError, LogEvent, type OperationName, type Operations } from "../../protocol/index.ts";
+import type { OperationCodec } from "../dialect.ts";
+import {
+  decodeResult,
+  encodeParams,
+  decodeCard,
+  jsonRpcDialect,
+  protoJsonCodec,
+  type ClientCodec,
+} from "./index.ts";
+import {
+  idArbitrary,
+  partArbitrary,
+  protoPartArbitrary,
+  pushConfigArbitrary,
+  createModelArbitraries,
+} from "./model-arbitraries.fixture.ts";
+
+const cloneAsJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const CODEC_PAIRS: readonly {
+  readonly name: string;
+  readonly server: OperationCodec;
+  readonly client: ClientCodec;
+  readonly words: ReturnType<typeof createModelArbitraries>;
+}[] = [
+  {
+    name: "the JSON-RPC types",
+    server: jsonRpcDialect,
+    client: { encodeParams, decodeResult },
+    words: createModelArbitraries(partArbitrary, true),
+  },
+  {
+    name: "the proto",
+    server: protoJsonCodec,
+    client: protoJsonCodec,
+    words: createModelArbitraries(protoPartArbitrary, false),
+  },
+];
+
+describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
+  const answered = <O extends OperationName>(
+    operation: O,
+    result: Operations[O]["result"],
+  ): Operations[O]["result"] =>
+    client.decodeResult(operation, JSON.parse(server.encodeResult(operation, result)) as unknown);
+  const asked = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
+    server.decodeParams(operation, cloneAsJson(client.encodeParams(operation, params)));
+
+  it("carry every event there and back [V-02, V-03, V-05, V-07, V-08]", () => {
+    fc.assert(
+      fc.property(words.event, (given) => {
+        const event = cloneAsJson(given);
+        const text = server.encodeEvent(LogEvent.create(1, event));
+        expect(client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown)).toEqual(event);
+        if ("task" in event) {
+          expect(answered("GetTask", event.task)).toEqual(event.task);
+          expect(answered("SendMessage", event)).toEqual(event);
+        }
+      }),
+    );
+  });
+
+  it("carry every request there and back [V-06, V-09]", () => {
+    fc.assert(
+      fc.property(words.request, (given) => {
+        const request = cloneAsJson(given);
+        expect(asked("SendMessage", request)).toEqual(request);
+      }),
+    );
+    fc.assert(
+      fc.property(idArbitrary, fc.integer({ min: 1, max: 1000 }), (id, historyLength) => {
+        expect(asked("GetTask", { id, historyLength })).toEqual({ id, historyLength });
+        expect(asked("CancelTask", { id })).toEqual({ id });
+        expect(asked("SubscribeToTask", { id })).toEqual({ id });
+      }),
+    );
+  });
+
+  it("carry push configurations there and back [V-10]", () => {
+    fc.assert(
+      fc.property(pushConfigArbitrary, idArbitrary, idArbitrary, (given, taskId, configId) => {
+        const config = { ...cloneAsJson(given), taskId };
+        const kept = { ...config, id: configId };
+        expect(asked("CreateTaskPushNotificationConfig", config)).toEqual({ id: "default", ...config });
+        expect(answered("GetTaskPushNotificationConfig", kept)).toEqual(kept);
+        expect(answered("ListTaskPushNotificationConfigs", { configs: [kept] })).toEqual({ configs: [kept] });
+        const name = { taskId, id: configId };
+        expect(asked("GetTaskPushNotificationConfig", name)).toEqual(name);
+        expect(asked("DeleteTaskPushNotificationConfig", name)).toEqual(name);
+      }),
+    );
+  });
+
+  it("read and write the same JSON [V-02, V-03]", () => {
+    fc.assert(
+      fc.property(words.event, (event) => {
+        const text = server.encodeEvent(LogEvent.create(1, cloneAsJson(event)));
+        const read = client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown);
+        expect(JSON.parse(server.encodeEvent(LogEvent.create(1, read)))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  const nearMiss = fc.letrec((tie) => ({
+    value: fc.oneof({ maxDepth: 6 }, fc.jsonValue(), tie("object"), fc.array(tie("value"), { maxLength: 3 })),
+    object: fc.dictionary(
+      fc.constantFrom(
+        ..."message kind text file data parts content role task artifact messageId status state id".split(
+          " ",
+        ),
+        ..."uri bytes name parent config pushNotificationConfig taskId __proto__ value metadata".split(" "),
+      ),
+      tie("value"),
+      { maxKeys: 6 },
+    ),
+  }));
+
+  it("are read or refused with their violations, whatever they are", () => {
+    const operations: OperationName[] = [
+      "SendMessage",
+      "SendStreamingMessage",
+      "GetTask",
+      "CancelTask",
+      "CreateTaskPushNotificationConfig",
+      "GetTaskPushNotificationConfig",
+      "ListTaskPushNotificationConfigs",
+      "GetExtendedAgentCard",
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...operations), nearMiss.value, (operation, input) => {
+        const readings = [
+          () => server.decodeParams(operation, input),
+          () => client.decodeResult(operation, input),
+          () => decodeCard(input),
+        ];
+        for (const read of readings) {
+          try {
+            read();
+          } catch (error) {
+            expect(error).toBeInstanceOf(A2AError);
+            expect((error as A2AError).violations).not.toEqual([]);
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

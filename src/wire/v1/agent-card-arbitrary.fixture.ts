@@ -1,0 +1,161 @@
+import * as fc from "fast-check";
+import type { AgentCard, AgentSkill, OAuthFlows, SecurityScheme } from "../../protocol/index.ts";
+
+/** Members that may be there. */
+const ALL_OPTIONAL = { requiredKeys: [] as [] };
+
+const textArbitrary = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
+const keyArbitrary = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
+const urlArbitrary = fc.webUrl({ validSchemes: ["https"] });
+const mediaTypeArbitrary = fc.constantFrom(
+  "text/plain",
+  "application/json",
+  "image/*",
+  "text/html; charset=utf-8",
+);
+const scopesArbitrary = fc.dictionary(keyArbitrary, textArbitrary, { maxKeys: 2 });
+const refreshUrlArbitrary = fc.record({ refreshUrl: urlArbitrary }, ALL_OPTIONAL);
+
+const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
+  .tuple(
+    urlArbitrary,
+    urlArbitrary,
+    scopesArbitrary,
+    refreshUrlArbitrary,
+    fc.constantFrom({}, { pkceRequired: true }),
+  )
+  .chain(([tokenUrl, other, granted, refresh, pkce]) => {
+    const flow = { tokenUrl, scopes: granted, ...refresh };
+    const more = Object.keys(granted).length > 0 ? { scopes: granted } : {};
+    return fc.constantFrom<OAuthFlows>(
+      { authorizationCode: { ...flow, authorizationUrl: other, ...pkce } },
+      { clientCredentials: flow },
+      { deviceCode: { ...flow, deviceAuthorizationUrl: other } },
+      { implicit: { authorizationUrl: other, ...more } },
+      { password: { tokenUrl, ...more } },
+    );
+  });
+
+/** A security scheme of any of the five kinds. */
+const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
+  .tuple(
+    textArbitrary,
+    urlArbitrary,
+    oauthFlowsArbitrary,
+    fc.constantFrom("query" as const, "header" as const, "cookie" as const),
+    fc.record({ description: textArbitrary }, ALL_OPTIONAL),
+  )
+  .chain(([name, place, oauth, location, about]) =>
+    fc.constantFrom<SecurityScheme>(
+      { apiKeySecurityScheme: { location, name, ...about } },
+      { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT", ...about } },
+      { oauth2SecurityScheme: { flows: oauth, oauth2MetadataUrl: place, ...about } },
+      { openIdConnectSecurityScheme: { openIdConnectUrl: place, ...about } },
+      { mtlsSecurityScheme: about },
+    ),
+  );
+
+const createSkillArbitrary = (schemes: readonly string[]): fc.Arbitrary<Omit<AgentSkill, "id">> =>
+  fc
+    .tuple(
+      fc.record({
+        name: textArbitrary,
+        description: textArbitrary,
+        tags: fc.array(textArbitrary, { minLength: 1, maxLength: 2 }),
+      }),
+      fc.record(
+        {
+          examples: fc.array(textArbitrary, { minLength: 1, maxLength: 2 }),
+          inputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
+          outputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
+          securityRequirements: createSecurityRequirementsArbitrary(schemes),
+        },
+        ALL_OPTIONAL,
+      ),
+    )
+    .map(([needed, more]) => ({ ...needed, ...more }));
+
+const createSecurityRequirementsArbitrary = (
+  schemes: readonly string[],
+): fc.Arbitrary<NonNullable<AgentCard["securityRequirements"]>> =>
+  fc.array(
+    fc.record({
+      schemes:
+        schemes.length === 0
+          ? fc.constant({})
+          : fc.dictionary(
+              fc.constantFrom(...schemes),
+              fc.record({ list: fc.array(keyArbitrary, { maxLength: 2 }) }),
+            ),
+    }),
+    { minLength: 1, maxLength: 2 },
+  );
+
+/** A card with which nothing is wrong, in its normal form: nothing empty but where that means something. */
+export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
+  .dictionary(keyArbitrary, securitySchemeArbitrary, { maxKeys: 3 })
+  .chain((schemes) => {
+    const names = Object.keys(schemes);
+    return fc
+      .tuple(
+        fc.record({
+          name: textArbitrary,
+          description: textArbitrary,
+          version: textArbitrary,
+          supportedInterfaces: fc.array(
+            fc.record({
+              url: urlArbitrary,
+              protocolBinding: fc.constantFrom("JSONRPC", "HTTP+JSON", "urn:x:own"),
+              protocolVersion: fc.constant("1.0"),
+            }),
+            { minLength: 1, maxLength: 2 },
+          ),
+          capabilities: fc.record(
+            {
+              streaming: fc.boolean(),
+              pushNotifications: fc.boolean(),
+              extendedAgentCard: fc.boolean(),
+              extensions: fc.uniqueArray(
+                fc
+                  .tuple(
+                    urlArbitrary,
+                    fc.record(
+                      {
+                        description: textArbitrary,
+                        required: fc.constant(true),
+                        params: fc.dictionary(
+                          keyArbitrary,
+                          fc.jsonValue({ maxDepth: 2 }),
+                        ) as fc.Arbitrary<never>,
+                      },
+                      ALL_OPTIONAL,
+                    ),
+                  )
+                  .map(([uri, more]) => ({ uri: uri.replaceAll(",", "%2C"), ...more })),
+                { selector: ({ uri }) => uri, minLength: 1, maxLength: 2 },
+              ),
+            },
+            ALL_OPTIONAL,
+          ),
+          defaultInputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
+          defaultOutputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
+          skills: fc
+            .array(createSkillArbitrary(names), { minLength: 1, maxLength: 3 })
+            .map((skills) => skills.map((one, at) => ({ id: `s${at}`, ...one }))),
+        }),
+        fc.record(
+          {
+            provider: fc.record({ url: urlArbitrary, organization: textArbitrary }),
+            documentationUrl: urlArbitrary,
+            iconUrl: urlArbitrary,
+            securityRequirements: createSecurityRequirementsArbitrary(names),
+          },
+          ALL_OPTIONAL,
+        ),
+      )
+      .map(([needed, more]) => ({
+        ...needed,
+        ...more,
+        ...(names.length > 0 ? { securitySchemes: schemes } : {}),
+      }));
+  });
