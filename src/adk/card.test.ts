@@ -14,23 +14,24 @@ import {
 } from "@google/adk";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { checkDescription } from "../protocol/index.ts";
-import { buildAgentSkills, describeAdk, inFirstPerson } from "./card.ts";
+import { assertValidAgentCard } from "../protocol/index.ts";
+import { buildAgentSkills, describeAdkAgent, toFirstPerson } from "./card.ts";
 
 setLogLevel(LogLevel.ERROR);
 
-class Custom extends BaseAgent {
+class CustomAgent extends BaseAgent {
   protected override async *runAsyncImpl(): AsyncGenerator<never, void, void> {}
   protected override async *runLiveImpl(): AsyncGenerator<never, void, void> {}
 }
 
-const custom = (name: string, description = ""): BaseAgent => new Custom({ name, description });
-const inner = (): BaseAgent[] => [
-  custom("Inner_1", "Inner 1 description"),
-  custom("Inner_2", "Inner 2 description"),
+const createCustomAgent = (name: string, description = ""): BaseAgent =>
+  new CustomAgent({ name, description });
+const createInnerAgents = (): BaseAgent[] => [
+  createCustomAgent("Inner_1", "Inner 1 description"),
+  createCustomAgent("Inner_2", "Inner 2 description"),
 ];
-const test = { name: "Test", description: "Test test." };
-const innerSkills = ["Inner_1", "Inner_2"].map((name) => ({
+const testAgentConfig = { name: "Test", description: "Test test." };
+const expectedInnerSkills = ["Inner_1", "Inner_2"].map((name) => ({
   id: `${name}_${name}`,
   name: `${name}: custom`,
   description: `${name.replace("_", " ")} description`,
@@ -39,19 +40,21 @@ const innerSkills = ["Inner_1", "Inner_2"].map((name) => ({
 
 describe("the skills of an agent", () => {
   it("of its own kind [C01]", async () => {
-    expect(await buildAgentSkills(custom("Test", "Test test"))).toEqual([
+    expect(await buildAgentSkills(createCustomAgent("Test", "Test test"))).toEqual([
       { id: "Test", name: "custom", description: "Test test", tags: ["custom_agent"] },
     ]);
-    expect(await buildAgentSkills(custom("Test"))).toMatchObject([{ description: "A custom agent" }]);
+    expect(await buildAgentSkills(createCustomAgent("Test"))).toMatchObject([
+      { description: "A custom agent" },
+    ]);
   });
 
   it("have ids of their own, also when tools have none [A-11]", async () => {
     const add = (description: string): FunctionTool =>
       new FunctionTool({ name: "add", description, parameters: z.object({}), execute: () => ({}) });
     const agent = new LlmAgent({ name: "twice", tools: [add("Adds"), add("Adds more")] });
-    const described = await describeAdk(agent);
+    const described = await describeAdkAgent(agent);
     expect(described.skills?.map(({ id }) => id)).toEqual(["twice", "twice-add", "twice-add-2"]);
-    expect(() => checkDescription(described)).not.toThrow();
+    expect(() => assertValidAgentCard(described)).not.toThrow();
   });
 
   it("with a model: itself, its tools, its code [C02, C03]", async () => {
@@ -86,11 +89,11 @@ describe("the skills of an agent", () => {
   });
 
   it("with a planner, as Python's bridge says it", async () => {
-    class Planning extends LlmAgent {
+    class PlanningAgent extends LlmAgent {
       readonly planner = { name: "plans and reacts" };
     }
     const codeExecutor = new UnsafeLocalCodeExecutor();
-    const skills = await buildAgentSkills(new Planning({ name: "a", codeExecutor }));
+    const skills = await buildAgentSkills(new PlanningAgent({ name: "a", codeExecutor }));
     expect(skills.map(({ id }) => id)).toEqual(["a", "a-planner", "a-code-executor"]);
     expect(skills[1]).toEqual({
       id: "a-planner",
@@ -114,28 +117,33 @@ describe("the skills of an agent", () => {
   });
 
   it.each([
-    ["an empty loop [C04]", () => new LoopAgent({ ...test, subAgents: [] }), "loop_workflow", "Test test."],
+    [
+      "an empty loop [C04]",
+      () => new LoopAgent({ ...testAgentConfig, subAgents: [] }),
+      "loop_workflow",
+      "Test test.",
+    ],
     [
       "a loop of at most five [C05]",
-      () => new LoopAgent({ ...test, subAgents: inner(), maxIterations: 5 }),
+      () => new LoopAgent({ ...testAgentConfig, subAgents: createInnerAgents(), maxIterations: 5 }),
       "loop_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max 5 iterations).",
     ],
     [
       "a loop without a bound [C06]",
-      () => new LoopAgent({ ...test, subAgents: inner() }),
+      () => new LoopAgent({ ...testAgentConfig, subAgents: createInnerAgents() }),
       "loop_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description in a loop (max unlimited iterations).",
     ],
     [
       "a sequence [C07]",
-      () => new SequentialAgent({ ...test, subAgents: inner() }),
+      () => new SequentialAgent({ ...testAgentConfig, subAgents: createInnerAgents() }),
       "sequential_workflow",
       "Test test. First, this agent will Inner 1 description. Finally, this agent will Inner 2 description.",
     ],
     [
       "agents side by side [C08]",
-      () => new ParallelAgent({ ...test, subAgents: inner() }),
+      () => new ParallelAgent({ ...testAgentConfig, subAgents: createInnerAgents() }),
       "parallel_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description simultaneously.",
     ],
@@ -152,7 +160,7 @@ describe("the skills of an agent", () => {
           description: "Orchestrates: Inner 1 description; Inner 2 description",
           tags: [tag, "orchestration"],
         },
-        ...innerSkills,
+        ...expectedInnerSkills,
       ]);
     }
   });
@@ -161,9 +169,12 @@ describe("the skills of an agent", () => {
     const nested = new LoopAgent({
       name: "Nested",
       description: "Nested loop",
-      subAgents: [new LlmAgent({ name: "LLM", description: "Test llm" }), custom("Leaf", "Leaf agent")],
+      subAgents: [
+        new LlmAgent({ name: "LLM", description: "Test llm" }),
+        createCustomAgent("Leaf", "Leaf agent"),
+      ],
     });
-    const skills = await buildAgentSkills(new SequentialAgent({ ...test, subAgents: [nested] }));
+    const skills = await buildAgentSkills(new SequentialAgent({ ...testAgentConfig, subAgents: [nested] }));
     expect(skills.slice(2)).toEqual([
       {
         id: "Nested_Nested",
@@ -182,23 +193,23 @@ describe("the skills of an agent", () => {
   });
 
   it("is a workflow when it is one", async () => {
-    const workflow = new Workflow({ name: "flow", edges: [["START", custom("step")]] });
+    const workflow = new Workflow({ name: "flow", edges: [["START", createCustomAgent("step")]] });
     expect(await buildAgentSkills(workflow)).toEqual([
       { id: "flow", name: "workflow", description: "Workflow flow", tags: ["workflow"] },
     ]);
   });
 });
 
-class Broken extends BaseToolset {
-  readonly #answer: () => Promise<never>;
+class BrokenToolset extends BaseToolset {
+  readonly #listTools: () => Promise<never>;
 
   constructor(answer: () => Promise<never>) {
     super([]);
-    this.#answer = answer;
+    this.#listTools = answer;
   }
 
   override getTools(): Promise<never> {
-    return this.#answer();
+    return this.#listTools();
   }
 
   override async close(): Promise<void> {}
@@ -209,9 +220,9 @@ describe("a card", () => {
     ["fails", () => Promise.reject(new Error("no such server"))],
     ["hangs", () => new Promise<never>(() => {})],
   ])("is there even when a toolset %s, and that is reported", async (_, answer) => {
-    const agent = new LlmAgent({ name: "a", description: "Does.", tools: [new Broken(answer)] });
+    const agent = new LlmAgent({ name: "a", description: "Does.", tools: [new BrokenToolset(answer)] });
     const errors: string[] = [];
-    const description = await describeAdk(agent, {
+    const description = await describeAdkAgent(agent, {
       toolsetTimeoutMs: 1,
       observer: { onError: ({ where }) => errors.push(where) },
     });
@@ -220,7 +231,7 @@ describe("a card", () => {
   });
 
   it("has MIME types, streams and declares the extension of ADK's bridges [J26]", async () => {
-    expect(await describeAdk(custom("a"), { version: "2.1.0" })).toMatchObject({
+    expect(await describeAdkAgent(createCustomAgent("a"), { version: "2.1.0" })).toMatchObject({
       description: "A custom agent",
       version: "2.1.0",
       capabilities: {
@@ -252,5 +263,5 @@ describe("an instruction in the first person", () => {
     ["words that only begin alike [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
     ["at the beginning [P05]", "Your task is to be helpful", "my task is to be helpful"],
     ["again and again [P06]", "you you you", "I I I"],
-  ])("%s", (_, said, meant) => expect(inFirstPerson(said)).toBe(meant));
+  ])("%s", (_, said, meant) => expect(toFirstPerson(said)).toBe(meant));
 });

@@ -1,15 +1,15 @@
 import type { AgentDescription, Observer } from "../engine/index.ts";
 import type { AgentSkill } from "../protocol/index.ts";
-import { ADK_EXTENSION } from "./metadata.ts";
+import { ADK_EXTENSION_URI } from "./metadata.ts";
 
-export interface DescribeOptions {
+export interface AdkCardOptions {
   /** Publishes the agents' instructions in the card, in the first person. Default false: they are often private. */
   includeInstructions?: boolean;
   /** The agent's version for its card. Default `1.0.0`. */
   version?: string;
 }
 
-interface SkillOptions extends Pick<DescribeOptions, "includeInstructions"> {
+interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   observer?: Pick<Observer, "onError">;
   /** How long a toolset may take to list its tools. */
   toolsetTimeoutMs?: number;
@@ -36,10 +36,10 @@ interface AdkTool {
   examples?: unknown;
 }
 
-type Kind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
+type AgentKind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
 
 /** The brands that ADK puts on its classes, so that they are known across copies of the package. */
-const BRANDS: readonly (readonly [Kind, symbol])[] = [
+const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
   ["llm", Symbol.for("google.adk.llmAgent")],
   ["loop", Symbol.for("google.adk.loopAgent")],
   ["sequential", Symbol.for("google.adk.sequentialAgent")],
@@ -47,7 +47,7 @@ const BRANDS: readonly (readonly [Kind, symbol])[] = [
   ["workflow", Symbol.for("google.adk.workflow.workflow")],
 ];
 
-const TAGS: Record<Kind, string> = {
+const SKILL_TAGS: Record<AgentKind, string> = {
   llm: "llm",
   loop: "loop_workflow",
   sequential: "sequential_workflow",
@@ -56,7 +56,7 @@ const TAGS: Record<Kind, string> = {
   custom: "custom_agent",
 };
 
-const PLAIN_DESCRIPTIONS: Record<Kind, string> = {
+const DEFAULT_DESCRIPTIONS: Record<AgentKind, string> = {
   llm: "An LLM-based agent",
   loop: "A loop workflow agent",
   sequential: "A sequential workflow agent",
@@ -65,22 +65,22 @@ const PLAIN_DESCRIPTIONS: Record<Kind, string> = {
   custom: "A custom agent",
 };
 
-function kindOf(agent: object): Kind {
-  return BRANDS.find(([, brand]) => brand in agent)?.[0] ?? "custom";
+function getAgentKind(agent: object): AgentKind {
+  return AGENT_KIND_BRANDS.find(([, brand]) => brand in agent)?.[0] ?? "custom";
 }
 
 /** What an ADK agent's card says, without what only its server knows. */
-export async function describeAdk(
+export async function describeAdkAgent(
   agent: AdkAgentLike,
-  { version = "1.0.0", ...options }: DescribeOptions & SkillOptions = {},
+  { version = "1.0.0", ...options }: AdkCardOptions & SkillOptions = {},
 ): Promise<AgentDescription> {
   return {
     name: agent.name,
-    description: agent.description || PLAIN_DESCRIPTIONS[kindOf(agent)],
+    description: agent.description || DEFAULT_DESCRIPTIONS[getAgentKind(agent)],
     version,
     capabilities: {
       streaming: true,
-      extensions: [{ uri: ADK_EXTENSION, description: "Speaks the A2A dialect of ADK's bridges." }],
+      extensions: [{ uri: ADK_EXTENSION_URI, description: "Speaks the A2A dialect of ADK's bridges." }],
     },
     // Files of every kind reach the model; which of them it understands, only the model knows.
     defaultInputModes: ["text/plain", "application/json", "*/*"],
@@ -94,8 +94,10 @@ export async function buildAgentSkills(
   agent: AdkAgentLike,
   options: SkillOptions = {},
 ): Promise<AgentSkill[]> {
-  const subAgents = kindOf(agent) === "workflow" ? [] : (agent.subAgents ?? []);
-  const [own, ...theirs] = await Promise.all([agent, ...subAgents].map((each) => ownSkills(each, options)));
+  const subAgents = getAgentKind(agent) === "workflow" ? [] : (agent.subAgents ?? []);
+  const [own, ...theirs] = await Promise.all(
+    [agent, ...subAgents].map((each) => buildOwnSkills(each, options)),
+  );
   const skills = own ?? [];
   for (const [index, { name }] of subAgents.entries()) {
     for (const skill of theirs[index] ?? []) {
@@ -107,11 +109,11 @@ export async function buildAgentSkills(
       });
     }
   }
-  return withOwnIds(skills);
+  return deduplicateSkillIds(skills);
 }
 
 /** Two toolsets may have tools of one name; a card has no two skills of one id. */
-function withOwnIds(skills: readonly AgentSkill[]): AgentSkill[] {
+function deduplicateSkillIds(skills: readonly AgentSkill[]): AgentSkill[] {
   const taken = new Set<string>();
   return skills.map((skill) => {
     let { id } = skill;
@@ -121,9 +123,9 @@ function withOwnIds(skills: readonly AgentSkill[]): AgentSkill[] {
   });
 }
 
-async function ownSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
-  const kind = kindOf(agent);
-  if (kind === "llm") return llmSkills(agent, options);
+async function buildOwnSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
+  const kind = getAgentKind(agent);
+  if (kind === "llm") return buildLlmSkills(agent, options);
   const { name } = agent;
   if (kind === "workflow") {
     return [
@@ -135,13 +137,13 @@ async function ownSkills(agent: AdkAgentLike, options: SkillOptions): Promise<Ag
       },
     ];
   }
-  const tag = TAGS[kind];
-  const description = [agent.description, orchestration(kind, agent)].filter(Boolean).join(" ");
+  const tag = SKILL_TAGS[kind];
+  const description = [agent.description, describeOrchestration(kind, agent)].filter(Boolean).join(" ");
   const skills: AgentSkill[] = [
     {
       id: name,
       name: kind === "custom" ? "custom" : "workflow",
-      description: description || PLAIN_DESCRIPTIONS[kind],
+      description: description || DEFAULT_DESCRIPTIONS[kind],
       tags: [tag],
     },
   ];
@@ -158,7 +160,7 @@ async function ownSkills(agent: AdkAgentLike, options: SkillOptions): Promise<Ag
 }
 
 /** How a workflow agent has its sub-agents work, in a sentence or some. */
-function orchestration(kind: Kind, { subAgents = [], maxIterations }: AdkAgentLike): string {
+function describeOrchestration(kind: AgentKind, { subAgents = [], maxIterations }: AdkAgentLike): string {
   if (subAgents.length === 0) return "";
   const doings = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
   if (kind === "sequential") {
@@ -176,16 +178,16 @@ function orchestration(kind: Kind, { subAgents = [], maxIterations }: AdkAgentLi
   return `This agent will ${all} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
 }
 
-async function llmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
+async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
   const { name } = agent;
-  const tools = await toolsOf(agent, options);
+  const tools = await listTools(agent, options);
   const model: AgentSkill = {
     id: name,
     name: "model",
-    description: llmDescription(agent, options),
+    description: buildLlmDescription(agent, options),
     tags: ["llm"],
   };
-  const examples = tools.flatMap((tool) => exampleInputs(tool.examples));
+  const examples = tools.flatMap((tool) => extractExampleInputs(tool.examples));
   if (examples.length > 0) model.examples = examples;
   const skills = [model];
   for (const tool of tools) {
@@ -216,17 +218,17 @@ async function llmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<Ag
 }
 
 /** Instructions that are functions are left out: what they answer is meant for one conversation. */
-function llmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
+function buildLlmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
   const said = [agent.description];
   if (includeInstructions) {
     for (const instruction of [agent.instruction, (agent.rootAgent ?? agent).globalInstruction]) {
-      if (typeof instruction === "string") said.push(inFirstPerson(instruction));
+      if (typeof instruction === "string") said.push(toFirstPerson(instruction));
     }
   }
-  return said.filter(Boolean).join(" ") || PLAIN_DESCRIPTIONS.llm;
+  return said.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
 }
 
-const PRONOUNS: readonly (readonly [RegExp, string])[] = [
+const PRONOUN_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\byou were\b/gi, "I was"],
   [/\byou are\b/gi, "I am"],
   [/\byou're\b/gi, "I am"],
@@ -237,30 +239,33 @@ const PRONOUNS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Turns "You are …" into "I am …", as ADK's other bridges do it. */
-export function inFirstPerson(instruction: string): string {
-  return PRONOUNS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), instruction);
+export function toFirstPerson(instruction: string): string {
+  return PRONOUN_REPLACEMENTS.reduce(
+    (text, [pattern, replacement]) => text.replace(pattern, replacement),
+    instruction,
+  );
 }
 
 /** The tools of an agent. A toolset that fails or hangs is reported and left out: it must not take the card with it. */
-async function toolsOf(
+async function listTools(
   agent: AdkAgentLike,
   { observer, toolsetTimeoutMs = 5000 }: SkillOptions,
 ): Promise<AdkTool[]> {
   const lists = (agent.tools ?? []).map(async (tool): Promise<AdkTool[]> => {
     if (isToolset(tool)) {
       try {
-        return await within(toolsetTimeoutMs, tool.getTools());
+        return await withTimeout(toolsetTimeoutMs, tool.getTools());
       } catch (error) {
         observer?.onError?.({ where: `agent card: a toolset of ${agent.name}`, error });
         return [];
       }
     }
-    return isNamed(tool) ? [tool] : [];
+    return isNamedTool(tool) ? [tool] : [];
   });
   return (await Promise.all(lists)).flat();
 }
 
-async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`It did not list its tools within ${ms} ms.`)), ms);
@@ -276,12 +281,12 @@ function isToolset(tool: unknown): tool is { getTools(): Promise<AdkTool[]> } {
   return typeof tool === "object" && tool !== null && "getTools" in tool;
 }
 
-function isNamed(tool: unknown): tool is AdkTool {
+function isNamedTool(tool: unknown): tool is AdkTool {
   return typeof tool === "object" && tool !== null && "name" in tool && typeof tool.name === "string";
 }
 
 /** The questions of an `ExampleTool`. A provider of examples needs a query and is not asked. */
-function exampleInputs(examples: unknown): string[] {
+function extractExampleInputs(examples: unknown): string[] {
   if (!Array.isArray(examples)) return [];
   return examples.flatMap((example: { input?: { parts?: { text?: string }[] } }) => {
     const text = example.input?.parts?.map((part) => part.text ?? "").join("");

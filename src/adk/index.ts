@@ -4,42 +4,42 @@
  * words; everything that a run knows lives in its own `Processor`.
  */
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
-export { type AdkAgentOptions, adkAgent } from "./executor.ts";
-export type { AdkRoot, AdkSource, RunnerOptions } from "./source.ts";
-export { type AdkAgentLike, buildAgentSkills, type DescribeOptions } from "./card.ts";
+export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";
+export { type AdkAgentLike, buildAgentSkills, type AdkCardOptions } from "./card.ts";
 export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./parts.ts";
-export { eventToMessage } from "./message.ts";
+export { eventToMessage } from "./event-to-message.ts";
 export { type SessionEventOptions, toSessionEvent } from "./session-event.ts";
 export {
-  actionsMetadata,
-  ADK_EXTENSION,
-  eventMetadata,
+  toActionsMetadata,
+  ADK_EXTENSION_URI,
+  toEventMetadata,
   fromEventMetadata,
   type PeerAction,
-  sessionMetadata,
-  type SessionPlace,
+  toSessionMetadata,
+  type SessionKey,
 } from "./metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
-export type { RunHooks } from "./hooks.ts";
+export type { RunHooks } from "./run-hooks.ts";
 export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
-export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory.ts";
-export { SqliteSessionService } from "./sessions/sqlite.ts";
+export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
+export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {
   AiSdkLlm,
-  hushModels,
-  type AiSdkSource,
-  model,
+  redirectModelLogs,
+  type AiSdkModelSource,
+  createModel,
   type LlmRoleModel,
   type ModelOptions,
-  roleModel,
-  type RoleCall,
+  toRoleModel,
+  type RoleModelRequest,
   type RoleModelOptions,
-  type RoleReply,
-  type RoleUsage,
+  type RoleModelReply,
+  type RoleModelUsage,
   type Script,
-  type ScriptedAsk,
+  type ScriptInput,
   ScriptedLlm,
-  type ScriptedOptions,
+  type ScriptedLlmOptions,
   type ScriptedReply,
   type ScriptedStep,
 } from "./models/index.ts";

@@ -2,59 +2,59 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent } from "./types.ts";
 
 /** Says that a task comes from an ADK bridge: in the card, and as a key in the metadata of its statuses. */
-export const ADK_EXTENSION = "https://google.github.io/adk-docs/a2a/a2a-extension/";
+export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
 
 /** The key under which an ADK fact stands in A2A metadata. */
-export function metadataKey<Name extends string>(name: Name): `adk_${Name}` {
+export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}` {
   return `adk_${name}`;
 }
 
 /** The key under which an A2A fact stands in the custom metadata of an ADK event. */
-export function a2aKey<Name extends string>(name: Name): `a2a:${Name}` {
+export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
 }
 
 /** Which session a task runs in. */
-export interface SessionPlace {
+export interface SessionKey {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
 }
 
-export function sessionMetadata({ appName, userId, sessionId }: SessionPlace): JsonObject {
+export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
-    [metadataKey("app_name")]: appName,
-    [metadataKey("user_id")]: userId,
-    [metadataKey("session_id")]: sessionId,
+    [toAdkMetadataKey("app_name")]: appName,
+    [toAdkMetadataKey("user_id")]: userId,
+    [toAdkMetadataKey("session_id")]: sessionId,
   };
 }
 
 /** What an event says beside its content, as far as it says it. */
-export function eventMetadata(event: AdkEvent): JsonObject {
+export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
-  put(metadata, "invocation_id", event.invocationId);
-  put(metadata, "author", event.author);
-  put(metadata, "branch", event.branch);
-  put(metadata, "node_path", event.nodeInfo?.path);
-  put(metadata, "citation_metadata", event.citationMetadata);
-  put(metadata, "grounding_metadata", event.groundingMetadata);
-  put(metadata, "usage_metadata", event.usageMetadata);
-  put(metadata, "custom_metadata", event.customMetadata);
-  put(metadata, "error_code", event.errorCode);
+  setMetadataValue(metadata, "invocation_id", event.invocationId);
+  setMetadataValue(metadata, "author", event.author);
+  setMetadataValue(metadata, "branch", event.branch);
+  setMetadataValue(metadata, "node_path", event.nodeInfo?.path);
+  setMetadataValue(metadata, "citation_metadata", event.citationMetadata);
+  setMetadataValue(metadata, "grounding_metadata", event.groundingMetadata);
+  setMetadataValue(metadata, "usage_metadata", event.usageMetadata);
+  setMetadataValue(metadata, "custom_metadata", event.customMetadata);
+  setMetadataValue(metadata, "error_code", event.errorCode);
   return metadata;
 }
 
 /** What an event asks its surroundings to do. */
-export function actionsMetadata({ actions }: AdkEvent): JsonObject {
+export function toActionsMetadata({ actions }: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
-  if (actions?.escalate) metadata[metadataKey("escalate")] = true;
-  if (actions?.transferToAgent) metadata[metadataKey("transfer_to_agent")] = actions.transferToAgent;
+  if (actions?.escalate) metadata[toAdkMetadataKey("escalate")] = true;
+  if (actions?.transferToAgent) metadata[toAdkMetadataKey("transfer_to_agent")] = actions.transferToAgent;
   return metadata;
 }
 
-function put(metadata: JsonObject, name: string, value: unknown): void {
+function setMetadataValue(metadata: JsonObject, name: string, value: unknown): void {
   if (value === undefined || value === null || value === "") return;
-  metadata[metadataKey(name)] =
+  metadata[toAdkMetadataKey(name)] =
     typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
 }
 
@@ -72,8 +72,8 @@ export function fromEventMetadata(
   const event: ReturnType<typeof fromEventMetadata> = {};
   if (!metadata) return event;
   const object = (name: string): JsonObject | undefined => {
-    const value = metadata[metadataKey(name)];
-    return isObject(value) ? value : undefined;
+    const value = metadata[toAdkMetadataKey(name)];
+    return isJsonObject(value) ? value : undefined;
   };
   const citation = object("citation_metadata");
   if (citation) event.citationMetadata = citation;
@@ -83,8 +83,8 @@ export function fromEventMetadata(
   if (usage) event.usageMetadata = usage;
   const custom = Object.entries(object("custom_metadata") ?? {}).filter(([key]) => !key.startsWith("a2a:"));
   if (custom.length > 0) event.customMetadata = Object.fromEntries(custom);
-  const escalate = allow.includes("escalate") && metadata[metadataKey("escalate")] === true;
-  const transfer = metadata[metadataKey("transfer_to_agent")];
+  const escalate = allow.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
+  const transfer = metadata[toAdkMetadataKey("transfer_to_agent")];
   const mayTransfer = allow.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
   if (escalate || mayTransfer) {
     event.actions = { ...(escalate && { escalate }), ...(mayTransfer && { transferToAgent: transfer }) };
@@ -93,7 +93,7 @@ export function fromEventMetadata(
 }
 
 /** True when an event says something beside its content that its neighbours of the same chain do not say. */
-export function saysMore(event: AdkEvent): boolean {
+export function hasExtraMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??
     event.groundingMetadata ??
@@ -103,6 +103,6 @@ export function saysMore(event: AdkEvent): boolean {
   );
 }
 
-export function isObject(value: JsonValue | undefined): value is JsonObject {
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

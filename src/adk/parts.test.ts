@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type JsonObject, type JsonValue, type Part, toBase64 } from "../protocol/index.ts";
-import { functionCall, functionResponse, longRunningCall, toA2aParts, toGenaiParts } from "./parts.ts";
+import {
+  parseFunctionCall,
+  parseFunctionResponse,
+  parseLongRunningCall,
+  toA2aParts,
+  toGenaiParts,
+} from "./parts.ts";
 import type { GenaiPart } from "./types.ts";
 
 const call = { id: "get_weather", name: "GetWeather", args: { city: "Warsaw" } };
@@ -11,10 +17,10 @@ const response = {
   scheduling: "INTERRUPT",
   response: { temperature: "7C" },
 };
-const wrapped = (json: string): string => btoa(`<a2a_datapart_json>${json}</a2a_datapart_json>`);
+const wrapDataPart = (json: string): string => btoa(`<a2a_datapart_json>${json}</a2a_datapart_json>`);
 
 /** The vectors of ADK's Go bridge, by their numbers. */
-const both: [name: string, genai: GenaiPart, a2a: Part][] = [
+const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
   ["text [V01]", { text: "Hello" }, { text: "Hello" }],
   ["thought [V02]", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
   [
@@ -54,15 +60,19 @@ const both: [name: string, genai: GenaiPart, a2a: Part][] = [
   ],
   [
     "data [V11]",
-    { inlineData: { mimeType: "text/plain", data: wrapped('{"arbitrary":"data"}') } },
+    { inlineData: { mimeType: "text/plain", data: wrapDataPart('{"arbitrary":"data"}') } },
     { data: { arbitrary: "data" } },
   ],
   [
     "data that is no object [V12]",
-    { inlineData: { mimeType: "text/plain", data: wrapped('[1,"x",null]') } },
+    { inlineData: { mimeType: "text/plain", data: wrapDataPart('[1,"x",null]') } },
     { data: [1, "x", null] },
   ],
-  ["data that is null", { inlineData: { mimeType: "text/plain", data: wrapped("null") } }, { data: null }],
+  [
+    "data that is null",
+    { inlineData: { mimeType: "text/plain", data: wrapDataPart("null") } },
+    { data: null },
+  ],
   [
     "plain text files",
     { inlineData: { mimeType: "text/plain", data: btoa("hi") } },
@@ -84,13 +94,15 @@ const both: [name: string, genai: GenaiPart, a2a: Part][] = [
 ];
 
 describe("a part of genai and its part of A2A", () => {
-  it.each(both)("%s: there", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
-  it.each(both)("%s: and back", (_, genai, a2a) => expect(toGenaiParts([a2a])).toEqual([genai]));
+  it.each(bidirectionalVectors)("%s: there", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
+  it.each(bidirectionalVectors)("%s: and back", (_, genai, a2a) =>
+    expect(toGenaiParts([a2a])).toEqual([genai]),
+  );
 
   it("a call of a long-running tool is marked [V07]", () => {
     const [part] = toA2aParts([{ functionCall: call }], (id) => id === "get_weather");
     expect(part?.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
-    expect(part && longRunningCall(part)).toEqual(call);
+    expect(part && parseLongRunningCall(part)).toEqual(call);
   });
 
   it("asks for a credential without the secrets of who asks", () => {
@@ -162,7 +174,7 @@ describe("a part of genai and its part of A2A", () => {
 
   it("survives the way there and back, whatever it is [J25]", () => {
     fc.assert(
-      fc.property(fc.array(genaiPart, { maxLength: 3 }), (parts) => {
+      fc.property(fc.array(arbitraryGenaiPart, { maxLength: 3 }), (parts) => {
         expect(toGenaiParts(toA2aParts(parts))).toEqual(parts);
       }),
       { numRuns: 200 },
@@ -171,7 +183,7 @@ describe("a part of genai and its part of A2A", () => {
 
   it("stays the same A2A when it has been there and back", () => {
     fc.assert(
-      fc.property(fc.array(genaiPart, { maxLength: 3 }), (parts) => {
+      fc.property(fc.array(arbitraryGenaiPart, { maxLength: 3 }), (parts) => {
         const there = toA2aParts(parts, (id) => id.length > 3);
         expect(toA2aParts(toGenaiParts(there), (id) => id.length > 3)).toEqual(there);
       }),
@@ -180,55 +192,57 @@ describe("a part of genai and its part of A2A", () => {
 });
 
 /** JSON as it comes out of a parser: without -0 and without a member that would be taken for the prototype. */
-const json = (depth = 1): fc.Arbitrary<JsonObject> =>
+const arbitraryJsonObject = (depth = 1): fc.Arbitrary<JsonObject> =>
   fc
     .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: depth }))
     .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 
-const base64 = fc.uint8Array().map((bytes) => toBase64(bytes));
-const fileName = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
+const arbitraryBase64 = fc.uint8Array().map((bytes) => toBase64(bytes));
+const arbitraryFileName = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
 
 /** Every kind of part that genai has, with what can stand beside it, also what is not known here yet. */
-const genaiPart: fc.Arbitrary<GenaiPart> = fc
+const arbitraryGenaiPart: fc.Arbitrary<GenaiPart> = fc
   .tuple(
     fc.oneof(
       fc.record({ text: fc.string({ minLength: 1 }) }),
       fc.record({
         inlineData: fc.record({
-          data: base64,
+          data: arbitraryBase64,
           mimeType: fc.constantFrom("image/png", "text/plain"),
-          displayName: fileName,
+          displayName: arbitraryFileName,
         }),
       }),
       fc.record({
         fileData: fc.record({
           fileUri: fc.webUrl(),
           mimeType: fc.constant("image/png"),
-          displayName: fileName,
+          displayName: arbitraryFileName,
         }),
       }),
-      fc.record({ functionCall: fc.record({ id: fc.string(), name: fc.string(), args: json() }) }),
+      fc.record({
+        functionCall: fc.record({ id: fc.string(), name: fc.string(), args: arbitraryJsonObject() }),
+      }),
       fc.record({
         functionResponse: fc.record({
           id: fc.string(),
           name: fc.string(),
-          response: json(),
-          parts: fc.array(json()),
+          response: arbitraryJsonObject(),
+          parts: fc.array(arbitraryJsonObject()),
           scheduling: fc.constantFrom("INTERRUPT", "SILENT"),
           willContinue: fc.boolean(),
         }),
       }),
-      fc.record({ executableCode: json() }),
-      fc.record({ codeExecutionResult: json() }),
-      fc.record({ toolCall: json(), ofTheFuture: json() }),
+      fc.record({ executableCode: arbitraryJsonObject() }),
+      fc.record({ codeExecutionResult: arbitraryJsonObject() }),
+      fc.record({ toolCall: arbitraryJsonObject(), ofTheFuture: arbitraryJsonObject() }),
     ),
     fc.record(
       {
         thought: fc.constant(true),
-        thoughtSignature: base64.filter(Boolean),
-        videoMetadata: json(),
-        mediaResolution: json(),
-        partMetadata: json(),
+        thoughtSignature: arbitraryBase64.filter(Boolean),
+        videoMetadata: arbitraryJsonObject(),
+        mediaResolution: arbitraryJsonObject(),
+        partMetadata: arbitraryJsonObject(),
       },
       { requiredKeys: [] },
     ),
@@ -249,7 +263,7 @@ describe("a part that only says that it is typed", () => {
     ["a response under the name of an unknown kind", typed("unknown", { functionResponse: { id: "x" } })],
   ])("is plain data: %s", (_, part) => {
     expect(toGenaiParts([part])[0]).toMatchObject({ inlineData: { mimeType: "text/plain" } });
-    expect([functionCall(part), functionResponse(part), longRunningCall(part)]).toEqual([
+    expect([parseFunctionCall(part), parseFunctionResponse(part), parseLongRunningCall(part)]).toEqual([
       undefined,
       undefined,
       undefined,
@@ -262,7 +276,7 @@ describe("a part that only says that it is typed", () => {
   });
 
   it("may leave the name of what it answers to the call", () => {
-    expect(functionResponse(typed("function_response", { id: "x", response: {} }))).toEqual({
+    expect(parseFunctionResponse(typed("function_response", { id: "x", response: {} }))).toEqual({
       id: "x",
       response: {},
     });

@@ -1,12 +1,12 @@
 import type { AgentEvent } from "../engine/index.ts";
-import type { Ending, Processor } from "./processor.ts";
-import type { Holding, Silences } from "./silences.ts";
+import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
+import type { IdleListener, IdleFlusher } from "./idle-flusher.ts";
 import type { AdkEvent } from "./types.ts";
 
 /** A run that has begun, or the end of one that could not. */
-export type Beginning = { readonly processor: Processor } & (
-  | { readonly opening: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
-  | { readonly ending: Ending }
+export type RunStart = { readonly processor: RunEventProcessor } & (
+  | { readonly firstEvent: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
+  | { readonly outcome: RunOutcome }
 );
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -17,124 +17,127 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * aborted run only when the tool that is running ends. A run that failed ends by throwing, after the task has said so:
  * the engine tells the error to the server's observer.
  */
-export class RunStream implements AsyncIterator<AgentEvent, undefined>, Holding {
+export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleListener {
   slot = -1;
-  silent = false;
-  readonly #begin: () => Promise<Beginning>;
+  isIdle = false;
+  readonly #startRun: () => Promise<RunStart>;
   readonly #signal: AbortSignal;
-  readonly #silences: Silences;
-  readonly #said: AgentEvent[] = [];
-  #processor: Processor | undefined;
+  readonly #idleFlusher: IdleFlusher;
+  readonly #queue: AgentEvent[] = [];
+  #processor: RunEventProcessor | undefined;
   #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
-  #answer: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
-  #source: AdkEvent | undefined;
-  #pulling = false;
-  #ended = false;
-  #error: Error | undefined;
+  #resolveNext: ((result: IteratorResult<AgentEvent, undefined>) => void) | undefined;
+  #lastAdkEvent: AdkEvent | undefined;
+  #isPulling = false;
+  #hasEnded = false;
+  #pendingError: Error | undefined;
 
-  constructor(begin: () => Promise<Beginning>, signal: AbortSignal, silences: Silences) {
-    this.#begin = begin;
+  constructor(begin: () => Promise<RunStart>, signal: AbortSignal, silences: IdleFlusher) {
+    this.#startRun = begin;
     this.#signal = signal;
-    this.#silences = silences;
+    this.#idleFlusher = silences;
   }
 
   /** The ADK event that came last. */
-  get source(): AdkEvent | undefined {
-    return this.#source;
+  get lastAdkEvent(): AdkEvent | undefined {
+    return this.#lastAdkEvent;
   }
 
   /** Leaves the run, which has failed for somebody else's fault; what the task says of that. */
-  fail(what: string, error: unknown): Ending {
-    this.#end();
+  fail(what: string, error: unknown): RunOutcome {
+    this.#close();
     // Nothing was said, and so nothing could fail, before there was a processor.
     if (!this.#processor) throw error;
     return this.#processor.fail(what, error);
   }
 
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
-    const value = this.#said.shift();
+    const value = this.#queue.shift();
     if (value) return Promise.resolve({ value });
-    if (this.#ended) return this.#last();
+    if (this.#hasEnded) return this.#getFinalResult();
     return new Promise((answer, refuse) => {
-      this.#answer = answer;
+      this.#resolveNext = answer;
       if (this.#events && this.#processor) void this.#pull(this.#events, this.#processor);
       else this.#start().catch(refuse);
     });
   }
 
   return(): Promise<IteratorReturnResult<undefined>> {
-    this.#end();
-    this.#answer?.(DONE);
+    this.#close();
+    this.#resolveNext?.(DONE);
     return Promise.resolve(DONE);
   }
 
   async #start(): Promise<void> {
     this.#signal.addEventListener("abort", this.#onAbort, { once: true });
     if (this.#signal.aborted) return this.#onAbort();
-    const beginning = await this.#begin();
-    if (this.#ended) return;
+    const beginning = await this.#startRun();
+    if (this.#hasEnded) return;
     this.#processor = beginning.processor;
-    if ("ending" in beginning) return this.#endWith(beginning.ending);
+    if ("outcome" in beginning) return this.#finish(beginning.outcome);
     this.#events = beginning.events;
-    this.#say(beginning.opening);
+    this.#emit(beginning.firstEvent);
   }
 
   /** Takes from the run until the task has something to say. */
-  async #pull(events: AsyncGenerator<AdkEvent, void, undefined>, processor: Processor): Promise<void> {
+  async #pull(
+    events: AsyncGenerator<AdkEvent, void, undefined>,
+    processor: RunEventProcessor,
+  ): Promise<void> {
     // After a silence the event that was asked for is still to come.
-    if (this.#pulling) return;
-    this.#pulling = true;
+    if (this.#isPulling) return;
+    this.#isPulling = true;
     try {
       do {
-        if (processor.holding) this.#silences.watch(this);
+        if (processor.hasBufferedParts) this.#idleFlusher.watch(this);
         const { done, value } = await events.next();
-        if (this.#ended) return;
-        if (done) return this.#endWith(processor.finish());
-        this.#source = value;
-        for (const event of processor.take(value)) this.#say(event);
-      } while (this.#answer);
+        if (this.#hasEnded) return;
+        if (done) return this.#finish(processor.finish());
+        this.#lastAdkEvent = value;
+        for (const event of processor.process(value)) this.#emit(event);
+      } while (this.#resolveNext);
     } catch (error) {
-      if (!this.#ended) this.#endWith(processor.fail("agent run failed", error));
+      if (!this.#hasEnded) this.#finish(processor.fail("agent run failed", error));
     } finally {
-      this.#pulling = false;
+      this.#isPulling = false;
     }
   }
 
   /** Why it was aborted, and so how the task ends, only the engine knows. */
   readonly #onAbort = (): void => {
-    if (!this.#ended) this.#endWith({ events: this.#processor?.seal() ?? [] });
+    if (!this.#hasEnded) this.#finish({ events: this.#processor?.closeOpenArtifacts() ?? [] });
   };
 
   /** The run says nothing for a while: what is held is let go of. */
-  onSilence(): void {
-    for (const event of this.#processor?.release() ?? []) this.#say(event);
+  onIdle(): void {
+    for (const event of this.#processor?.flush() ?? []) this.#emit(event);
   }
 
-  #say(value: AgentEvent): void {
-    const answer = this.#answer;
-    this.#answer = undefined;
+  #emit(value: AgentEvent): void {
+    const answer = this.#resolveNext;
+    this.#resolveNext = undefined;
     if (answer) answer({ value });
-    else this.#said.push(value);
+    else this.#queue.push(value);
   }
 
-  #endWith({ events, error }: Ending): void {
-    this.#end();
-    this.#error = error;
-    for (const event of events) this.#say(event);
-    this.#answer?.(DONE);
+  #finish({ events, error }: RunOutcome): void {
+    this.#close();
+    this.#pendingError = error;
+    for (const event of events) this.#emit(event);
+    this.#resolveNext?.(DONE);
   }
 
   /** Nothing more is said; an error is thrown once. */
-  #last(): Promise<IteratorReturnResult<undefined>> {
-    const error = this.#error;
-    this.#error = undefined;
+  #getFinalResult(): Promise<IteratorReturnResult<undefined>> {
+    const error = this.#pendingError;
+    this.#pendingError = undefined;
     return error ? Promise.reject(error) : Promise.resolve(DONE);
   }
 
-  #end(): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#silences.forget(this);
+  #close(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#idleFlusher.unwatch(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
     // Not waited for: it is answered when the generator gets to it, and nobody is left to tell of a failure.
     this.#events?.return().catch(() => {});

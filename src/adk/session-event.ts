@@ -11,8 +11,8 @@ import {
   type TaskStatus,
   type TaskStatusUpdateEvent,
 } from "../protocol/index.ts";
-import { a2aKey, fromEventMetadata, metadataKey, type PeerAction } from "./metadata.ts";
-import { longRunningCall, toGenaiPart } from "./parts.ts";
+import { toA2aMetadataKey, fromEventMetadata, toAdkMetadataKey, type PeerAction } from "./metadata.ts";
+import { parseLongRunningCall, toGenaiPart } from "./parts.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
 /** In whose name, and with how much trust, an ADK event is made of what a peer said. */
@@ -22,17 +22,17 @@ export interface SessionEventOptions {
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
   /** What the peer may have the local agents do. Default: escalate, which ends a loop. */
-  readonly allow?: readonly PeerAction[];
+  readonly allowedActions?: readonly PeerAction[];
   /** For the calls that stand for a question of a peer that makes none itself. Default: random. */
   readonly newId?: () => string;
   /** True: the text of a question stays beside the call that stands for it, for those who read only text. */
-  readonly keepQuestion?: boolean;
+  readonly keepQuestionText?: boolean;
   /** Undefined drops the part. Default: `toGenaiPart`. */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
 
 /** The calls that stand for a question which came without one; ADK Python knows them by these names. */
-export const MOCK_CALLS = {
+export const PLACEHOLDER_CALLS = {
   TASK_STATE_INPUT_REQUIRED: {
     name: "mock_function_call_for_required_user_input",
     argument: "input_required",
@@ -43,39 +43,39 @@ export const MOCK_CALLS = {
   },
 } as const;
 
-const PARTIAL = metadataKey("partial");
+const PARTIAL_KEY = toAdkMetadataKey("partial");
 
 /**
  * What a peer said as an event of an ADK session; undefined when it says nothing to a session. What is still going on
  * is `partial`; the end of a turn, whether the peer is done or waits for its user, has `turnComplete`.
  */
 export function toSessionEvent(said: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
-  const maker = new EventMaker(options);
-  if ("message" in said) return maker.ofMessage(said.message);
-  if ("task" in said) return maker.ofTask(said.task);
-  if ("statusUpdate" in said) return maker.ofStatus(said.statusUpdate);
-  return maker.ofChunk(said.artifactUpdate);
+  const maker = new SessionEventBuilder(options);
+  if ("message" in said) return maker.fromMessage(said.message);
+  if ("task" in said) return maker.fromTask(said.task);
+  if ("statusUpdate" in said) return maker.fromStatusUpdate(said.statusUpdate);
+  return maker.fromArtifactUpdate(said.artifactUpdate);
 }
 
-interface Place {
+interface TaskIds {
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;
 }
 
-class EventMaker {
+class SessionEventBuilder {
   readonly #options: SessionEventOptions;
 
   constructor(options: SessionEventOptions) {
     this.#options = options;
   }
 
-  ofMessage(message: Message): AdkEvent {
-    const event = this.#event(message, message.metadata, message.parts);
+  fromMessage(message: Message): AdkEvent {
+    const event = this.#buildEvent(message, message.metadata, message.parts);
     event.turnComplete = true;
     return event;
   }
 
-  ofTask(task: Task): AdkEvent | undefined {
+  fromTask(task: Task): AdkEvent | undefined {
     const { id: taskId, contextId, status, artifacts = [] } = task;
     const metadata: JsonObject = {};
     // What an event of the peer said beside its content stands on its artifact, or on the task.
@@ -84,26 +84,26 @@ class EventMaker {
     const parts = artifacts.flatMap((artifact) => artifact.parts);
     if (!isTerminal(status.state) && !isInterrupted(status.state)) {
       if (parts.length === 0) return undefined;
-      const event = this.#event({ taskId, contextId }, metadata, parts);
+      const event = this.#buildEvent({ taskId, contextId }, metadata, parts);
       event.partial = true;
       return event;
     }
-    return this.#ended({ taskId, contextId }, status, metadata, parts);
+    return this.#buildTurnEnd({ taskId, contextId }, status, metadata, parts);
   }
 
-  ofStatus({ status, metadata, ...place }: TaskStatusUpdateEvent): AdkEvent | undefined {
+  fromStatusUpdate({ status, metadata, ...place }: TaskStatusUpdateEvent): AdkEvent | undefined {
     if (isTerminal(status.state) || isInterrupted(status.state)) {
-      return this.#ended(place, status, metadata, []);
+      return this.#buildTurnEnd(place, status, metadata, []);
     }
     if (!status.message?.parts.length) return undefined;
     // What a peer says while it works is for whoever watches; it is no part of the answer.
-    const event = this.#event(place, metadata, status.message.parts);
+    const event = this.#buildEvent(place, metadata, status.message.parts);
     event.partial = true;
     for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;
     return event;
   }
 
-  ofChunk({
+  fromArtifactUpdate({
     artifact,
     append,
     lastChunk,
@@ -111,111 +111,111 @@ class EventMaker {
     ...place
   }: TaskArtifactUpdateEvent): AdkEvent | undefined {
     if (artifact.parts.length === 0) return undefined;
-    const marked = metadata?.[PARTIAL];
+    const marked = metadata?.[PARTIAL_KEY];
     // ADK Go's partial artifact is emptied at the end of its run; that is no content.
     if (marked === true && lastChunk) return undefined;
-    const event = this.#event(place, { ...artifact.metadata, ...metadata }, artifact.parts);
+    const event = this.#buildEvent(place, { ...artifact.metadata, ...metadata }, artifact.parts);
     const partial = typeof marked === "boolean" ? marked : append === true || lastChunk !== true;
     if (partial) event.partial = true;
-    const waiting = waitingIds(artifact.parts);
+    const waiting = collectLongRunningCallIds(artifact.parts);
     if (waiting.length > 0) event.longRunningToolIds = waiting;
     return event;
   }
 
   /** The end of a turn. By its state, whatever else the peer says of it, the task is over or waits. */
-  #ended(
-    place: Place,
+  #buildTurnEnd(
+    place: TaskIds,
     { state, message }: TaskStatus,
     metadata: JsonObject | undefined,
     before: readonly Part[],
   ): AdkEvent {
     const told = message?.parts ?? [];
-    const error = told.find(isErrorMessage) ?? (ERROR_CODES[state] && told.find(isText));
-    const parts = withoutRepeatedCalls([...before, ...told.filter((part) => !isErrorMessage(part))]);
-    const event = this.#event(place, metadata, parts);
+    const error = told.find(isErrorMessagePart) ?? (TASK_STATE_ERROR_CODES[state] && told.find(isTextPart));
+    const parts = removeRepeatedCalls([...before, ...told.filter((part) => !isErrorMessagePart(part))]);
+    const event = this.#buildEvent(place, metadata, parts);
     event.turnComplete = true;
-    if (isInterrupted(state)) this.#wait(event, state, parts);
-    const code = ERROR_CODES[state];
+    if (isInterrupted(state)) this.#addPendingCalls(event, state, parts);
+    const code = TASK_STATE_ERROR_CODES[state];
     if (code) {
-      const theirs = metadata?.[metadataKey("error_code")];
+      const theirs = metadata?.[toAdkMetadataKey("error_code")];
       // A peer's code is marked as one: it is not the code of an error of ours.
       event.errorCode = typeof theirs === "string" ? `${code}:${theirs}` : code;
-      event.errorMessage = error && "text" in error ? error.text : ERROR_TEXTS[code];
+      event.errorMessage = error && "text" in error ? error.text : DEFAULT_ERROR_MESSAGES[code];
     } else if (error && "text" in error) event.errorMessage = error.text;
     return event;
   }
 
   /** The calls that wait for an answer; when the peer asks without one, a call that stands for the question. */
-  #wait(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
-    const waiting = waitingIds(parts);
+  #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
+    const waiting = collectLongRunningCallIds(parts);
     if (waiting.length > 0) {
       event.longRunningToolIds = waiting;
       return;
     }
-    const mock = MOCK_CALLS[state as keyof typeof MOCK_CALLS];
+    const mock = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
     const id = (this.#options.newId ?? (() => `adk-${crypto.randomUUID()}`))();
     const at = parts.findLastIndex((part) => "text" in part || "data" in part);
     const asked = parts[at];
     const question = asked && ("text" in asked ? asked.text : "data" in asked ? asked.data : "");
     const call = { functionCall: { id, name: mock.name, args: { [mock.argument]: question ?? "" } } };
-    const { keepQuestion } = this.#options;
-    const others = this.#genai(
+    const { keepQuestionText: keepQuestion } = this.#options;
+    const others = this.#toGenaiParts(
       parts.filter((part, index) => index !== at || (keepQuestion && "text" in part)),
     );
     event.content = { role: "model", parts: [...others, call] };
     event.longRunningToolIds = [id];
   }
 
-  #event(place: Place, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
-    const { author, branch, invocationId, allow } = this.#options;
+  #buildEvent(place: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
+    const { author, branch, invocationId, allowedActions: allow } = this.#options;
     const { customMetadata, ...said } = fromEventMetadata(metadata, allow);
     const event: AdkEvent = { ...said, author };
     if (branch !== undefined) event.branch = branch;
     if (invocationId !== undefined) event.invocationId = invocationId;
     const own: Record<string, unknown> = { ...customMetadata };
-    if (place.taskId) own[a2aKey("task_id")] = place.taskId;
-    if (place.contextId) own[a2aKey("context_id")] = place.contextId;
+    if (place.taskId) own[toA2aMetadataKey("task_id")] = place.taskId;
+    if (place.contextId) own[toA2aMetadataKey("context_id")] = place.contextId;
     if (Object.keys(own).length > 0) event.customMetadata = own;
-    const content = this.#genai(parts);
+    const content = this.#toGenaiParts(parts);
     if (content.length > 0) event.content = { role: "model", parts: content };
     return event;
   }
 
-  #genai(parts: readonly Part[]): GenaiPart[] {
+  #toGenaiParts(parts: readonly Part[]): GenaiPart[] {
     const convert = this.#options.toGenaiPart ?? toGenaiPart;
     return parts.flatMap((part) => convert(part) ?? []);
   }
 }
 
-const ERROR_CODES: Partial<Record<TaskState, keyof typeof ERROR_TEXTS>> = {
+const TASK_STATE_ERROR_CODES: Partial<Record<TaskState, keyof typeof DEFAULT_ERROR_MESSAGES>> = {
   TASK_STATE_FAILED: "A2A_TASK_FAILED",
   TASK_STATE_CANCELED: "A2A_TASK_CANCELED",
   TASK_STATE_REJECTED: "A2A_TASK_REJECTED",
 };
 
-const ERROR_TEXTS = {
+const DEFAULT_ERROR_MESSAGES = {
   A2A_TASK_FAILED: "a2a task failed",
   A2A_TASK_CANCELED: "a2a task was canceled",
   A2A_TASK_REJECTED: "a2a task was rejected",
 } as const;
 
-function isText(part: Part): boolean {
+function isTextPart(part: Part): boolean {
   return "text" in part;
 }
 
-function isErrorMessage(part: Part): boolean {
-  return "text" in part && part.metadata?.[metadataKey("is_error_message")] === true;
+function isErrorMessagePart(part: Part): boolean {
+  return "text" in part && part.metadata?.[toAdkMetadataKey("is_error_message")] === true;
 }
 
-function waitingIds(parts: readonly Part[]): string[] {
-  return [...new Set(parts.flatMap((part) => longRunningCall(part)?.id ?? []))];
+function collectLongRunningCallIds(parts: readonly Part[]): string[] {
+  return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
 }
 
 /** A peer that tells its calls in an artifact may tell them in its status again. */
-function withoutRepeatedCalls(parts: readonly Part[]): Part[] {
+function removeRepeatedCalls(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
   return parts.filter((part) => {
-    const id = longRunningCall(part)?.id;
+    const id = parseLongRunningCall(part)?.id;
     if (id === undefined) return true;
     if (seen.has(id)) return false;
     seen.add(id);

@@ -7,8 +7,8 @@ import { SendMessageRequest, StreamResponse as SdkStreamResponse } from "@a2a-js
 import { InMemoryRunner, InMemorySessionService, LlmAgent, LongRunningFunctionTool } from "@google/adk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { collect, connect, type Remote } from "../client/index.ts";
-import { type DataPart, type StreamResponse, type Task, textOf } from "../protocol/index.ts";
+import { collect, connect, type A2AClient } from "../client/index.ts";
+import { type DataPart, type StreamResponse, type Task, getText } from "../protocol/index.ts";
 import { bearer } from "../server/auth/index.ts";
 import type { Server } from "../server/index.ts";
 import { ScriptedLlm } from "./models/index.ts";
@@ -26,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function clerk(): LlmAgent {
+function createApprovalAgent(): LlmAgent {
   return new LlmAgent({
     name: "clerk",
     description: "Approves things.",
@@ -48,20 +48,26 @@ function clerk(): LlmAgent {
   });
 }
 
-async function serve(options: ToA2aOptions = {}): Promise<{ remote: Remote; url: string; server: Server }> {
-  const server = toA2a(clerk(), { port: 0, store: `sqlite:${join(folder, "c.db")}`, ...options });
+async function serveAgent(
+  options: ToA2aOptions = {},
+): Promise<{ remote: A2AClient; url: string; server: Server }> {
+  const server = toA2a(createApprovalAgent(), {
+    port: 0,
+    store: `sqlite:${join(folder, "c.db")}`,
+    ...options,
+  });
   servers.push(server);
   const { url } = await server.listen();
   return { remote: await connect(url), url, server };
 }
 
-function taskOf(result: object): Task {
+function requireTask(result: object): Task {
   if (!("task" in result)) throw new Error("not a task");
   return result.task as Task;
 }
 
-function answer(task: Task): string {
-  return (task.artifacts ?? []).map(({ parts }) => textOf(parts)).join("");
+function getArtifactText(task: Task): string {
+  return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
 }
 
 describe("an ADK agent served with toA2a", () => {
@@ -71,7 +77,7 @@ describe("an ADK agent served with toA2a", () => {
   });
 
   it("shows a card with its skills and without its instruction", async () => {
-    const { remote, url } = await serve();
+    const { remote, url } = await serveAgent();
     expect(remote.card).toMatchObject({
       name: "clerk",
       description: "Approves things.",
@@ -86,16 +92,16 @@ describe("an ADK agent served with toA2a", () => {
   });
 
   it("answers once, in one piece and as a stream", async () => {
-    const { remote } = await serve();
-    const whole = taskOf(await remote.send("hello"));
+    const { remote } = await serveAgent();
+    const whole = requireTask(await remote.send("hello"));
     expect(whole.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(answer(whole)).toBe("You said hello, and that is all.");
+    expect(getArtifactText(whole)).toBe("You said hello, and that is all.");
     expect(whole.metadata).toMatchObject({ adk_app_name: "clerk", adk_session_id: whole.contextId });
 
     const events: StreamResponse[] = [];
     for await (const event of remote.stream("hello")) events.push(event);
     const chunks = events.flatMap((event) => ("artifactUpdate" in event ? [event.artifactUpdate] : []));
-    expect(chunks.map(({ artifact }) => textOf(artifact.parts)).join("")).toBe(
+    expect(chunks.map(({ artifact }) => getText(artifact.parts)).join("")).toBe(
       "You said hello, and that is all.",
     );
     expect(chunks.length).toBeGreaterThan(1);
@@ -103,23 +109,23 @@ describe("an ADK agent served with toA2a", () => {
   });
 
   it("remembers a conversation by its context", async () => {
-    const { remote } = await serve();
-    const first = taskOf(await remote.send("one"));
-    const second = taskOf(await remote.send("two", { contextId: first.contextId }));
+    const { remote } = await serveAgent();
+    const first = requireTask(await remote.send("one"));
+    const second = requireTask(await remote.send("two", { contextId: first.contextId }));
     expect(second.contextId).toBe(first.contextId);
     expect(second.id).not.toBe(first.id);
   });
 
   it("resumes an approval after the server was started anew", async () => {
-    const before = await serve();
-    const asked = taskOf(await before.remote.send("approve"));
+    const before = await serveAgent();
+    const asked = requireTask(await before.remote.send("approve"));
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     await before.server.close();
-    const { remote } = await serve();
+    const { remote } = await serveAgent();
     const call = asked.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const done = taskOf(
+    const done = requireTask(
       await collect(
         remote.stream([{ data: response, metadata: { adk_type: "function_response" } }], {
           taskId: asked.id,
@@ -128,7 +134,7 @@ describe("an ADK agent served with toA2a", () => {
       ),
     );
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(answer(done)).toBe("I have asked.It was approved.");
+    expect(getArtifactText(done)).toBe("I have asked.It was approved.");
   });
 
   it("tells a caller that it failed, and the server's observer why", async () => {
@@ -141,8 +147,8 @@ describe("an ADK agent served with toA2a", () => {
     });
     servers.push(server);
     const { url } = await server.listen();
-    const task = taskOf(await (await connect(url)).send("hi"));
-    const told = textOf(task.status.message?.parts ?? []);
+    const task = requireTask(await (await connect(url)).send("hi"));
+    const told = getText(task.status.message?.parts ?? []);
     expect(told).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
     expect(task.metadata?.["adk_error_code"]).toBe("401");
     expect(errors).toEqual([expect.stringContaining(told.slice(-19))]);
@@ -150,20 +156,20 @@ describe("an ADK agent served with toA2a", () => {
   });
 
   it("keeps everything in memory when told so", async () => {
-    const { remote } = await serve({ store: "memory" });
-    expect(answer(taskOf(await remote.send("x")))).toBe("You said x, and that is all.");
+    const { remote } = await serveAgent({ store: "memory" });
+    expect(getArtifactText(requireTask(await remote.send("x")))).toBe("You said x, and that is all.");
   });
 
   it("uses the runner and the sessions that it is given", async () => {
     const sessionService = new InMemorySessionService();
-    const own = await serve({ sessionService });
-    const { contextId } = taskOf(await own.remote.send("x"));
+    const own = await serveAgent({ sessionService });
+    const { contextId } = requireTask(await own.remote.send("x"));
     const place = { appName: "clerk", userId: `A2A_USER_${contextId}`, sessionId: contextId };
     expect((await sessionService.getSession(place))?.events).toHaveLength(2);
 
-    const runner = new InMemoryRunner({ agent: clerk(), appName: "office" });
-    const given = await serve({ runner, store: "memory" });
-    expect(taskOf(await given.remote.send("x")).metadata).toMatchObject({ adk_app_name: "office" });
+    const runner = new InMemoryRunner({ agent: createApprovalAgent(), appName: "office" });
+    const given = await serveAgent({ runner, store: "memory" });
+    expect(requireTask(await given.remote.send("x")).metadata).toMatchObject({ adk_app_name: "office" });
   });
 
   it("takes a card as an object, a path or a URL", async () => {
@@ -171,27 +177,27 @@ describe("an ADK agent served with toA2a", () => {
     const path = join(folder, "card.json");
     writeFileSync(path, JSON.stringify(card));
     for (const agentCard of [card, path, pathToFileURL(path)]) {
-      const { remote } = await serve({ agentCard, store: "memory" });
+      const { remote } = await serveAgent({ agentCard, store: "memory" });
       expect(remote.card).toMatchObject({ name: "clerk", ...card });
       expect(remote.card.skills).toHaveLength(2);
     }
   });
 
   it("answers fetch without a port", async () => {
-    const server = toA2a(clerk(), { store: "memory" });
+    const server = toA2a(createApprovalAgent(), { store: "memory" });
     servers.push(server);
     const response = await server.fetch(new Request("http://x/.well-known/agent-card.json"));
     expect(await response.json()).toMatchObject({ name: "clerk" });
   });
 
   it("listens for gRPC when told so", async () => {
-    const { url } = await serve({ grpc: true });
+    const { url } = await serveAgent({ grpc: true });
     const remote = await connect(url, { binding: "GRPC" });
-    expect(taskOf(await remote.send("hello")).status.state).toBe("TASK_STATE_COMPLETED");
+    expect(requireTask(await remote.send("hello")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("speaks with the official client", async () => {
-    const { url } = await serve();
+    const { url } = await serveAgent();
     const client = await new ClientFactory().createFromUrl(url);
     const events: StreamResponse[] = [];
     const request = SendMessageRequest.fromJSON({
@@ -201,7 +207,7 @@ describe("an ADK agent served with toA2a", () => {
       events.push(SdkStreamResponse.toJSON(event) as StreamResponse);
     }
     const text = events.map((event) =>
-      "artifactUpdate" in event ? textOf(event.artifactUpdate.artifact.parts) : "",
+      "artifactUpdate" in event ? getText(event.artifactUpdate.artifact.parts) : "",
     );
     expect(text.join("")).toBe("You said hello, and that is all.");
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
@@ -215,34 +221,34 @@ describe("an ADK agent whose callers are known", () => {
     authenticate: bearer({ tokens: { [ada]: "ada", [bob]: "bob" } }),
     describeExtended: ({ principal }) => ({ description: `Approves things for ${principal}.` }),
   };
-  const as = (url: string, token: string): Promise<Remote> => connect(url, { auth: { bearer: token } });
+  const as = (url: string, token: string): Promise<A2AClient> => connect(url, { auth: { bearer: token } });
 
   it("lets nobody in who is not, and says in its card how to be [M-01, A-10]", async () => {
-    const { url, remote } = await serve(guarded);
+    const { url, remote } = await serveAgent(guarded);
     await expect(remote.send("Hi")).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
     expect(remote.card.securitySchemes).toEqual({ bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } });
-    expect(textOf(taskOf(await (await as(url, ada)).send("Hi")).artifacts?.[0]?.parts ?? [])).toContain(
+    expect(getText(requireTask(await (await as(url, ada)).send("Hi")).artifacts?.[0]?.parts ?? [])).toContain(
       "You said Hi",
     );
   });
 
   it("keeps their tasks and conversations apart, in one context too [E13, M-04]", async () => {
-    const { url } = await serve(guarded);
+    const { url } = await serveAgent(guarded);
     const [hers, his] = [await as(url, ada), await as(url, bob)];
-    const task = taskOf(await hers.send("approve", { contextId: "shared" }));
+    const task = requireTask(await hers.send("approve", { contextId: "shared" }));
     await his.send("approve", { contextId: "shared" });
-    expect((await his.task.list({})).totalSize).toBe(1);
-    await expect(his.task.get(task.id)).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
+    expect((await his.tasks.list({})).totalSize).toBe(1);
+    await expect(his.tasks.get(task.id)).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
   });
 
   it("has an extended card for them [A-30, A-32]", async () => {
-    const { url } = await serve(guarded);
-    expect((await (await as(url, bob)).extendedCard()).description).toBe("Approves things for bob.");
+    const { url } = await serveAgent(guarded);
+    expect((await (await as(url, bob)).getExtendedCard()).description).toBe("Approves things for bob.");
   });
 
   it("listens beyond this machine, as one without does not", async () => {
-    const { server } = await serve({ ...guarded, host: "0.0.0.0" });
+    const { server } = await serveAgent({ ...guarded, host: "0.0.0.0" });
     expect(server).toBeDefined();
-    await expect(serve({ host: "0.0.0.0" })).rejects.toThrow("allowUnauthenticated: true");
+    await expect(serveAgent({ host: "0.0.0.0" })).rejects.toThrow("allowUnauthenticated: true");
   });
 });

@@ -3,9 +3,9 @@ import type { BaseSessionService, Runner } from "@google/adk";
 import type { Agent, AgentDescription } from "../engine/index.ts";
 import { A2AError, type AgentCard } from "../protocol/index.ts";
 import { createServer, type ListenOptions, type Server, type ServerOptions } from "../server/index.ts";
-import { type AdkAgentOptions, adkAgent } from "./executor.ts";
-import { SqliteSessionService } from "./sessions/sqlite.ts";
-import type { AdkSource } from "./source.ts";
+import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
+import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
+import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./types.ts";
 
 export interface ToA2aOptions
@@ -24,15 +24,15 @@ export interface ToA2aOptions
  * (`.colloquy/colloquy.db`); with `store: "memory"` both live in memory, and a `sessionService` of your own is used
  * with either.
  */
-export function toA2a(agent: AdkSource, options: ToA2aOptions = {}): Server {
+export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
   const chooseSessions = (): BaseSessionService | undefined => {
-    const file = sqliteFileOf(server);
+    const file = getSqlitePath(server);
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
   const served = adkAgent(runner ?? agent, { ...options, sessionService: chooseSessions });
-  const server = createServer({ [idOf(agent)]: withCard(served, agentCard) }, options);
+  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(served, agentCard) }, options);
   return {
     store: server.store,
     listener: server.listener,
@@ -46,22 +46,22 @@ export function toA2a(agent: AdkSource, options: ToA2aOptions = {}): Server {
 }
 
 /** The file of the server's own store, when it is one. */
-function sqliteFileOf({ store }: Server): string | undefined {
+function getSqlitePath({ store }: Server): string | undefined {
   return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 
 /** The id under which the agent is served: its name, where that can stand in a URL. */
-function idOf(agent: AdkSource): string {
+function deriveAgentId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
   return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";
 }
 
-function withCard(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
+function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
   if (card === undefined) return agent;
   return {
     ...agent,
     describe: async (): Promise<AgentDescription> => {
-      const [own, given] = await Promise.all([agent.describe(), readCard(card)]);
+      const [own, given] = await Promise.all([agent.describe(), readAgentCard(card)]);
       // Where it is served and who signed it, only the server knows.
       const { supportedInterfaces: _, signatures: __, ...said } = given;
       return { ...own, ...said };
@@ -69,7 +69,7 @@ function withCard(agent: Agent, card: ToA2aOptions["agentCard"]): Agent {
   };
 }
 
-async function readCard(card: NonNullable<ToA2aOptions["agentCard"]>): Promise<Partial<AgentCard>> {
+async function readAgentCard(card: NonNullable<ToA2aOptions["agentCard"]>): Promise<Partial<AgentCard>> {
   if (typeof card === "object" && !(card instanceof URL)) return card;
   const place = String(card);
   try {

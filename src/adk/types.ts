@@ -65,7 +65,7 @@ export interface AdkSessionKey {
   sessionId: string;
 }
 
-export interface AdkSessions {
+export interface AdkSessionService {
   getSession(key: AdkSessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
   createSession(key: AdkSessionKey): Promise<object>;
 }
@@ -85,6 +85,6 @@ export interface AdkRunner {
   readonly appName: string;
   /** The agent or the workflow. */
   readonly agent: { name: string; description?: string | undefined };
-  readonly sessionService: AdkSessions;
+  readonly sessionService: AdkSessionService;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;
 }

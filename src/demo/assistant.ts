@@ -1,45 +1,48 @@
 import type { BaseLlm, LlmAgent } from "@google/adk";
 import type { Schema } from "@google/genai";
-import { evaluate } from "./calculator.ts";
-import { convert } from "./units.ts";
+import { evaluateExpression } from "./calculator.ts";
+import { convertUnits } from "./units.ts";
 
 /** Above this an expense needs somebody's approval. */
-const FREE_LIMIT = 100;
+const APPROVAL_THRESHOLD = 100;
 
 /** An ordinary ADK agent with ordinary ADK tools: nothing in it knows of A2A. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
   const { FunctionTool, LlmAgent, LongRunningFunctionTool } = await import("@google/adk");
-  const expense = object({ amount: "NUMBER", purpose: "STRING" });
+  const expense = buildObjectSchema({ amount: "NUMBER", purpose: "STRING" });
   return new LlmAgent({
     name: "assistant",
     description: "Calculates, converts units, and reimburses expenses, large ones after an approval",
     model,
     instruction:
       "You are a helpful office assistant. Use the tools for every calculation and conversion. Expenses above " +
-      `${FREE_LIMIT} euros need request_approval first; call reimburse only once it answers approved: true.`,
+      `${APPROVAL_THRESHOLD} euros need request_approval first; call reimburse only once it answers approved: true.`,
     tools: [
       new FunctionTool({
         name: "calculate",
         description: "Evaluates an arithmetic expression, for example (2 + 3) * sqrt(16).",
-        parameters: object({ expression: "STRING" }),
+        parameters: buildObjectSchema({ expression: "STRING" }),
         execute: (input) => {
           const { expression } = input as { expression: string };
-          return orError(() => ({ expression, value: evaluate(expression) }));
+          return catchError(() => ({ expression, value: evaluateExpression(expression) }));
         },
       }),
       new FunctionTool({
         name: "convert_units",
         description:
           "Converts a value between units of length, mass, volume, speed, time, data or temperature.",
-        parameters: object({ value: "NUMBER", from: "STRING", to: "STRING" }),
+        parameters: buildObjectSchema({ value: "NUMBER", from: "STRING", to: "STRING" }),
         execute: (input) => {
           const { value, from, to } = input as { value: number; from: string; to: string };
-          return orError(() => ({ from: `${value} ${from}`, to: `${convert(value, from, to)} ${to}` }));
+          return catchError(() => ({
+            from: `${value} ${from}`,
+            to: `${convertUnits(value, from, to)} ${to}`,
+          }));
         },
       }),
       new LongRunningFunctionTool({
         name: "request_approval",
-        description: `Asks somebody to approve an expense above ${FREE_LIMIT} euros; the answer comes later.`,
+        description: `Asks somebody to approve an expense above ${APPROVAL_THRESHOLD} euros; the answer comes later.`,
         parameters: expense,
         execute: () => ({ status: "pending" }),
       }),
@@ -57,7 +60,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
 }
 
 /** All of them required. The names of the types are strings on the wire; their enum lives in a package of ADK's own. */
-function object(properties: Record<string, "NUMBER" | "STRING">): Schema {
+function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Schema {
   const types = Object.entries(properties).map(([name, type]) => [name, { type }] as const);
   const schema = {
     type: "OBJECT",
@@ -68,7 +71,7 @@ function object(properties: Record<string, "NUMBER" | "STRING">): Schema {
 }
 
 /** A model can put right what it is told about; what a tool throws would end the turn. */
-function orError<T>(work: () => T): T | { error: string } {
+function catchError<T>(work: () => T): T | { error: string } {
   try {
     return work();
   } catch (error) {

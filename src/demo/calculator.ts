@@ -1,4 +1,4 @@
-const FUNCTIONS: Record<string, (x: number) => number> = {
+const MATH_FUNCTIONS: Record<string, (x: number) => number> = {
   abs: Math.abs,
   ceil: Math.ceil,
   cos: Math.cos,
@@ -12,25 +12,25 @@ const FUNCTIONS: Record<string, (x: number) => number> = {
   tan: Math.tan,
 };
 
-const CONSTANTS: Record<string, number> = { e: Math.E, pi: Math.PI };
+const MATH_CONSTANTS: Record<string, number> = { e: Math.E, pi: Math.PI };
 
 /**
  * The value of an arithmetic expression: `+ - * / % ^`, parentheses, a few functions, `pi` and `e`, with the usual
  * precedence. Throws an error that says what is wrong and where.
  */
-export function evaluate(expression: string): number {
-  const parser = new Parser(expression);
-  const value = parser.sum();
+export function evaluateExpression(expression: string): number {
+  const parser = new ExpressionParser(expression);
+  const value = parser.parseSum();
   parser.expectEnd();
   if (!Number.isFinite(value)) throw new RangeError(`${expression} has no finite value.`);
   // What binary fractions leave behind (0.1 + 0.2) is not what anybody asked for.
   return Number(value.toPrecision(14));
 }
 
-class Parser {
+class ExpressionParser {
   readonly #tokens: string[];
   readonly #expression: string;
-  #at = 0;
+  #position = 0;
 
   constructor(expression: string) {
     this.#expression = expression;
@@ -42,68 +42,68 @@ class Parser {
     this.#tokens = plain.match(/\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+|[a-z]+|\S/gi) ?? [];
   }
 
-  sum(): number {
-    let value = this.#product();
-    for (let sign = this.#take("+", "-"); sign; sign = this.#take("+", "-")) {
-      const next = this.#product();
+  parseSum(): number {
+    let value = this.#parseProduct();
+    for (let sign = this.#acceptToken("+", "-"); sign; sign = this.#acceptToken("+", "-")) {
+      const next = this.#parseProduct();
       value = sign === "+" ? value + next : value - next;
     }
     return value;
   }
 
   expectEnd(): void {
-    if (this.#at < this.#tokens.length) this.#fail();
+    if (this.#position < this.#tokens.length) this.#throwSyntaxError();
   }
 
-  #product(): number {
-    let value = this.#signed();
-    for (let sign = this.#take("*", "/", "%"); sign; sign = this.#take("*", "/", "%")) {
-      const next = this.#signed();
+  #parseProduct(): number {
+    let value = this.#parseSigned();
+    for (let sign = this.#acceptToken("*", "/", "%"); sign; sign = this.#acceptToken("*", "/", "%")) {
+      const next = this.#parseSigned();
       if (next === 0 && sign !== "*") throw new RangeError("Division by zero.");
       value = sign === "*" ? value * next : sign === "/" ? value / next : value % next;
     }
     return value;
   }
 
-  #signed(): number {
-    if (this.#take("-")) return -this.#signed();
-    if (this.#take("+")) return this.#signed();
-    return this.#power();
+  #parseSigned(): number {
+    if (this.#acceptToken("-")) return -this.#parseSigned();
+    if (this.#acceptToken("+")) return this.#parseSigned();
+    return this.#parsePower();
   }
 
-  #power(): number {
-    const base = this.#atom();
+  #parsePower(): number {
+    const base = this.#parseAtom();
     // From the right: 2^3^2 is 2^9; the exponent may have a sign of its own.
-    return this.#take("^") ? base ** this.#signed() : base;
+    return this.#acceptToken("^") ? base ** this.#parseSigned() : base;
   }
 
-  #atom(): number {
-    if (this.#take("(")) return this.#closed();
-    const token = this.#tokens[this.#at++]?.toLowerCase();
+  #parseAtom(): number {
+    if (this.#acceptToken("(")) return this.#parseParenthesized();
+    const token = this.#tokens[this.#position++]?.toLowerCase();
     if (token !== undefined && /^[.\d]/.test(token)) return Number(token);
-    if (token !== undefined && Object.hasOwn(CONSTANTS, token)) return CONSTANTS[token] as number;
-    if (token !== undefined && Object.hasOwn(FUNCTIONS, token) && this.#take("(")) {
-      return (FUNCTIONS[token] as (x: number) => number)(this.#closed());
+    if (token !== undefined && Object.hasOwn(MATH_CONSTANTS, token)) return MATH_CONSTANTS[token] as number;
+    if (token !== undefined && Object.hasOwn(MATH_FUNCTIONS, token) && this.#acceptToken("(")) {
+      return (MATH_FUNCTIONS[token] as (x: number) => number)(this.#parseParenthesized());
     }
-    this.#at--;
-    return this.#fail();
+    this.#position--;
+    return this.#throwSyntaxError();
   }
 
-  #closed(): number {
-    const value = this.sum();
-    if (!this.#take(")")) this.#fail();
+  #parseParenthesized(): number {
+    const value = this.parseSum();
+    if (!this.#acceptToken(")")) this.#throwSyntaxError();
     return value;
   }
 
-  #take(...wanted: string[]): string | undefined {
-    const token = this.#tokens[this.#at];
+  #acceptToken(...wanted: string[]): string | undefined {
+    const token = this.#tokens[this.#position];
     if (token === undefined || !wanted.includes(token)) return undefined;
-    this.#at++;
+    this.#position++;
     return token;
   }
 
-  #fail(): never {
-    const token = this.#tokens[this.#at];
+  #throwSyntaxError(): never {
+    const token = this.#tokens[this.#position];
     const where = token === undefined ? "it ends too early" : `“${token}” was not expected there`;
     throw new SyntaxError(`${this.#expression} is not an expression: ${where}.`);
   }

@@ -9,10 +9,10 @@ export interface Demo {
   /** By the names under which they are served. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
   /** Which model they run on, for people. */
-  model: string;
+  modelDescription: string;
   /** What the tutor can be asked, and the flow of its cards, where it has solved that already. */
-  problem: string;
-  flow: string | undefined;
+  sampleProblem: string;
+  flowDiagram: string | undefined;
   close: () => Promise<void>;
 }
 
@@ -25,14 +25,14 @@ export async function createDemo(
   model: string | undefined,
   env: Record<string, string | undefined>,
 ): Promise<Demo> {
-  const [{ createAssistant }, { chooseModel }, { createTutor }, { writer }] = await Promise.all([
+  const [{ createAssistant }, { chooseModel }, { createTutor }, { writerAgent: writer }] = await Promise.all([
     import("./assistant.ts"),
-    import("./model.ts"),
+    import("./choose-model.ts"),
     import("./tutor.ts"),
     import("./writer.ts"),
   ]);
-  const { llm, about, isReal } = chooseModel(model, env);
+  const { llm, description: about, isReal } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
   const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined);
-  return { agents: { assistant, writer, tutor }, model: about, ...rest };
+  return { agents: { assistant, writer, tutor }, modelDescription: about, ...rest };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { evaluate } from "./calculator.ts";
-import { convert } from "./units.ts";
+import { evaluateExpression } from "./calculator.ts";
+import { convertUnits } from "./units.ts";
 
 describe("the calculator", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("the calculator", () => {
     ["1e3 / 4", 250],
     ["cos(0) * round(pi)", 3],
   ])("%s = %d", (expression, value) => {
-    expect(evaluate(expression)).toBe(value);
+    expect(evaluateExpression(expression)).toBe(value);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe("the calculator", () => {
     ["process.exit(1)", "“process” was not expected"],
     ["constructor", "“constructor” was not expected"],
   ])("refuses %j", (expression, message) => {
-    expect(() => evaluate(expression)).toThrow(message);
+    expect(() => evaluateExpression(expression)).toThrow(message);
   });
 });
 
@@ -45,11 +45,11 @@ describe("conversion", () => {
     [100, "km/h", "mph", 62.13712],
     [3, "pounds", "g", 1360.777],
   ])("%d %s in %s is %d", (value, from, to, result) => {
-    expect(convert(value, from, to)).toBe(result);
+    expect(convertUnits(value, from, to)).toBe(result);
   });
 
   it("refuses units that it does not know, or that do not fit", () => {
-    expect(() => convert(1, "km", "kg")).toThrow("km cannot be converted to kg");
-    expect(() => convert(1, "parsec", "km")).toThrow("“parsec” is no unit");
+    expect(() => convertUnits(1, "km", "kg")).toThrow("km cannot be converted to kg");
+    expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is no unit");
   });
 });

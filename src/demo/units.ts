@@ -1,5 +1,5 @@
 /** What can be converted into each other, by how many base units one of them is. */
-const KINDS: Record<string, Record<string, number>> = {
+const UNIT_FACTORS: Record<string, Record<string, number>> = {
   length: {
     m: 1,
     km: 1000,
@@ -19,7 +19,7 @@ const KINDS: Record<string, Record<string, number>> = {
 };
 
 /** As people write them; a plural loses its s before it is looked up. */
-const NAMES: Record<string, string> = {
+const UNIT_ALIASES: Record<string, string> = {
   meter: "m",
   metre: "m",
   kilometer: "km",
@@ -76,14 +76,14 @@ const FROM_KELVIN: Record<string, (kelvin: number) => number> = {
 };
 
 /** Converts between units of the same kind; throws an error that names what it does not know. */
-export function convert(value: number, from: string, to: string): number {
-  const [source, target] = [unitOf(from), unitOf(to)];
+export function convertUnits(value: number, from: string, to: string): number {
+  const [source, target] = [normalizeUnit(from), normalizeUnit(to)];
   const toKelvin = TO_KELVIN[source];
   const fromKelvin = FROM_KELVIN[target];
-  if (toKelvin && fromKelvin) return rounded(fromKelvin(toKelvin(value)));
-  for (const units of Object.values(KINDS)) {
+  if (toKelvin && fromKelvin) return roundToSignificantDigits(fromKelvin(toKelvin(value)));
+  for (const units of Object.values(UNIT_FACTORS)) {
     const [one, other] = [units[source], units[target]];
-    if (one !== undefined && other !== undefined) return rounded((value * one) / other);
+    if (one !== undefined && other !== undefined) return roundToSignificantDigits((value * one) / other);
   }
   const unknown = [from, to].find((name) => !isUnit(name));
   throw new RangeError(
@@ -92,16 +92,16 @@ export function convert(value: number, from: string, to: string): number {
 }
 
 export function isUnit(name: string): boolean {
-  const unit = unitOf(name);
-  return unit in TO_KELVIN || Object.values(KINDS).some((units) => Object.hasOwn(units, unit));
+  const unit = normalizeUnit(name);
+  return unit in TO_KELVIN || Object.values(UNIT_FACTORS).some((units) => Object.hasOwn(units, unit));
 }
 
-function unitOf(name: string): string {
+function normalizeUnit(name: string): string {
   const lower = name.toLowerCase();
-  if (Object.values(KINDS).some((units) => Object.hasOwn(units, lower))) return lower;
-  return NAMES[lower] ?? NAMES[lower.replace(/s$/, "")] ?? lower.replace(/s$/, "");
+  if (Object.values(UNIT_FACTORS).some((units) => Object.hasOwn(units, lower))) return lower;
+  return UNIT_ALIASES[lower] ?? UNIT_ALIASES[lower.replace(/s$/, "")] ?? lower.replace(/s$/, "");
 }
 
-function rounded(value: number): number {
+function roundToSignificantDigits(value: number): number {
   return Number(value.toPrecision(7));
 }

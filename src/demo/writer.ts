@@ -6,11 +6,11 @@ const WORDS =
   "the agents of the house talk to each other all day long and whoever listens can follow every word".split(
     " ",
   );
-const MOST = 1000;
-const DELAY_MS = 100;
+const MAX_WORDS = 1000;
+const WORD_DELAY_MS = 100;
 
 /** A plain async generator: slow on purpose, to try streaming, subscribing, cutting the connection and cancelling. */
-export const writer: Agent = agent(
+export const writerAgent: Agent = agent(
   {
     name: "writer",
     description: "Writes as many words as you ask for, ten per second; asks when you name no number",
@@ -27,12 +27,12 @@ export const writer: Agent = agent(
   async function* ({ text, signal }) {
     const number = /\d+/.exec(text)?.[0];
     if (number === undefined) yield inputRequired("How many words shall I write?");
-    const count = Math.min(Number(number), MOST);
+    const count = Math.min(Number(number), MAX_WORDS);
     yield status(`Writing ${count} words…`);
     for (let at = 0; at < count; at++) {
       yield `${at > 0 ? " " : ""}${WORDS[at % WORDS.length]}`;
-      await pause(DELAY_MS, undefined, { signal });
+      await pause(WORD_DELAY_MS, undefined, { signal });
     }
-    yield artifact({ name: "statistics" }, data({ words: count, seconds: (count * DELAY_MS) / 1000 }));
+    yield artifact({ name: "statistics" }, data({ words: count, seconds: (count * WORD_DELAY_MS) / 1000 }));
   },
 );

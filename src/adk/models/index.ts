@@ -1,14 +1,14 @@
 /** MODELS for ADK agents that are not Gemini: a scripted one for tests and demos, and every model of the AI SDK. */
-export { type AiSdkSource, AiSdkLlm } from "./ai-sdk.ts";
-export { hushModels } from "./hush.ts";
-export { type ModelOptions, model } from "./model.ts";
-export type { Script, ScriptedAsk, ScriptedOptions, ScriptedReply, ScriptedStep } from "./scripted.ts";
-export { ScriptedLlm } from "./scripted.ts";
+export { type AiSdkModelSource, AiSdkLlm } from "./ai-sdk-llm.ts";
+export { redirectModelLogs } from "./redirect-model-logs.ts";
+export { type ModelOptions, createModel } from "./create-model.ts";
+export type { Script, ScriptInput, ScriptedLlmOptions, ScriptedReply, ScriptedStep } from "./scripted-llm.ts";
+export { ScriptedLlm } from "./scripted-llm.ts";
 export {
   type LlmRoleModel,
-  roleModel,
-  type RoleCall,
+  toRoleModel,
+  type RoleModelRequest,
   type RoleModelOptions,
-  type RoleReply,
-  type RoleUsage,
+  type RoleModelReply,
+  type RoleModelUsage,
 } from "./role-model.ts";

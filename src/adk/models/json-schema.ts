@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { Schema } from "./genai.ts";
+import type { Schema } from "./genai-types.ts";
 
 /** ADK describes parameters in genai's dialect of JSON Schema: upper-case types, `nullable`, numbers as strings. */
 export function toJsonSchema(schema: Schema | undefined): JsonObject {

@@ -5,9 +5,9 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { createPlanner, type RoleModel } from "../../roles/index.ts";
-import { understand } from "../../roles/index.ts";
-import { runRole } from "../../roles/desk.fixture.ts";
-import { AiSdkLlm, model, roleModel, type RoleCall, ScriptedLlm } from "./index.ts";
+import { parseAction } from "../../roles/index.ts";
+import { runRole } from "../../roles/task-context.fixture.ts";
+import { AiSdkLlm, createModel, toRoleModel, type RoleModelRequest, ScriptedLlm } from "./index.ts";
 
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
 
@@ -16,7 +16,7 @@ const usage: GenerateResult["usage"] = {
   outputTokens: { total: 9, text: 6, reasoning: 3 },
 };
 
-const result = (
+const createGenerateResult = (
   text: string,
   unified: GenerateResult["finishReason"]["unified"] = "stop",
 ): GenerateResult => ({
@@ -30,15 +30,16 @@ const result = (
   response: { modelId: "m-2026-11" },
 });
 
-const mocked = (...results: GenerateResult[]): MockLanguageModelV4 => {
+const createMockModel = (...results: GenerateResult[]): MockLanguageModelV4 => {
   let call = 0;
   return new MockLanguageModelV4({
     modelId: "m",
-    doGenerate: () => Promise.resolve(results[Math.min(call++, results.length - 1)] ?? result("")),
+    doGenerate: () =>
+      Promise.resolve(results[Math.min(call++, results.length - 1)] ?? createGenerateResult("")),
   });
 };
 
-const ask = (more: Partial<RoleCall> = {}): RoleCall => ({
+const createRequest = (more: Partial<RoleModelRequest> = {}): RoleModelRequest => ({
   messages: [
     { role: "system", text: "Be brief." },
     { role: "user", text: "1 + 1?" },
@@ -72,19 +73,24 @@ class FixedLlm extends BaseLlm {
 
 describe("a model of ADK for roles", () => {
   it("is one, by its type", () => {
-    expectTypeOf(roleModel).returns.toExtend<RoleModel>();
-    expect(roleModel(model("scripted:echo"), { evidence: "simulated" })).toMatchObject({
+    expectTypeOf(toRoleModel).returns.toExtend<RoleModel>();
+    expect(toRoleModel(createModel("scripted:echo"), { evidenceKind: "simulated" })).toMatchObject({
       id: "scripted:echo",
-      evidence: "simulated",
+      evidenceKind: "simulated",
     });
-    expect(roleModel(model("ollama:qwen3"))).toMatchObject({ id: "ollama:qwen3", evidence: "live-model" });
-    expect(roleModel(model("ollama:qwen3"), { id: "q" }).id).toBe("q");
+    expect(toRoleModel(createModel("ollama:qwen3"))).toMatchObject({
+      id: "ollama:qwen3",
+      evidenceKind: "live-model",
+    });
+    expect(toRoleModel(createModel("ollama:qwen3"), { id: "q" }).id).toBe("q");
   });
 
   it("is told instructions, history, schema and settings", async () => {
     const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] } });
     const schema = { type: "object", properties: { n: { type: ["number", "null"] } } };
-    const reply = await roleModel(llm).complete(ask({ schema, maxTokens: 9, temperature: 0.5, seed: 3 }));
+    const reply = await toRoleModel(llm).complete(
+      createRequest({ schema, maxTokens: 9, temperature: 0.5, seed: 3 }),
+    );
     expect(reply).toEqual({ text: "2", finish: "stop" });
     expect(llm.requests[0]).toMatchObject({
       contents: [
@@ -117,7 +123,7 @@ describe("a model of ADK for roles", () => {
         totalTokenCount: 20,
       },
     });
-    expect(await roleModel(llm).complete(ask())).toEqual({
+    expect(await toRoleModel(llm).complete(createRequest())).toEqual({
       text: "2",
       finish: "stop",
       model: "gemini-x-001",
@@ -141,7 +147,7 @@ describe("a model of ADK for roles", () => {
     [{}, undefined],
   ])("of %j knows as much as is said", async (usageMetadata, expected) => {
     const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] }, usageMetadata });
-    expect((await roleModel(llm).complete(ask())).usage).toEqual(expected);
+    expect((await toRoleModel(llm).complete(createRequest())).usage).toEqual(expected);
   });
 
   it.each([
@@ -154,7 +160,7 @@ describe("a model of ADK for roles", () => {
       finishReason: reason as never,
       usageMetadata: { promptTokenCount: 1, totalTokenCount: 5 },
     });
-    expect(await roleModel(llm).complete(ask())).toMatchObject({
+    expect(await toRoleModel(llm).complete(createRequest())).toMatchObject({
       text: "",
       finish,
       usage: { output_tokens: 4 },
@@ -163,11 +169,11 @@ describe("a model of ADK for roles", () => {
 
   it("fails with what the provider says", async () => {
     const llm = new ScriptedLlm([{ error: "no such model" }]);
-    await expect(roleModel(llm).complete(ask())).rejects.toThrow("no such model");
-    await expect(roleModel(new FixedLlm({ errorCode: "X" })).complete(ask())).rejects.toThrow(
+    await expect(toRoleModel(llm).complete(createRequest())).rejects.toThrow("no such model");
+    await expect(toRoleModel(new FixedLlm({ errorCode: "X" })).complete(createRequest())).rejects.toThrow(
       "The model failed: X.",
     );
-    await expect(roleModel(new FixedLlm()).complete(ask())).rejects.toThrow(
+    await expect(toRoleModel(new FixedLlm()).complete(createRequest())).rejects.toThrow(
       "gemini-x ended without an answer",
     );
   });
@@ -179,8 +185,8 @@ describe("a model of ADK for roles", () => {
     ]);
     const { reply } = await runRole(createPlanner(), {
       task: "1 + 1?",
-      model: roleModel(llm, { evidence: "simulated" }),
-      colleagues: { solver: () => ({ result: "2", status: "success" }) },
+      model: toRoleModel(llm, { evidenceKind: "simulated" }),
+      delegates: { solver: () => ({ result: "2", status: "success" }) },
     });
     expect(reply).toMatchObject({
       content: "2",
@@ -191,8 +197,8 @@ describe("a model of ADK for roles", () => {
 
 describe("a model of the AI SDK for roles", () => {
   it("answers with its usage, and says which model it is", async () => {
-    const llm = new AiSdkLlm(mocked(result("2")), "openai:m");
-    expect(await roleModel(llm).complete(ask())).toEqual({
+    const llm = new AiSdkLlm(createMockModel(createGenerateResult("2")), "openai:m");
+    expect(await toRoleModel(llm).complete(createRequest())).toEqual({
       text: "2",
       finish: "stop",
       model: "m-2026-11",
@@ -207,21 +213,28 @@ describe("a model of the AI SDK for roles", () => {
   });
 
   it("is asked for JSON by the schema, and may answer otherwise", async () => {
-    const mock = mocked(result("I will not."), result('{"action":"final_answer","answer":"2"}'));
-    const json = roleModel(new AiSdkLlm(mock));
+    const mock = createMockModel(
+      createGenerateResult("I will not."),
+      createGenerateResult('{"action":"final_answer","answer":"2"}'),
+    );
+    const json = toRoleModel(new AiSdkLlm(mock));
     const schema = { type: "object", properties: { action: { type: "string" } }, required: ["action"] };
-    expect(await json.complete(ask({ schema, seed: 5 }))).toMatchObject({
+    expect(await json.complete(createRequest({ schema, seed: 5 }))).toMatchObject({
       text: "I will not.",
       usage: { output_tokens: 9 },
     });
-    expect(understand((await json.complete(ask({ schema }))).text)).toMatchObject({
+    expect(parseAction((await json.complete(createRequest({ schema }))).text)).toMatchObject({
       action: { answer: "2" },
     });
     expect(mock.doGenerateCalls[0]).toMatchObject({ responseFormat: { type: "json", schema }, seed: 5 });
   });
 
   it("says that its answer was cut", async () => {
-    expect(await roleModel(new AiSdkLlm(mocked(result("So", "length")))).complete(ask())).toMatchObject({
+    expect(
+      await toRoleModel(new AiSdkLlm(createMockModel(createGenerateResult("So", "length")))).complete(
+        createRequest(),
+      ),
+    ).toMatchObject({
       text: "So",
       finish: "length",
     });
@@ -237,8 +250,12 @@ describe("a model of the AI SDK for roles", () => {
           abort.abort(reason);
         }),
     });
-    await expect(roleModel(new AiSdkLlm(mock)).complete(ask({ signal: abort.signal }))).rejects.toBe(reason);
-    await expect(roleModel(new AiSdkLlm(mock)).complete(ask({ signal: abort.signal }))).rejects.toBe(reason);
+    await expect(
+      toRoleModel(new AiSdkLlm(mock)).complete(createRequest({ signal: abort.signal })),
+    ).rejects.toBe(reason);
+    await expect(
+      toRoleModel(new AiSdkLlm(mock)).complete(createRequest({ signal: abort.signal })),
+    ).rejects.toBe(reason);
     expect(mock.doGenerateCalls).toHaveLength(1);
   });
 });
@@ -276,11 +293,13 @@ describe("a provider", () => {
   afterAll(() => server.close());
 
   const busy = (): Promise<{ text: string }> =>
-    roleModel(new AiSdkLlm(createOpenAICompatible({ name: "local", baseURL })("m"))).complete(ask());
+    toRoleModel(new AiSdkLlm(createOpenAICompatible({ name: "local", baseURL })("m"))).complete(
+      createRequest(),
+    );
 
   it("gets the schema of the answer from Ollama's models, too", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
-    await roleModel(model("ollama:qwen3", { baseURL })).complete(ask({ schema }));
+    await toRoleModel(createModel("ollama:qwen3", { baseURL })).complete(createRequest({ schema }));
     expect(JSON.parse(bodies.at(-1) ?? "")).toMatchObject({
       model: "qwen3",
       response_format: { type: "json_schema", json_schema: { schema } },

@@ -1,9 +1,9 @@
 import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Content, GenerateContentConfig, Part } from "./genai.ts";
+import type { Content, GenerateContentConfig, Part } from "./genai-types.ts";
 
 /** What a role asks of its model; `RoleModel` of `colloquy/cards` has more, which no language model needs. */
-export interface RoleCall {
+export interface RoleModelRequest {
   readonly messages: readonly { readonly role: "system" | "user" | "assistant"; readonly text: string }[];
   /** JSON Schema of the answer. */
   readonly schema?: JsonObject;
@@ -13,9 +13,9 @@ export interface RoleCall {
   readonly signal: AbortSignal;
 }
 
-export interface RoleReply {
+export interface RoleModelReply {
   readonly text: string;
-  readonly usage?: RoleUsage;
+  readonly usage?: RoleModelUsage;
   /** `stop`, `length`, `filter`, or what else the provider calls it, in lower case. */
   readonly finish: string;
   /** The model that answered, where the provider says so. */
@@ -23,7 +23,7 @@ export interface RoleReply {
 }
 
 /** As the provider reports it. A `type`, because only those are JSON objects by their shape. */
-export type RoleUsage = {
+export type RoleModelUsage = {
   input_tokens: number;
   /** All that is billed as output, thoughts with it. */
   output_tokens: number;
@@ -34,32 +34,32 @@ export type RoleUsage = {
 
 export interface LlmRoleModel {
   readonly id: string;
-  readonly evidence: "live-model" | "simulated";
-  complete(call: RoleCall): Promise<RoleReply>;
+  readonly evidenceKind: "live-model" | "simulated";
+  complete(call: RoleModelRequest): Promise<RoleModelReply>;
 }
 
 export interface RoleModelOptions {
   /** As it is called in records and tables. Default: the model's own name. */
   readonly id?: string;
   /** `simulated` for one that only follows a script. Default `live-model`. */
-  readonly evidence?: "live-model" | "simulated";
+  readonly evidenceKind?: "live-model" | "simulated";
 }
 
 /**
- * A model of ADK as a model for roles, and so every model of the AI SDK: `roleModel(model("openai:gpt-5-mini"))`.
+ * A model of ADK as a model for roles, and so every model of the AI SDK: `toRoleModel(model("openai:gpt-5-mini"))`.
  * Rejects when the provider fails, after the tries that its SDK makes, and with the signal's reason when it aborts. An
  * answer that a filter withheld, or that the limit cut before it began, is an empty text whose `finish` says so.
  */
-export function roleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
-  const { id = llm.model, evidence = "live-model" } = options;
+export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
+  const { id = llm.model, evidenceKind: evidence = "live-model" } = options;
   return {
     id,
-    evidence,
-    async complete(call): Promise<RoleReply> {
+    evidenceKind: evidence,
+    async complete(call): Promise<RoleModelReply> {
       call.signal.throwIfAborted();
-      let reply: RoleReply | undefined;
-      for await (const response of llm.generateContentAsync(toRequest(call), false, call.signal)) {
-        reply = toReply(response, reply);
+      let reply: RoleModelReply | undefined;
+      for await (const response of llm.generateContentAsync(toLlmRequest(call), false, call.signal)) {
+        reply = appendResponse(response, reply);
       }
       // A model that is aborted ends in silence.
       call.signal.throwIfAborted();
@@ -69,7 +69,7 @@ export function roleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRole
   };
 }
 
-function toRequest({ messages, schema, maxTokens, temperature, seed }: RoleCall): LlmRequest {
+function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleModelRequest): LlmRequest {
   const instructions = messages.filter(({ role }) => role === "system").map(({ text }) => text);
   const config: GenerateContentConfig = {
     ...(instructions.length > 0 && { systemInstruction: instructions.join("\n\n") }),
@@ -87,23 +87,24 @@ function toRequest({ messages, schema, maxTokens, temperature, seed }: RoleCall)
 }
 
 /** Adds a response to what was answered before it; without streaming there is one. */
-function toReply(response: LlmResponse, before: RoleReply | undefined): RoleReply {
+function appendResponse(response: LlmResponse, before: RoleModelReply | undefined): RoleModelReply {
   const { content, finishReason, errorCode, errorMessage, modelVersion } = response;
   const reason = finishReason ?? errorCode;
   // What the provider calls a reason to stop is an answer, if a short one; everything else has failed.
-  if (errorCode !== undefined && FINISH[String(reason)] === undefined)
+  if (errorCode !== undefined && FINISH_REASONS[String(reason)] === undefined)
     throw new Error(errorMessage ?? `The model failed: ${errorCode}.`);
-  const usage = toUsage(response) ?? before?.usage;
+  const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {
-    text: (before?.text ?? "") + spoken(content?.parts ?? []),
+    text: (before?.text ?? "") + extractAnswerText(content?.parts ?? []),
     ...(usage && { usage }),
-    finish: reason === undefined ? (before?.finish ?? "stop") : (FINISH[reason] ?? reason.toLowerCase()),
+    finish:
+      reason === undefined ? (before?.finish ?? "stop") : (FINISH_REASONS[reason] ?? reason.toLowerCase()),
     ...(model !== undefined && { model }),
   };
 }
 
-const FINISH: Readonly<Partial<Record<string, string>>> = {
+const FINISH_REASONS: Readonly<Partial<Record<string, string>>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
   SAFETY: "filter",
@@ -114,12 +115,12 @@ const FINISH: Readonly<Partial<Record<string, string>>> = {
 };
 
 /** Without thoughts. */
-function spoken(parts: readonly Part[]): string {
+function extractAnswerText(parts: readonly Part[]): string {
   return parts.map(({ text, thought }) => (thought ? "" : (text ?? ""))).join("");
 }
 
 /** `undefined`, when the provider says nothing of the input or of the output. */
-function toUsage({ usageMetadata }: LlmResponse): RoleUsage | undefined {
+function toRoleModelUsage({ usageMetadata }: LlmResponse): RoleModelUsage | undefined {
   const {
     promptTokenCount,
     candidatesTokenCount,

@@ -18,31 +18,31 @@ import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
 setLogLevel(LogLevel.ERROR);
 
 /** A server that lives as long as the test: its URL. */
-export async function open(server: Server, options: ListenOptions = {}): Promise<string> {
+export async function startServer(server: Server, options: ListenOptions = {}): Promise<string> {
   onTestFinished(() => server.close({ graceMs: 0 }));
   return (await server.listen({ port: 0, ...options })).url;
 }
 
-export function serve(
+export function serveAgent(
   agent: Agent,
   options: ServerOptions = {},
   listen: ListenOptions = {},
 ): Promise<string> {
-  return open(createServer({ agent }, { store: "memory", ...options }), listen);
+  return startServer(createServer({ agent }, { store: "memory", ...options }), listen);
 }
 
 /** A peer that says what a function of the run yields. */
-export function peer(
+export function createPeerAgent(
   execute: (run: Run) => ReturnType<Agent["execute"]>,
   capabilities: object = { streaming: true },
 ): Agent {
   return { describe: () => ({ name: "peer", description: "p", capabilities }), execute };
 }
 
-export const llm = (name: string, script: Script, more: object = {}): LlmAgent =>
+export const createLlmAgent = (name: string, script: Script, more: object = {}): LlmAgent =>
   new LlmAgent({ name, model: new ScriptedLlm(script), ...more });
 
-export const remote = (
+export const createRemoteAgent = (
   agent: RemoteAgentOptions["agent"],
   more: Partial<RemoteAgentOptions> = {},
 ): RemoteAgent => new RemoteAgent({ name: "remote", description: "Far away.", agent, ...more });
@@ -57,7 +57,7 @@ export interface ConversationOptions {
 export class Conversation {
   readonly #runner: Runner;
   readonly #streamingMode: "sse" | "none";
-  #begun: Promise<unknown> | undefined;
+  #sessionReady: Promise<unknown> | undefined;
 
   constructor(agent: BaseAgent | Workflow, options: ConversationOptions = {}) {
     const {
@@ -69,14 +69,14 @@ export class Conversation {
     this.#streamingMode = streamingMode;
   }
 
-  async say(
+  async send(
     parts: string | object[],
     abort?: AbortController,
     onEvent?: (event: Event) => void,
   ): Promise<Event[]> {
     const at = { userId: "u", sessionId: "s" };
-    this.#begun ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...at });
-    await this.#begun;
+    this.#sessionReady ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...at });
+    await this.#sessionReady;
     const events: Event[] = [];
     for await (const event of this.#runner.runAsync({
       ...at,
@@ -92,7 +92,7 @@ export class Conversation {
 }
 
 /** What is kept of the events: their authors and texts. */
-export function kept(events: readonly Event[]): string[] {
+export function listFinalTexts(events: readonly Event[]): string[] {
   return events.flatMap(({ author, partial, content }) => {
     const text = content?.parts?.map((part) => part.text ?? "").join("");
     return partial || !text ? [] : [`${author}: ${text}`];
@@ -100,7 +100,7 @@ export function kept(events: readonly Event[]): string[] {
 }
 
 /** The texts that only those see who watch. */
-export function passing(events: readonly Event[]): string {
+export function joinPartialTexts(events: readonly Event[]): string {
   const partials = events.filter(({ partial }) => partial);
   return partials.flatMap(({ content }) => content?.parts?.map(({ text = "" }) => text) ?? []).join("");
 }

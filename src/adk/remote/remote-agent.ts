@@ -10,47 +10,47 @@ import {
   StreamingMode,
 } from "@google/adk";
 import {
-  cancelQuietly,
+  cancelIgnoringErrors,
   type ConnectOptions,
-  exchange,
+  exchangeMessage,
   findCard,
-  type Remote,
+  type A2AClient,
   type SendOptions,
 } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { PeerAction } from "../metadata.ts";
-import { servingOf } from "../serving.ts";
+import { findRunContext } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
-import { Aggregation } from "./aggregation.ts";
-import type { StandIn } from "./cancel-waiting.ts";
-import { Connections } from "./connections.ts";
-import { descriptionIn, nameIn } from "./introduction.ts";
-import { isTool, withLastWord } from "./last-word.ts";
-import { type Outgoing, type OutgoingOptions, toOutgoing } from "./outgoing.ts";
+import { StreamAggregator } from "./stream-aggregator.ts";
+import type { RemoteAgentProxy } from "./cancel-pending-remote-tasks.ts";
+import { ConnectionCache } from "./connection-cache.ts";
+import { toAdkDescription, toAdkName } from "./card-identity.ts";
+import { isRunningAsTool, mergeTurnEnd } from "./turn-end.ts";
+import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
 import {
-  artifactsKnown,
-  FOR_TASK,
-  isAnswerOf,
-  remember,
-  STATE,
-  TASK_ID,
-  textUnder,
-} from "./session-place.ts";
-import { checkHost } from "./same-host.ts";
-import { Silence } from "./silence.ts";
-import { withSignal } from "./with-signal.ts";
+  listKnownArtifactIds,
+  LOCAL_TASK_ID_KEY,
+  isAnswerFrom,
+  setCustomMetadata,
+  TASK_STATE_KEY,
+  TASK_ID_KEY,
+  getCustomMetadataText,
+} from "./custom-metadata.ts";
+import { assertSameHost } from "./same-host.ts";
+import { IdleTimeout } from "./idle-timeout.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** What is sent to the peer; `metadata` are those of the request. */
 export interface RemoteRequest
-  extends Outgoing, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
+  extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
 
 /** Where an agent is: the URL of its host, its card or itself; or a connection to it. */
-type Place = string | Remote;
+type AgentLocation = string | A2AClient;
 
 export interface RemoteAgentOptions extends BaseAgentConfig {
   /** Where it is, or what finds it for an invocation. Its `name` here need not be the name in its card. */
-  agent: Place | ((context: InvocationContext) => Place | Promise<Place>);
+  agent: AgentLocation | ((context: InvocationContext) => AgentLocation | Promise<AgentLocation>);
   /** How to connect when `agent` is a URL. The extension of ADK's bridges is asked for in any case. */
   connect?: ConnectOptions;
   /** For each request of an invocation, for example with the token of its user. Only for the host of the card. */
@@ -58,11 +58,11 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   /** How long a card is believed, in milliseconds. Default five minutes. */
   cardMaxAgeMs?: number;
   /** How long the peer may be silent while it is at work, in milliseconds. Default ten minutes. */
-  timeoutMs?: number;
+  idleTimeoutMs?: number;
   /** What the peer may have the agents here do. Default: escalate, which ends a loop. */
-  allow?: readonly PeerAction[];
+  allowedActions?: readonly PeerAction[];
   /** What becomes of a part that the peer is told; undefined drops it. Default: `toA2aPart`. */
-  toA2aPart?: OutgoingOptions["toA2aPart"];
+  toA2aPart?: OutgoingMessageOptions["toA2aPart"];
   /** What becomes of a part that the peer says; undefined drops it. Default: `toGenaiPart`. */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
   /** Before each request: may give another one, or an event that is said instead. */
@@ -82,14 +82,14 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
  * keeps one conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or
  * left before its end, it cancels the task of its peer.
  */
-export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandIn {
-  readonly #connections: Connections;
+export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
+  readonly #connectionCache: ConnectionCache;
 
   constructor(options: RemoteAgentOptions) {
     super(options);
     const { agent, connect = {}, cardMaxAgeMs = 300_000 } = options;
-    this.#connections = new Connections(connect, cardMaxAgeMs);
-    if (typeof agent === "object") this.#introduce(agent);
+    this.#connectionCache = new ConnectionCache(connect, cardMaxAgeMs);
+    if (typeof agent === "object") this.#applyCardDescription(agent);
   }
 
   /** An agent with the name and the description that its card gives it, unless the options give others. */
@@ -98,19 +98,19 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     options: Partial<Omit<RemoteAgentOptions, "agent">> = {},
   ): Promise<RemoteAgent> {
     const { card } = await findCard(url, options.connect);
-    const introduced = { name: nameIn(card), description: descriptionIn(card) };
+    const introduced = { name: toAdkName(card), description: toAdkDescription(card) };
     return new RemoteAgent({ ...introduced, ...options, agent: url });
   }
 
   protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { onEvent } = this.config;
     try {
-      for await (const event of this.#converse(context)) {
+      for await (const event of this.#sendNewMessages(context)) {
         const other = await onEvent?.(event, context);
         if (other !== null) yield other ?? event;
       }
     } catch (error) {
-      if (!context.abortSignal?.aborted) yield this.#event(failure(error), context);
+      if (!context.abortSignal?.aborted) yield this.#createEvent(toErrorEvent(error), context);
     }
   }
 
@@ -128,78 +128,82 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     throw new Error(`The remote agent ${this.name} has no live mode; run it with runAsync.`);
   }
 
-  async *#converse(context: InvocationContext): AsyncGenerator<Event, void, void> {
+  async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { beforeRequest, toA2aPart } = this.config;
     const about = { name: this.name, branch: context.branch, toA2aPart };
-    for (const outgoing of toOutgoing(context.session.events, about)) {
+    for (const outgoing of toOutgoingMessages(context.session.events, about)) {
       const instead = await beforeRequest?.(outgoing, context);
-      if (instead && isEvent(instead)) {
+      if (instead && isAdkEvent(instead)) {
         yield instead;
         continue;
       }
       let last: Event | undefined;
-      for await (const event of this.#ask(instead ?? outgoing, context)) yield (last = event);
+      for await (const event of this.#sendRequest(instead ?? outgoing, context)) yield (last = event);
       // Whoever is heard of in one task counts as having heard what was said before; so nothing may be left behind.
-      if (last?.errorCode !== undefined && !isAnswerOf(this.name, last)) return;
+      if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
     }
   }
 
-  async *#ask(request: RemoteRequest, context: InvocationContext): AsyncGenerator<Event, void, void> {
+  async *#sendRequest(request: RemoteRequest, context: InvocationContext): AsyncGenerator<Event, void, void> {
     // A peer that would be told nothing is not asked; an event that says nothing shows that it was its turn.
     if (request.parts.length === 0) {
-      yield this.#event({}, context);
+      yield this.#createEvent({}, context);
       return;
     }
-    const answers = this.#answers(request, context);
+    const answers = this.#streamEvents(request, context);
     const isStreaming = context.runConfig?.streamingMode === StreamingMode.SSE;
-    for await (const event of isTool(this.name, context) ? withLastWord(answers) : answers) {
-      if (isStreaming || !event.partial) yield this.#event(event, context);
+    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(answers) : answers) {
+      if (isStreaming || !event.partial) yield this.#createEvent(event, context);
     }
   }
 
-  async *#answers(
+  async *#streamEvents(
     { parts, ...place }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { timeoutMs = 600_000, allow, toGenaiPart, headers } = this.config;
+    const { idleTimeoutMs: timeoutMs = 600_000, allowedActions: allow, toGenaiPart, headers } = this.config;
     const options = {
       author: this.name,
-      keepQuestion: isTool(this.name, context),
+      keepQuestion: isRunningAsTool(this.name, context),
       ...(allow && { allow }),
       ...(toGenaiPart && { toGenaiPart }),
     };
-    const aggregation = new Aggregation(options, artifactsKnown(context.session.events, place.taskId));
-    const silence = new Silence(timeoutMs);
+    const aggregation = new StreamAggregator(
+      options,
+      listKnownArtifactIds(context.session.events, place.taskId),
+    );
+    const silence = new IdleTimeout(timeoutMs);
     const signals = [silence.signal, context.abortSignal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
     try {
-      const remote = await withSignal(this.#connect(context), signal);
+      const remote = await untilAborted(this.#getClient(context), signal);
       const call = { ...place, signal, headers: await headers?.(context) };
-      for await (const said of exchange(remote, parts, call)) {
-        silence.broken();
-        const events = aggregation.take(said);
-        for (const event of events) if (textUnder(STATE, event)) this.#leaveWaiting(event, context);
+      for await (const said of exchangeMessage(remote, parts, call)) {
+        silence.reset();
+        const events = aggregation.process(said);
+        for (const event of events)
+          if (getCustomMetadataText(TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
       }
-      yield* aggregation.end();
+      yield* aggregation.finish();
     } catch (error) {
       if (context.abortSignal?.aborted) return;
-      yield* aggregation.end();
-      const cause = silence.signal.aborted ? tooLate(this.name, timeoutMs) : error;
+      yield* aggregation.finish();
+      const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, timeoutMs) : error;
       // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
-      const refused = isGone(cause) && place.taskId !== undefined && { [TASK_ID]: place.taskId };
-      yield { ...failure(cause), customMetadata: { ...refused, ...aggregation.place } };
+      const refused = isTaskGone(cause) && place.taskId !== undefined && { [TASK_ID_KEY]: place.taskId };
+      yield { ...toErrorEvent(cause), customMetadata: { ...refused, ...aggregation.taskMetadata } };
     } finally {
-      silence.end();
+      silence.stop();
     }
   }
 
-  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelWaiting` later. */
-  #leaveWaiting(event: AdkEvent, context: InvocationContext): void {
-    const { run } = servingOf(context) ?? {};
-    const taskId = textUnder(TASK_ID, event);
+  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelPendingRemoteTasks` later. */
+  #linkCancellation(event: AdkEvent, context: InvocationContext): void {
+    const { run } = findRunContext(context) ?? {};
+    const taskId = getCustomMetadataText(TASK_ID_KEY, event);
     if (!run || taskId === undefined) return;
-    remember(event, FOR_TASK, run.taskId);
+    setCustomMetadata(event, LOCAL_TASK_ID_KEY, run.taskId);
     const cancelIt = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
     if (run.signal.aborted) cancelIt();
     else run.signal.addEventListener("abort", cancelIt, { once: true });
@@ -210,26 +214,26 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
-    const remote = await this.#connect(context);
-    await cancelQuietly(remote, taskId, await this.config.headers?.(context));
+    const remote = await this.#getClient(context);
+    await cancelIgnoringErrors(remote, taskId, await this.config.headers?.(context));
   }
 
-  async #connect(context: InvocationContext): Promise<Remote> {
+  async #getClient(context: InvocationContext): Promise<A2AClient> {
     const { agent, headers } = this.config;
     const where = typeof agent === "function" ? await agent(context) : agent;
     if (typeof where !== "string") return where;
-    const remote = await this.#connections.to(where);
-    if (typeof agent === "string") this.#introduce(remote);
-    if (headers) checkHost(remote);
+    const remote = await this.#connectionCache.getClient(where);
+    if (typeof agent === "string") this.#applyCardDescription(remote);
+    if (headers) assertSameHost(remote);
     return remote;
   }
 
   /** The card has the word where the owner has said nothing. ADK reads it when it hands over to the agent. */
-  #introduce({ card }: Pick<Remote, "card">): void {
-    if (!this.config.description) Object.assign(this, { description: descriptionIn(card) });
+  #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
+    if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });
   }
 
-  #event({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
+  #createEvent({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
     return createEvent({
       ...(event as Partial<Event>),
       author: this.name,
@@ -241,25 +245,25 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements StandI
 }
 
 /** What a peer writes may be of any length. */
-const LONGEST_ERROR = 2_000;
+const MAX_ERROR_LENGTH = 2_000;
 
-function failure(error: unknown): AdkEvent {
+function toErrorEvent(error: unknown): AdkEvent {
   const { message } = error instanceof Error ? error : new Error(String(error));
-  const errorMessage = message.length > LONGEST_ERROR ? `${message.slice(0, LONGEST_ERROR)}…` : message;
+  const errorMessage = message.length > MAX_ERROR_LENGTH ? `${message.slice(0, MAX_ERROR_LENGTH)}…` : message;
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
 /** True when a task takes no answer, and never will. */
-function isGone(error: unknown): boolean {
+function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }
 
-function tooLate(name: string, timeoutMs: number): A2AError {
+function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
   const text = `The agent ${name} has said nothing for ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may be silent for longer.`;
   return new A2AError("UNAVAILABLE", text);
 }
 
-function isEvent(value: RemoteRequest | Event): value is Event {
+function isAdkEvent(value: RemoteRequest | Event): value is Event {
   return "invocationId" in value;
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { Conversation, remote } from "./conversation.fixture.ts";
-import { checkHost } from "./same-host.ts";
+import { Conversation, createRemoteAgent } from "./conversation.fixture.ts";
+import { assertSameHost } from "./same-host.ts";
 
-const at = (cardUrl: string, url: string): Parameters<typeof checkHost>[0] => ({
+const createConnection = (cardUrl: string, url: string): Parameters<typeof assertSameHost>[0] => ({
   cardUrl,
-  via: { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+  agentInterface: { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
 });
 
 describe("the credentials of users are for", () => {
@@ -16,7 +16,7 @@ describe("the credentials of users are for", () => {
     ["http://127.0.0.1:1/card.json", "[::1]:2"],
     ["http://127.0.0.1:1/card.json", "localhost:4100"],
   ])("the host of the card: %s, %s", (cardUrl, url) => {
-    expect(() => checkHost(at(cardUrl, url))).not.toThrow();
+    expect(() => assertSameHost(createConnection(cardUrl, url))).not.toThrow();
   });
 
   it.each([
@@ -26,7 +26,7 @@ describe("the credentials of users are for", () => {
     ["https://a.example/card.json", "localhost:4100"],
     ["https://a.example/card.json", "https://a.example@b.example/"],
   ])("nobody else: %s, %s", (cardUrl, url) => {
-    expect(() => checkHost(at(cardUrl, url))).toThrow(/"headers" are for a\.example only/);
+    expect(() => assertSameHost(createConnection(cardUrl, url))).toThrow(/"headers" are for a\.example only/);
   });
 });
 
@@ -45,7 +45,7 @@ describe("the credentials of users, whatever a card says", () => {
       skills: [],
     };
     const answer = { message: { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] } };
-    const agent = remote("https://a.example", {
+    const agent = createRemoteAgent("https://a.example", {
       headers: () => ({ authorization: "Bearer ada" }),
       connect: {
         fetch: async (input, init) => {
@@ -55,7 +55,7 @@ describe("the credentials of users, whatever a card says", () => {
         },
       },
     });
-    const events = await new Conversation(agent).say("hello");
+    const events = await new Conversation(agent).send("hello");
     return { error: events.at(-1)?.errorMessage, heard };
   }
 

@@ -6,7 +6,7 @@ import type { DatabaseSync } from "node:sqlite";
  * Every table is this room's own, so that the file can be that of a task store. Events are rows that are only ever
  * added; state is a row per name, so that runs that share a session, a user or an app never overwrite one another.
  */
-const TABLES = `
+const CREATE_TABLES_SQL = `
   CREATE TABLE IF NOT EXISTS adk_session (
     key INTEGER PRIMARY KEY,
     app TEXT NOT NULL,
@@ -40,31 +40,31 @@ const TABLES = `
  * which syncs its log before it answers, a session is as durable as its tasks: what it wrote before an event of its task
  * was committed stands before that event in the same log, and reaches the disk with it.
  */
-const PATIENCE_MS = 5000;
-const SETTINGS = `
-  PRAGMA busy_timeout = ${PATIENCE_MS};
+const BUSY_TIMEOUT_MS = 5000;
+const PRAGMAS_SQL = `
+  PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS};
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
 `;
 
-const BUSY = 5;
+const SQLITE_BUSY = 5;
 
 /** Opens the file at `path`, creating it and its folder (readable by this user only) when they are not there. */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
   // on POSIX, opening and closing it here would end the locks that the store holds on it.
-  if (!existsSync(path)) createFile(path);
+  if (!existsSync(path)) createPrivateFile(path);
   // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const db = new DatabaseSync(path);
-  whenFree(() => db.exec(SETTINGS));
-  transaction(db, () => db.exec(TABLES));
+  retryWhileBusy(() => db.exec(PRAGMAS_SQL));
+  runTransaction(db, () => db.exec(CREATE_TABLES_SQL));
   return db;
 }
 
 /** Another process may be about to do the same. */
-function createFile(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
@@ -73,20 +73,20 @@ function createFile(path: string): void {
 }
 
 /** For what SQLite does not wait for by itself: while one process makes WAL the mode of a new file, others cannot. */
-function whenFree(work: () => void): void {
-  for (const end = Date.now() + PATIENCE_MS; ;) {
+function retryWhileBusy(work: () => void): void {
+  for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
     try {
       work();
       return;
     } catch (error) {
-      if ((error as { errcode?: number }).errcode !== BUSY || Date.now() > end) throw error;
+      if ((error as { errcode?: number }).errcode !== SQLITE_BUSY || Date.now() > end) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
 }
 
 /** Does `work` as one transaction: when it throws, nothing of it is kept. */
-export function transaction<T>(db: DatabaseSync, work: () => T): T {
+export function runTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {
     const result = work();

@@ -1,0 +1,181 @@
+import type { RunConfig } from "@google/adk";
+import { SlotMap } from "../data-structures/index.ts";
+import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
+import type { Part, Task } from "../protocol/index.ts";
+import { describeAdkAgent, type AdkCardOptions } from "./card.ts";
+import { isStatusEvent, type RunHooks, applyRunHooks } from "./run-hooks.ts";
+import { admitMessage } from "./pending-calls.ts";
+import { toAdkMetadataKey, type SessionKey } from "./metadata.ts";
+import { toGenaiPart } from "./parts.ts";
+import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
+import { type RunStart, RunStream } from "./run-stream.ts";
+import { cancelPendingRemoteTasks } from "./remote/cancel-pending-remote-tasks.ts";
+import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
+import { IdleFlusher } from "./idle-flusher.ts";
+import { deriveSessionKey } from "./sessions/session-key.ts";
+import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
+import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
+
+export interface AdkAgentOptions
+  extends
+    RunnerOptions,
+    AdkCardOptions,
+    RunHooks,
+    Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
+  /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
+  runConfig?: Partial<RunConfig>;
+  /** What the agent is given of a part of a message; undefined drops it. Default: `toGenaiPart`. */
+  toGenaiPart?: (part: Part) => GenaiPart | undefined;
+  /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
+  observer?: Pick<Observer, "onError">;
+  /** What the extended card says instead of the public one, to callers who are authenticated. */
+  describeExtended?: NonNullable<Agent["describeExtended"]>;
+}
+
+const USER_ID_KEY = toAdkMetadataKey("user_id");
+const SESSION_ID_KEY = toAdkMetadataKey("session_id");
+
+/** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
+export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
+  const runner = createLazyRunner(source, options);
+  const openSession = createSessionOpener();
+  const silences = new IdleFlusher();
+  return {
+    describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
+    ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
+    onTaskCanceled: async (task, caller) => {
+      const made = await runner();
+      const place = resolveSessionKey(task, deriveSessionKey(made.appName, task.contextId, caller));
+      await cancelPendingRemoteTasks(made, place, task);
+    },
+    execute: (run) => ({
+      [Symbol.asyncIterator]: () => {
+        const stream = new RunStream(() => startRun(run, runner, openSession, options), run.signal, silences);
+        return options.onEvent || options.afterRun ? applyRunHooks(stream, options, run) : stream;
+      },
+    }),
+  };
+}
+
+/** Where a task has run: its owner may have chosen another session than that of its caller. */
+function resolveSessionKey({ metadata = {} }: Task, { appName, ...place }: SessionKey): SessionKey {
+  const { [USER_ID_KEY]: userId, [SESSION_ID_KEY]: sessionId } = metadata;
+  return typeof userId === "string" && typeof sessionId === "string"
+    ? { appName, userId, sessionId }
+    : { appName, ...place };
+}
+
+async function startRun(
+  run: Run,
+  makeRunner: () => Promise<AdkRunner>,
+  openSession: (runner: AdkRunner, place: SessionKey) => Promise<void>,
+  options: AdkAgentOptions,
+): Promise<RunStart> {
+  const runner = await makeRunner();
+  const place = deriveSessionKey(runner.appName, run.contextId, run.caller);
+  const serving = registerRunContext(run);
+  const processor = createProcessor(place, serving, options);
+  const admission = admitMessage(
+    run.message,
+    run.task,
+    options.runConfig?.allowRemoteToolConfirmation ?? false,
+  );
+  if ("refused" in admission) return { processor, outcome: { events: [admission.refused] } };
+  let request: AdkRunRequest;
+  try {
+    request = buildRunRequest(run, place, admission.parts, options);
+    const instead = await options.beforeRun?.(request, run);
+    if (instead && isStatusEvent(instead)) return { processor, outcome: { events: [instead] } };
+    if (instead) request = instead;
+  } catch (error) {
+    return { processor, outcome: processor.fail("processor failed", error) };
+  }
+  // The owner may have chosen another session.
+  const { userId, sessionId } = request;
+  const moved = userId !== place.userId || sessionId !== place.sessionId;
+  const session = moved ? { ...place, userId, sessionId } : place;
+  const chosen = moved ? createProcessor(session, serving, options) : processor;
+  try {
+    await openSession(runner, session);
+  } catch (error) {
+    return { processor: chosen, outcome: chosen.fail("failed to create a session", error) };
+  }
+  return {
+    processor: chosen,
+    firstEvent: chosen.buildWorkingEvent(run.task.metadata),
+    events: runner.runAsync(request),
+  };
+}
+
+function createProcessor(
+  session: SessionKey,
+  serving: AdkRunContext,
+  options: AdkAgentOptions,
+): RunEventProcessor {
+  return new RunEventProcessor({
+    session,
+    runContext: serving,
+    newId: () => crypto.randomUUID(),
+    now: () => performance.now(),
+    exposeErrors: options.exposeErrors ?? false,
+    recoveredErrorPolicy: options.recoveredErrorPolicy ?? "fail",
+    artifacts: options.artifacts ?? "per-event",
+    ...(options.toA2aPart && { toA2aPart: options.toA2aPart }),
+  });
+}
+
+function buildRunRequest(
+  run: Run,
+  { userId, sessionId }: SessionKey,
+  parts: readonly Part[],
+  { runConfig, toGenaiPart: convert = toGenaiPart }: AdkAgentOptions,
+): AdkRunRequest {
+  const request: AdkRunRequest = {
+    userId,
+    sessionId,
+    newMessage: { role: "user", parts: parts.flatMap((part) => convert(part) ?? []) },
+    // A message from the network is not the operator's word. ADK's own guard (`remoteDelivered`) warns on every run;
+    // `admitMessage` has let through no confirmation that is not allowed, and plain text must not count as one either.
+    runConfig: {
+      streamingMode: "sse",
+      ...runConfig,
+      ...(!runConfig?.allowRemoteToolConfirmation && { plainTextToolConfirmation: false }),
+    },
+    abortSignal: run.signal,
+  };
+  if (Object.keys(run.metadata).length > 0) request.customMetadata = { a2a_metadata: run.metadata };
+  return request;
+}
+
+/** Makes sure that a session exists. Two runs that begin a context at once make it once. */
+function createSessionOpener(): (runner: AdkRunner, place: SessionKey) => Promise<void> {
+  const opening = new SlotMap<Promise<void>>();
+  return async (runner, place) => {
+    const key = `${place.userId.length}:${place.userId}${place.sessionId}`;
+    const others = opening.get(key);
+    if (others) return others;
+    const open = ensureSession(runner, place);
+    opening.insertNew(key, open);
+    try {
+      await open;
+    } finally {
+      opening.delete(key);
+    }
+  };
+}
+
+async function ensureSession({ sessionService }: AdkRunner, place: SessionKey): Promise<void> {
+  const find = (): Promise<unknown> =>
+    sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
+  for (let tries = 1; !(await find()); tries++) {
+    try {
+      await sessionService.createSession({ ...place });
+      return;
+    } catch (error) {
+      // Others may have been first: with the session, or, in a database, with the rows of its app and of its user.
+      if (tries === MAX_CREATE_ATTEMPTS) throw error;
+    }
+  }
+}
+
+const MAX_CREATE_ATTEMPTS = 4;

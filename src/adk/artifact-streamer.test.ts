@@ -1,0 +1,320 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../engine/index.ts";
+import {
+  type Artifact,
+  fold,
+  isEventRefusal,
+  type JsonObject,
+  type Part,
+  type Task,
+  getText,
+} from "../protocol/index.ts";
+import { ArtifactStreamer } from "./artifact-streamer.ts";
+
+type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
+
+function createIdCounter(): () => string {
+  let count = 0;
+  return () => `A${++count}`;
+}
+
+interface StreamerFixture {
+  artifacts: ArtifactStreamer;
+  events: ArtifactEvent[];
+  record: (event: ArtifactEvent | undefined) => void;
+  /** Of each event the artifact, the content and the flags. */
+  listRecorded: () => unknown[];
+}
+
+/** By default every piece comes in a frame of its own. */
+function createStreamerFixture(frameMs = 20): StreamerFixture {
+  const events: ArtifactEvent[] = [];
+  let now = 0;
+  return {
+    artifacts: new ArtifactStreamer(createIdCounter(), () => (now += frameMs)),
+    events,
+    record: (event) => {
+      if (event) events.push(event);
+    },
+    listRecorded: () =>
+      events.map(({ artifact, append, lastChunk }) => [
+        artifact.artifactId,
+        artifact.parts.map((part) => ("text" in part ? part.text : part)),
+        [append && "append", lastChunk && "last"].filter(Boolean).join(" "),
+      ]),
+  };
+}
+
+const createTextParts = (value: string): Part[] => [{ text: value }];
+const createThoughtPart = (value: string): Part => ({ text: value, metadata: { adk_thought: true } });
+const getEmptyMetadata = (): JsonObject => ({});
+
+/** What a reader has who keeps to A2A: the fold of the events. */
+function foldTask(events: readonly ArtifactEvent[]): Task {
+  let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
+  for (const event of events) {
+    const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
+    if (isEventRefusal(next)) throw new Error(next.refusalReason);
+    task = next;
+  }
+  return task;
+}
+
+describe("the pieces of an ADK event chain", () => {
+  it("are the artifact's chunks, and the whole ends it without saying anything twice [V21, J2]", () => {
+    const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
+    for (const piece of ["Hello, ", "wor", "ld!"])
+      tell(artifacts.addPartial("a", createTextParts(piece), getEmptyMetadata, false));
+    tell(artifacts.addComplete("a", createTextParts("Hello, world!"), {}));
+    expect(said()).toEqual([
+      ["A1", ["Hello, "], ""],
+      ["A1", ["wor"], "append"],
+      ["A1", ["ld!"], "append last"],
+    ]);
+    expect(events[0]?.artifact).not.toHaveProperty("metadata");
+    expect(foldTask(events).artifacts).toEqual([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
+  });
+
+  it("come with what the whole has beyond them", () => {
+    const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
+    const call = { data: { name: "f" } };
+    for (const piece of ["a", "b"])
+      tell(artifacts.addPartial("x", createTextParts(piece), getEmptyMetadata, false));
+    tell(artifacts.addComplete("x", [{ text: "a" }, { text: "bc" }, call], {}));
+    expect(said()).toEqual([
+      ["A1", ["a"], ""],
+      ["A1", ["bc", call], "append last"],
+    ]);
+  });
+
+  it("are replaced by a whole that says something else [V37]", () => {
+    const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
+    tell(artifacts.addPartial("a", [createThoughtPart("Thinking")], getEmptyMetadata, false));
+    tell(artifacts.addPartial("a", [createThoughtPart("...")], getEmptyMetadata, false));
+    tell(artifacts.addComplete("a", createTextParts("Done"), {}));
+    expect(said()).toEqual([
+      ["A1", ["Thinking"], ""],
+      ["A1", ["Done"], "last"],
+    ]);
+  });
+
+  it("are not said again because the whole is signed", () => {
+    const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
+    for (const piece of [[createThoughtPart("Hm")], [{ text: "Hel" }], [{ text: "lo" }]]) {
+      tell(artifacts.addPartial("a", piece, getEmptyMetadata, false));
+    }
+    const signed = { adk_thought_signature: "c2ln" };
+    const whole = [
+      { text: "Hm", metadata: { adk_thought: true, ...signed } },
+      { text: "Hello", metadata: signed },
+    ];
+    tell(artifacts.addComplete("a", whole, {}));
+    expect(said()).toEqual([
+      ["A1", ["Hm"], ""],
+      ["A1", ["Hel"], "append"],
+      ["A1", ["lo"], "append last"],
+    ]);
+  });
+
+  it("stay when the whole repeats none of them, as when it only calls a long-running tool", () => {
+    const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
+    tell(artifacts.addPartial("a", createTextParts("I "), getEmptyMetadata, false));
+    tell(artifacts.addPartial("a", createTextParts("ask."), getEmptyMetadata, false));
+    tell(artifacts.addComplete("a", [], {}));
+    expect(said()).toEqual([
+      ["A1", ["I "], ""],
+      ["A1", ["ask."], "append last"],
+    ]);
+  });
+
+  it("of several chains do not mix [V36, J23], and a new chain is a new artifact [V39]", () => {
+    const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
+    for (const [chain, piece] of ["a H", "b W", "a e", "b o"].map(
+      (said) => said.split(" ") as [string, string],
+    )) {
+      tell(artifacts.addPartial(chain, createTextParts(piece), getEmptyMetadata, false));
+    }
+    tell(artifacts.addComplete("a", createTextParts("He"), {}));
+    tell(artifacts.addComplete("b", createTextParts("Wo"), {}));
+    tell(artifacts.addPartial("a", createTextParts("2"), getEmptyMetadata, false));
+    tell(artifacts.addComplete("a", createTextParts("2"), {}));
+    expect(said()).toEqual([
+      ["A1", ["H"], ""],
+      ["A2", ["W"], ""],
+      ["A1", ["e"], "append last"],
+      ["A2", ["o"], "append last"],
+      ["A3", ["2"], "last"],
+    ]);
+  });
+
+  it("are told together when they come within a frame, but for the first", () => {
+    const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture(5);
+    const about = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
+    for (const piece of ["a", "b", "c", "d", "e", "f"]) {
+      tell(
+        artifacts.addPartial(
+          "x",
+          createTextParts(piece),
+          piece === "d" ? about : getEmptyMetadata,
+          piece === "d",
+        ),
+      );
+    }
+    tell(artifacts.addComplete("x", createTextParts("abcdef"), {}));
+    expect(said()).toEqual([
+      ["A1", ["a"], ""],
+      ["A1", ["bcde"], "append"],
+      ["A1", ["f"], "append last"],
+    ]);
+    expect(events[1]?.metadata).toEqual(about());
+  });
+
+  it("are let go when nothing follows for a while, up to the last character", () => {
+    const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
+    tell(artifacts.addPartial("a", createTextParts("Page 1 🙂"), getEmptyMetadata, false));
+    expect(artifacts.hasBufferedParts).toBe(true);
+    events.push(...artifacts.flush());
+    expect(artifacts.hasBufferedParts).toBe(false);
+    expect(artifacts.flush()).toEqual([]);
+    tell(artifacts.addPartial("a", createTextParts("!"), getEmptyMetadata, false));
+    tell(artifacts.addComplete("a", createTextParts("Page 1 🙂!"), {}));
+    expect(said()).toEqual([
+      ["A1", ["Page 1 "], ""],
+      ["A1", ["🙂"], "append"],
+      ["A1", ["!"], "append last"],
+    ]);
+  });
+
+  it("that never became whole are sealed as they are, and say so [J3]", () => {
+    const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
+    tell(artifacts.addPartial("a", createTextParts("half "), getEmptyMetadata, false));
+    tell(artifacts.addPartial("a", createTextParts("done"), getEmptyMetadata, false));
+    events.push(...artifacts.closeOpenArtifacts());
+    expect(said()).toEqual([
+      ["A1", ["half "], ""],
+      ["A1", ["done"], "append last"],
+    ]);
+    expect(foldTask(events).artifacts?.[0]?.metadata).toEqual({ adk_partial: true });
+    expect(artifacts.closeOpenArtifacts()).toEqual([]);
+  });
+
+  it("carry their metadata on the artifact and on the event, once [J12]", () => {
+    const { artifacts, events, record: tell } = createStreamerFixture();
+    const about = (): JsonObject => ({ adk_author: "a" });
+    for (const piece of ["1", "2", "3"])
+      tell(artifacts.addPartial("a", createTextParts(piece), about, false));
+    tell(
+      artifacts.addComplete("a", createTextParts("123"), {
+        adk_author: "a",
+        adk_usage_metadata: { totalTokenCount: 3 },
+      }),
+    );
+    expect(events.map(({ artifact, metadata }) => [artifact.metadata, metadata])).toEqual([
+      [{ adk_author: "a" }, { adk_author: "a" }],
+      [undefined, undefined],
+      [
+        { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 } },
+        { adk_author: "a", adk_usage_metadata: { totalTokenCount: 3 } },
+      ],
+    ]);
+  });
+});
+
+/** How much time passes between two pieces. */
+const frameGaps = fc.constantFrom(0, 5, 20);
+
+/** Text in pieces of several kinds, as a model streams it, and what is done between the pieces. */
+const streamSteps = fc.array(
+  fc.record({
+    chain: fc.constantFrom("a", "b"),
+    text: fc.string({ unit: "grapheme", minLength: 1, maxLength: 4 }),
+    isThought: fc.boolean(),
+    pause: fc.boolean(),
+  }),
+  { maxLength: 30 },
+);
+
+function mergeTextParts(parts: Part[]): Part[] {
+  const whole: Part[] = [];
+  for (const part of parts) {
+    const last = whole.at(-1);
+    if (last && "text" in last && "text" in part && Boolean(last.metadata) === Boolean(part.metadata)) {
+      whole[whole.length - 1] = { ...last, text: last.text + part.text };
+    } else whole.push(part);
+  }
+  return whole;
+}
+
+describe("whatever a run streams", () => {
+  it("the joined chunks of each artifact are its content, once, and the last one says so", () => {
+    fc.assert(
+      fc.property(
+        streamSteps,
+        fc.boolean(),
+        fc.string({ maxLength: 3 }),
+        frameGaps,
+        (script, isCut, rest, frame) => {
+          const { artifacts, events, record: tell } = createStreamerFixture(frame);
+          const expected = new Map<string, Part[]>();
+          for (const { chain, text: value, isThought, pause } of script) {
+            const part = isThought ? createThoughtPart(value) : { text: value };
+            expected.set(chain, [...(expected.get(chain) ?? []), part]);
+            tell(artifacts.addPartial(chain, [part], getEmptyMetadata, false));
+            if (pause) events.push(...artifacts.flush());
+          }
+          if (isCut) events.push(...artifacts.closeOpenArtifacts());
+          else {
+            for (const [chain, parts] of expected) {
+              if (rest) parts.push({ text: rest });
+              tell(artifacts.addComplete(chain, mergeTextParts(parts), {}));
+            }
+          }
+          const contents = [...expected.values()].map((parts) => getText(parts));
+          const joined = new Map<string, { text: string; sealed: boolean }>();
+          for (const { artifact, append, lastChunk } of events) {
+            const known = joined.get(artifact.artifactId);
+            expect(Boolean(append)).toBe(known !== undefined);
+            expect(known?.sealed ?? false).toBe(false);
+            expect(artifact.parts.length).toBeGreaterThan(0);
+            const text = (known?.text ?? "") + getText(artifact.parts);
+            joined.set(artifact.artifactId, { text, sealed: lastChunk ?? false });
+          }
+          expect([...joined.values()].map(({ text }) => text).toSorted()).toEqual(contents.toSorted());
+          expect([...joined.values()].every(({ sealed }) => sealed)).toBe(true);
+          const folded = foldTask(events).artifacts ?? [];
+          expect(folded.map(({ parts }: Artifact) => getText(parts)).toSorted()).toEqual(contents.toSorted());
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("an artifact ends as its whole, also when that is not what was streamed", () => {
+    fc.assert(
+      fc.property(
+        streamSteps,
+        fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 3 }),
+        (script, end) => {
+          const { artifacts, events, record: tell } = createStreamerFixture();
+          for (const { text: value, pause } of script) {
+            tell(artifacts.addPartial("a", [{ text: value }], getEmptyMetadata, false));
+            if (pause) events.push(...artifacts.flush());
+          }
+          tell(
+            artifacts.addComplete(
+              "a",
+              end.map((value) => ({ text: value })),
+              {},
+            ),
+          );
+          const [artifact, ...others] = foldTask(events).artifacts ?? [];
+          expect(others).toEqual([]);
+          expect(getText(artifact?.parts ?? [])).toBe(end.join(""));
+          expect(events.filter(({ lastChunk }) => lastChunk)).toHaveLength(1);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

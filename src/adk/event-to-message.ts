@@ -1,0 +1,22 @@
+import type { JsonObject, Message } from "../protocol/index.ts";
+import { toActionsMetadata, toEventMetadata } from "./metadata.ts";
+import { toA2aParts } from "./parts.ts";
+import type { AdkEvent } from "./types.ts";
+
+/** An ADK event as an A2A message; undefined for one that says nothing. What calls wait for an answer is marked. */
+export function eventToMessage(
+  event: AdkEvent,
+  newId: () => string = () => crypto.randomUUID(),
+): Message | undefined {
+  const waits = new Set(event.longRunningToolIds);
+  const parts = toA2aParts(event.content?.parts, (id) => waits.has(id));
+  if (parts.length === 0) return undefined;
+  const message: Message = {
+    messageId: newId(),
+    role: event.author === "user" ? "ROLE_USER" : "ROLE_AGENT",
+    parts,
+  };
+  const metadata: JsonObject = { ...toEventMetadata(event), ...toActionsMetadata(event) };
+  if (Object.keys(metadata).length > 0) message.metadata = metadata;
+  return message;
+}

@@ -1,0 +1,249 @@
+import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
+import type { FinishReason, LanguageModel, LanguageModelUsage, ProviderMetadata, ToolSet } from "ai";
+import { A2AError, type JsonObject } from "../../protocol/index.ts";
+import type { GenerateContentConfig, Part } from "./genai-types.ts";
+import { toJsonSchema } from "./json-schema.ts";
+import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
+
+/** A model of the AI SDK, or what loads it when it is first asked. */
+export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
+
+/**
+ * Any language model of the AI SDK (`ai` and its providers) as a model for ADK agents: instructions, history with
+ * calls and responses, tools, files, streaming, reasoning, usage and abort. The agent, not the SDK, runs the tools.
+ */
+export class AiSdkLlm extends BaseLlm {
+  readonly #loadModel: () => Promise<LanguageModel>;
+
+  constructor(source: AiSdkModelSource, name?: string) {
+    super({ model: name ?? getModelName(source) });
+    this.#loadModel = typeof source === "function" ? source : () => Promise.resolve(source);
+  }
+
+  override async *generateContentAsync(
+    request: LlmRequest,
+    stream = false,
+    abortSignal?: AbortSignal,
+  ): AsyncGenerator<LlmResponse, void> {
+    this.maybeAppendUserContent(request);
+    try {
+      const { generateText, jsonSchema, NoObjectGeneratedError, Output, streamText } = await importAiSdk();
+      const { config = {} } = request;
+      const schema = getResponseSchema(config);
+      const call = {
+        model: await this.#loadModel(),
+        messages: toAiSdkMessages(request.contents),
+        ...toCallSettings(config),
+        ...toToolSettings(config, jsonSchema),
+        ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
+        ...(abortSignal && { abortSignal }),
+      };
+      const answer = new LlmResponseBuilder();
+      if (stream) {
+        // Errors come as parts of the stream; without this the SDK prints them too.
+        const { stream: parts } = streamText({ ...call, onError: () => {} });
+        for await (const part of parts) {
+          if (part.type === "text-delta" || part.type === "reasoning-delta") {
+            const thought = part.type === "reasoning-delta";
+            answer.addText(part.text, thought, part.providerMetadata);
+            const said: Part = thought ? { text: part.text, thought } : { text: part.text };
+            if (part.text) yield { content: { role: "model", parts: [said] }, partial: true };
+          } else if (part.type === "text-end" || part.type === "reasoning-end") {
+            answer.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") answer.addCall(part);
+          else if (part.type === "finish") yield answer.build(part.finishReason, part.totalUsage);
+          else if (part.type === "error") throw part.error;
+        }
+      } else {
+        const said = await generateText(call).catch((error: unknown) => {
+          // Whoever asked sees for themselves that an answer is not the JSON asked for, as with Google's models.
+          if (!NoObjectGeneratedError.isInstance(error) || !error.usage) throw error;
+          const { text = "", finishReason = "other", usage, response } = error;
+          return {
+            content: [{ type: "text" as const, text, providerMetadata: undefined }],
+            finishReason,
+            usage,
+            response,
+          };
+        });
+        for (const part of said.content) {
+          if (part.type === "text" || part.type === "reasoning") {
+            answer.addText(part.text, part.type === "reasoning", part.providerMetadata);
+            answer.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") answer.addCall(part);
+        }
+        const modelVersion = said.response?.modelId;
+        yield { ...answer.build(said.finishReason, said.usage), ...(modelVersion && { modelVersion }) };
+      }
+    } catch (error) {
+      if (!abortSignal?.aborted) throw toGenaiError(error);
+    }
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(
+      new Error("Models of the AI SDK have no live connection; run the agent without bidi streaming."),
+    );
+  }
+}
+
+/** The whole answer, gathered from its pieces. */
+class LlmResponseBuilder {
+  readonly #parts: Part[] = [];
+  #openTextPart: Part | undefined;
+
+  addText(text: string, thought: boolean, metadata: ProviderMetadata | undefined): void {
+    if (this.#openTextPart && Boolean(this.#openTextPart.thought) !== thought) this.#openTextPart = undefined;
+    if (!this.#openTextPart) {
+      this.#openTextPart = thought ? { text: "", thought } : { text: "" };
+      this.#parts.push(this.#openTextPart);
+    }
+    this.#openTextPart.text += text;
+    Object.assign(this.#openTextPart, encodeProviderMetadata(metadata));
+  }
+
+  endText(metadata: ProviderMetadata | undefined): void {
+    if (this.#openTextPart) Object.assign(this.#openTextPart, encodeProviderMetadata(metadata));
+    this.#openTextPart = undefined;
+  }
+
+  addCall(call: {
+    toolCallId: string;
+    toolName: string;
+    input: unknown;
+    providerExecuted?: boolean;
+    providerMetadata?: ProviderMetadata;
+  }): void {
+    this.#openTextPart = undefined;
+    // What the provider runs itself, such as a web search, is answered already.
+    if (call.providerExecuted) return;
+    const args = typeof call.input === "object" && call.input !== null ? call.input : { input: call.input };
+    const functionCall = { id: call.toolCallId, name: call.toolName, args: args as Record<string, unknown> };
+    this.#parts.push({ functionCall, ...encodeProviderMetadata(call.providerMetadata) });
+  }
+
+  build(reason: FinishReason, usage: LanguageModelUsage): LlmResponse {
+    const parts = this.#parts.filter((part) => part.functionCall ?? part.text);
+    const response: LlmResponse = {
+      finishReason: GENAI_FINISH_REASONS[reason] as GenaiFinishReason,
+      usageMetadata: toUsageMetadata(usage),
+    };
+    if (parts.length > 0) response.content = { role: "model", parts };
+    // As ADK has it for Gemini: an answer that says nothing is an error unless the model meant to stop.
+    else if (reason !== "stop" && reason !== "tool-calls") {
+      response.errorCode = String(GENAI_FINISH_REASONS[reason]);
+      response.errorMessage = `The model answered nothing (finish reason: ${reason}).`;
+    }
+    return response;
+  }
+}
+
+type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
+
+/** The names that genai has for them; not typed as its enum, which only an import of its package would give. */
+const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
+  stop: "STOP",
+  "tool-calls": "STOP",
+  length: "MAX_TOKENS",
+  "content-filter": "SAFETY",
+  interrupted: "OTHER",
+  error: "OTHER",
+  other: "OTHER",
+};
+
+function toUsageMetadata({
+  inputTokens,
+  inputTokenDetails,
+  outputTokens,
+  outputTokenDetails,
+  totalTokens,
+}: LanguageModelUsage): NonNullable<LlmResponse["usageMetadata"]> {
+  const counts = {
+    promptTokenCount: inputTokens,
+    cachedContentTokenCount: inputTokenDetails?.cacheReadTokens,
+    candidatesTokenCount: outputTokens,
+    thoughtsTokenCount: outputTokenDetails?.reasoningTokens,
+    totalTokenCount: totalTokens,
+  };
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
+}
+
+function toCallSettings(config: GenerateContentConfig): object {
+  const { temperature, topP, topK, maxOutputTokens, presencePenalty, frequencyPenalty, seed, stopSequences } =
+    config;
+  const instructions = extractInstructionText(config.systemInstruction);
+  const all = {
+    temperature,
+    topP,
+    topK,
+    maxOutputTokens,
+    presencePenalty,
+    frequencyPenalty,
+    seed,
+    stopSequences,
+    instructions: instructions || undefined,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** The text of an instruction in any of the shapes that genai allows. */
+function extractInstructionText(instruction: unknown): string {
+  if (typeof instruction === "string") return instruction;
+  if (Array.isArray(instruction)) return instruction.map(extractInstructionText).join("\n\n");
+  if (typeof instruction !== "object" || instruction === null) return "";
+  if ("parts" in instruction) return extractInstructionText(instruction.parts);
+  return "text" in instruction && typeof instruction.text === "string" ? instruction.text : "";
+}
+
+function getResponseSchema({
+  responseSchema: schema,
+  responseJsonSchema: json,
+}: GenerateContentConfig): JsonObject | undefined {
+  if (json) return json as JsonObject;
+  return schema ? toJsonSchema(schema) : undefined;
+}
+
+const TOOL_CHOICES: Record<string, "auto" | "required" | "none"> = {
+  AUTO: "auto",
+  ANY: "required",
+  NONE: "none",
+};
+
+function toToolSettings(
+  { tools = [], toolConfig }: GenerateContentConfig,
+  jsonSchema: typeof import("ai").jsonSchema,
+): { tools?: ToolSet; toolChoice?: "auto" | "required" | "none" } {
+  const declared = tools.flatMap((tool) =>
+    "functionDeclarations" in tool ? (tool.functionDeclarations ?? []) : [],
+  );
+  if (declared.length === 0) return {};
+  const set: ToolSet = {};
+  for (const { name = "", description = "", parameters, parametersJsonSchema } of declared) {
+    const schema = (parametersJsonSchema as JsonObject | undefined) ?? toJsonSchema(parameters);
+    set[name] = { description, inputSchema: jsonSchema(schema) };
+  }
+  const choice = TOOL_CHOICES[toolConfig?.functionCallingConfig?.mode ?? ""];
+  return choice ? { tools: set, toolChoice: choice } : { tools: set };
+}
+
+/** ADK takes the code of an error from a message of this form, which is that of Google's own SDK. */
+function toGenaiError(error: unknown): Error {
+  if (!(error instanceof Error) || error instanceof A2AError) return A2AError.from(error);
+  // After retries the SDK throws an error about them; the last one says what is wrong.
+  const cause = "lastError" in error && error.lastError instanceof Error ? error.lastError : error;
+  const code = "statusCode" in cause && typeof cause.statusCode === "number" ? cause.statusCode : cause.name;
+  return new Error(JSON.stringify({ error: { code, message: cause.message } }), { cause: error });
+}
+
+function getModelName(source: AiSdkModelSource): string {
+  if (typeof source === "string") return source;
+  return "modelId" in source && typeof source.modelId === "string" ? source.modelId : "ai-sdk";
+}
+
+async function importAiSdk(): Promise<typeof import("ai")> {
+  try {
+    return await import("ai");
+  } catch (cause) {
+    throw new A2AError("INTERNAL", "Models of the AI SDK need the package ai: npm install ai", { cause });
+  }
+}

@@ -1,0 +1,127 @@
+import type {
+  AssistantContent,
+  JSONValue,
+  ModelMessage,
+  ProviderMetadata,
+  ToolContent,
+  UserContent,
+} from "ai";
+import { fromBase64, toBase64 } from "../../protocol/index.ts";
+import type { Content, Part } from "./genai-types.ts";
+
+type AssistantPart = Exclude<AssistantContent, string>[number];
+type UserPart = Exclude<UserContent, string>[number];
+type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
+
+/**
+ * ADK's contents as messages of the AI SDK. ADK takes the ids off the calls that it numbered itself: those calls and
+ * their responses are matched by name and order. A call that has no response, as after a crash, gets one that says
+ * so, because providers refuse a conversation in which it is missing.
+ */
+export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
+  const messages: ModelMessage[] = [];
+  const open: { id: string; name: string }[] = [];
+  let calls = 0;
+
+  const answer = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
+    const at = open.findIndex(({ id, name }) =>
+      part.id === undefined ? name === part.name : id === part.id,
+    );
+    const call = open[at];
+    if (!call) return undefined;
+    open.splice(at, 1);
+    const output = { type: "json" as const, value: (part.response ?? {}) as JSONValue };
+    return { type: "tool-result", toolCallId: call.id, toolName: call.name, output };
+  };
+  const closeOpenCalls = (): void => {
+    if (open.length === 0) return;
+    const output = { type: "error-text" as const, value: "The call was interrupted; it has no result." };
+    const content = open
+      .splice(0)
+      .map(({ id, name }) => ({ type: "tool-result" as const, toolCallId: id, toolName: name, output }));
+    messages.push({ role: "tool", content });
+  };
+
+  for (const { role, parts = [] } of contents) {
+    const results = parts.flatMap(
+      ({ functionResponse }) => (functionResponse && answer(functionResponse)) ?? [],
+    );
+    if (results.length > 0) messages.push({ role: "tool", content: results });
+    if (role === "model") {
+      closeOpenCalls();
+      const content = parts.flatMap((part) => {
+        const { functionCall } = part;
+        if (!functionCall) return toAssistantPart(part);
+        const { id = `call_${calls++}`, name = "", args = {} } = functionCall;
+        open.push({ id, name });
+        return {
+          type: "tool-call" as const,
+          toolCallId: id,
+          toolName: name,
+          input: args,
+          ...decodeProviderMetadata(part),
+        };
+      });
+      if (content.length > 0) messages.push({ role: "assistant", content });
+    } else {
+      const content = parts.flatMap(toUserPart);
+      if (content.length === 0) continue;
+      closeOpenCalls();
+      messages.push({ role: "user", content });
+    }
+  }
+  closeOpenCalls();
+  return messages;
+}
+
+function toAssistantPart(part: Part): AssistantPart | [] {
+  const { text, thought } = part;
+  if (text) return { type: thought ? "reasoning" : "text", text, ...decodeProviderMetadata(part) };
+  return toCodeTextPart(part);
+}
+
+function toUserPart(part: Part): UserPart | [] {
+  const { text, inlineData, fileData } = part;
+  if (text) return { type: "text", text };
+  if (inlineData?.data) {
+    const { data, mimeType = "application/octet-stream", displayName } = inlineData;
+    return { type: "file", data, mediaType: mimeType, ...(displayName && { filename: displayName }) };
+  }
+  if (fileData?.fileUri) {
+    const { fileUri, mimeType = "application/octet-stream" } = fileData;
+    return { type: "file", data: new URL(fileUri), mediaType: mimeType };
+  }
+  return toCodeTextPart(part);
+}
+
+/** Code that ADK ran has no part of its own among the messages. */
+function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: "text"; text: string } | [] {
+  if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
+  if (codeExecutionResult?.output)
+    return { type: "text", text: `\`\`\`\n${codeExecutionResult.output}\n\`\`\`` };
+  return [];
+}
+
+const PROVIDER_METADATA_PREFIX = "ai-sdk:";
+
+/**
+ * What a provider wants back with a part of the conversation (the signature of a thought, the id of an item) rides in
+ * `thoughtSignature`, where ADK keeps such things of Gemini.
+ */
+export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
+  thoughtSignature?: string;
+} {
+  if (!metadata || Object.keys(metadata).length === 0) return {};
+  return {
+    thoughtSignature: toBase64(new TextEncoder().encode(PROVIDER_METADATA_PREFIX + JSON.stringify(metadata))),
+  };
+}
+
+function decodeProviderMetadata({ thoughtSignature }: Part): { providerOptions?: ProviderMetadata } {
+  if (!thoughtSignature) return {};
+  const text = new TextDecoder().decode(fromBase64(thoughtSignature));
+  // Another model's signature means nothing to this one.
+  return text.startsWith(PROVIDER_METADATA_PREFIX)
+    ? { providerOptions: JSON.parse(text.slice(PROVIDER_METADATA_PREFIX.length)) as ProviderMetadata }
+    : {};
+}

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Gemini, type LlmResponse } from "@google/adk";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { AiSdkLlm } from "./ai-sdk-llm.ts";
+import { createModel } from "./create-model.ts";
+import { ScriptedLlm } from "./scripted-llm.ts";
+
+afterEach(() => vi.unstubAllEnvs());
+
+function unsetApiKeys(): void {
+  for (const name of ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY", "OPENAI_API_KEY"]) {
+    vi.stubEnv(name, "");
+  }
+}
+
+describe("a model by its name", () => {
+  it.each(["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"])("is Gemini with %s", (variable) => {
+    unsetApiKeys();
+    vi.stubEnv(variable, "k");
+    for (const provider of ["gemini", "google"]) {
+      const llm = createModel(`${provider}:gemini-2.5-flash`);
+      expect(llm).toBeInstanceOf(Gemini);
+      expect(llm.model).toBe("gemini-2.5-flash");
+    }
+  });
+
+  it.each([
+    ["openai:gpt-5", { apiKey: "k" }],
+    ["anthropic:claude-sonnet-4-5", { apiKey: "k" }],
+    ["ollama:qwen3:8b", {}],
+  ])("is the AI SDK's %s", (name, options) => {
+    const llm = createModel(name, options);
+    expect(llm).toBeInstanceOf(AiSdkLlm);
+    expect(llm.model).toBe(name);
+  });
+
+  it.each([
+    ["openai:gpt-5", "/v1/responses"],
+    ["anthropic:claude-sonnet-4-5", "/v1/messages"],
+    ["ollama:qwen3", "/v1/chat/completions"],
+    ["openai-compatible:qwen3", "/v1/chat/completions"],
+  ])("speaks with the provider: %s asks %s", async (name, path) => {
+    const asked: { url: string | undefined; body: string }[] = [];
+    const server = createServer((request, response) => {
+      let body = "";
+      request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+      request.on("end", () => {
+        asked.push({ url: request.url, body });
+        response
+          .writeHead(404, { "content-type": "application/json" })
+          .end('{"error":{"message":"no such model"}}');
+      });
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const request = {
+      contents: [{ role: "user", parts: [{ text: "hello" }] }],
+      liveConnectConfig: {},
+      toolsDict: {},
+    };
+    const options = { apiKey: "k", baseURL };
+    await expect(createModel(name, options).generateContentAsync(request, true).next()).rejects.toThrow(
+      '"code":404',
+    );
+    server.close();
+    expect(asked.map(({ url }) => url)).toEqual([path]);
+    expect(asked[0]?.body).toContain("hello");
+  });
+
+  it("needs no key when it is scripted", async () => {
+    const llm = createModel("scripted:echo");
+    expect(llm).toBeInstanceOf(ScriptedLlm);
+    const contents = [{ role: "user", parts: [{ text: "hello" }] }];
+    const said: LlmResponse[] = [];
+    for await (const each of llm.generateContentAsync({ contents, liveConnectConfig: {}, toolsDict: {} })) {
+      said.push(each);
+    }
+    expect(said[0]?.content?.parts).toEqual([{ text: "hello" }]);
+  });
+
+  it("says which variable to set when a key is missing", () => {
+    unsetApiKeys();
+    expect(() => createModel("openai:gpt-5")).toThrow(/set OPENAI_API_KEY/);
+    expect(() => createModel("gemini:gemini-2.5-flash")).toThrow(/set GEMINI_API_KEY or GOOGLE_API_KEY/);
+  });
+
+  it("says which package to install when it is missing", () => {
+    expect(() => createModel("nowhere:m")).toThrow("npm install ai @ai-sdk/nowhere");
+  });
+
+  it("says how a name is written", () => {
+    expect(() => createModel("gpt-5")).toThrow(/write provider:model/);
+  });
+});

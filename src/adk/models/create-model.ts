@@ -1,0 +1,109 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { type BaseLlm, Gemini } from "@google/adk";
+import type { LanguageModel } from "ai";
+import { A2AError } from "../../protocol/index.ts";
+import { AiSdkLlm } from "./ai-sdk-llm.ts";
+import { ScriptedLlm } from "./scripted-llm.ts";
+
+export interface ModelOptions {
+  /** Default: the provider's environment variable, for example `OPENAI_API_KEY`. */
+  apiKey?: string;
+  /** Where the provider's API is, for example a proxy or another machine's Ollama. */
+  baseURL?: string;
+  headers?: Record<string, string>;
+}
+
+type ProviderFactory = (options: object) => { languageModel(name: string): LanguageModel };
+
+const GEMINI_KEY_VARIABLES = ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_KEY"];
+const API_KEY_VARIABLES: Record<string, string[]> = {
+  openai: ["OPENAI_API_KEY"],
+  anthropic: ["ANTHROPIC_API_KEY"],
+};
+const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
+
+/**
+ * A model for an ADK agent by its name, `provider:model`: `gemini:gemini-2.5-flash` (Google's own SDK),
+ * `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, `ollama:qwen3`, or any provider that the AI SDK has a package for
+ * (`mistral:…` is `@ai-sdk/mistral`). `scripted:echo` repeats what it hears. A missing package or key is an error here,
+ * not at the first message.
+ */
+export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
+  const [, provider = "", modelName = ""] = /^([\w-]+):(.+)$/.exec(name) ?? [];
+  if (!provider) throw createModelNameError(name);
+  if (provider === "gemini" || provider === "google") return createGeminiModel(modelName, options);
+  if (provider === "scripted") return new ScriptedLlm(({ text }) => text || "…", { model: name });
+  if (provider === "ollama") {
+    return createProviderModel(name, "@ai-sdk/openai-compatible", modelName, {
+      name: "ollama",
+      baseURL: OLLAMA_BASE_URL,
+      // Otherwise the schema of an answer would not be sent.
+      supportsStructuredOutputs: true,
+      ...options,
+    });
+  }
+  const keys = API_KEY_VARIABLES[provider];
+  if (keys && !options.apiKey) readApiKey(provider, keys);
+  return createProviderModel(name, `@ai-sdk/${provider}`, modelName, options);
+}
+
+function createGeminiModel(modelName: string, { apiKey, headers }: ModelOptions): BaseLlm {
+  return new Gemini({
+    model: modelName,
+    apiKey: apiKey ?? readApiKey("gemini", GEMINI_KEY_VARIABLES),
+    ...(headers && { headers }),
+  });
+}
+
+function readApiKey(provider: string, variables: readonly string[]): string {
+  for (const variable of variables) {
+    const key = process.env[variable];
+    if (key) return key;
+  }
+  throw new A2AError(
+    "INTERNAL",
+    `The ${provider} model needs a key: set ${variables.join(" or ")}, or pass apiKey.`,
+  );
+}
+
+function createProviderModel(name: string, packageName: string, modelName: string, options: object): BaseLlm {
+  const { require, path } = resolvePackage(packageName);
+  return new AiSdkLlm(async () => {
+    const exports = require(path) as Record<string, unknown>;
+    return findProviderFactory(exports, packageName)(options).languageModel(modelName);
+  }, name);
+}
+
+/** A provider's package exports one `create…` of its own name, such as `createOpenAI`, sometimes beside others. */
+function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
+  const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;
+  const names = Object.keys(exports).filter((name) => /^create[A-Z]/.test(name));
+  const found = names.find((name) => name.toLowerCase() === own) ?? names[0];
+  if (found === undefined)
+    throw new A2AError("INTERNAL", `${packageName} does not export an AI SDK provider.`);
+  return exports[found] as ProviderFactory;
+}
+
+/** Looks beside this package and in the project that runs, in that order. */
+function resolvePackage(packageName: string): { require: NodeJS.Require; path: string } {
+  for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
+    const require = createRequire(from);
+    try {
+      return { require, path: require.resolve(packageName) };
+    } catch {
+      // Not there; the next place may have it.
+    }
+  }
+  throw new A2AError(
+    "INTERNAL",
+    `This model needs the package ${packageName}: npm install ai ${packageName}`,
+  );
+}
+
+function createModelNameError(name: string): A2AError {
+  return new A2AError(
+    "INTERNAL",
+    `"${name}" does not name a model; write provider:model, for example gemini:gemini-2.5-flash or ollama:qwen3.`,
+  );
+}

@@ -1,0 +1,148 @@
+import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
+import type { FunctionResponse, Part } from "./genai-types.ts";
+
+/** Something that a scripted model says or does. A string is text that is streamed word by word. */
+export type ScriptedStep =
+  | string
+  | { readonly text: string | readonly string[]; readonly thought?: boolean }
+  | { readonly call: string; readonly args?: Record<string, unknown>; readonly id?: string }
+  | { readonly error: string; readonly code?: string };
+
+export type ScriptedReply = ScriptedStep | readonly ScriptedStep[];
+
+/** What a script is asked. */
+export interface ScriptInput {
+  /** The text of the last message of the user. */
+  readonly text: string;
+  /** What tools answered since the model last spoke. */
+  readonly results: readonly FunctionResponse[];
+  /** Requests that this model has had before. */
+  readonly requestIndex: number;
+  readonly request: LlmRequest;
+}
+
+/** Replies in their order, the last one again and again; or a function of what is asked. */
+export type Script = readonly ScriptedReply[] | ((ask: ScriptInput) => ScriptedReply);
+
+export interface ScriptedLlmOptions {
+  /** Default `scripted`. */
+  model?: string;
+  /** Milliseconds before each chunk. */
+  delayMs?: number;
+}
+
+/**
+ * A model that says what its script says: for tests, and for demos without a key. It streams text in chunks and then
+ * the whole, calls tools, counts tokens (words), fails when told to, and stops when aborted.
+ *
+ *     new ScriptedLlm(({ text, results }) =>
+ *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
+ */
+export class ScriptedLlm extends BaseLlm {
+  static override readonly supportedModels: (string | RegExp)[] = [/^scripted/];
+  readonly #script: Script;
+  readonly #delayMs: number;
+  #requestCount = 0;
+
+  constructor(script: Script, { model = "scripted", delayMs = 0 }: ScriptedLlmOptions = {}) {
+    super({ model });
+    this.#script = script;
+    this.#delayMs = delayMs;
+  }
+
+  override async *generateContentAsync(
+    request: LlmRequest,
+    stream = false,
+    abortSignal?: AbortSignal,
+  ): AsyncGenerator<LlmResponse, void> {
+    const reply = this.#selectSteps(request);
+    const parts: Part[] = [];
+    let said = 0;
+    for (const step of reply) {
+      if (typeof step === "object" && "error" in step) {
+        yield { errorCode: step.code ?? "SCRIPTED_ERROR", errorMessage: step.error };
+        return;
+      }
+      if (typeof step === "object" && "call" in step) {
+        const { call, args = {}, id } = step;
+        parts.push({ functionCall: { name: call, args, ...(id !== undefined && { id }) } });
+        said++;
+        continue;
+      }
+      const chunks = splitChunks(step);
+      const thought = typeof step === "object" && step.thought === true ? { thought: true } : {};
+      for (const text of chunks) {
+        if (this.#delayMs > 0) await pause(this.#delayMs, abortSignal);
+        if (abortSignal?.aborted) return;
+        if (stream) yield { content: { role: "model", parts: [{ text, ...thought }] }, partial: true };
+      }
+      parts.push({ text: chunks.join(""), ...thought });
+      said += chunks.length;
+    }
+    const asked = countWords(request);
+    yield {
+      content: { role: "model", parts },
+      usageMetadata: { promptTokenCount: asked, candidatesTokenCount: said, totalTokenCount: asked + said },
+    };
+  }
+
+  override connect(): Promise<BaseLlmConnection> {
+    return Promise.reject(
+      new Error("A scripted model has no live connection; run the agent without bidi streaming."),
+    );
+  }
+
+  #selectSteps(request: LlmRequest): readonly ScriptedStep[] {
+    const turn = this.#requestCount++;
+    if (typeof this.#script === "function") {
+      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex: turn, request }));
+    }
+    return toSteps(this.#script[Math.min(turn, this.#script.length - 1)] ?? []);
+  }
+}
+
+function toSteps(reply: ScriptedReply): readonly ScriptedStep[] {
+  return Array.isArray(reply) ? (reply as readonly ScriptedStep[]) : [reply as ScriptedStep];
+}
+
+function splitChunks(step: string | { text: string | readonly string[] }): readonly string[] {
+  const text = typeof step === "string" ? step : step.text;
+  // Each word with the space before it.
+  return typeof text === "string" ? (text.match(/^\s*\S*|\s+\S*/g) ?? []).filter(Boolean) : text;
+}
+
+function extractScriptInput({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
+  const question = contents.findLast(
+    // ADK tells an agent in the user's name what other agents said.
+    ({ role, parts }) =>
+      role === "user" && parts?.[0]?.text !== "For context:" && parts?.some(({ text }) => text),
+  );
+  const text = (question?.parts ?? []).map((part) => part.text ?? "").join("");
+  const spoke = contents.findLastIndex(({ role }) => role === "model");
+  const results = contents
+    .slice(spoke + 1)
+    .flatMap(({ parts }) => (parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []));
+  return { text, results };
+}
+
+function countWords({ contents }: LlmRequest): number {
+  let words = 0;
+  for (const { parts } of contents) {
+    for (const { text } of parts ?? []) words += text?.match(/\S+/g)?.length ?? 0;
+  }
+  return words;
+}
+
+/** Ends early when aborted. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done, { once: true });
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,151 @@
+import type { AgentEvent } from "../engine/index.ts";
+import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
+import { CREDENTIAL_CALL_NAME } from "./credential-request.ts";
+import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
+import { parseFunctionCall, parseFunctionResponse, parseLongRunningCall, toA2aParts } from "./parts.ts";
+import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
+
+/** Calls that ADK itself makes to ask its user for something. */
+const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
+const RESERVED_CALL_PREFIX = "adk_request_";
+
+const VALIDATION_ERROR_KEY = "validation_error";
+const TYPE_KEY = toAdkMetadataKey("type");
+
+/** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
+export class PendingCalls {
+  /** Made when there is one: most runs have none. */
+  #callIds: Set<string> | undefined;
+  readonly #calls = new Map<string, GenaiPart>();
+  readonly #responses = new Map<string, GenaiPart>();
+
+  addCallIds(ids: readonly string[] = []): void {
+    for (const id of ids) (this.#callIds ??= new Set()).add(id);
+  }
+
+  /** True when a part may belong to one of them. */
+  get hasCallIds(): boolean {
+    return this.#callIds !== undefined;
+  }
+
+  /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */
+  collectPart(part: GenaiPart): boolean {
+    const id = part.functionCall?.id ?? part.functionResponse?.id;
+    if (id === undefined || !this.#callIds?.has(id)) return false;
+    (part.functionCall ? this.#calls : this.#responses).set(id, part);
+    return true;
+  }
+
+  /** What the task has to say of them, or undefined when there are none. */
+  buildStatus():
+    | {
+        state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
+        message: { parts: Part[]; referenceTaskIds?: string[] };
+      }
+    | undefined {
+    if (this.#calls.size === 0) return undefined;
+    const parts: GenaiPart[] = [];
+    for (const [id, call] of this.#calls) {
+      parts.push(call);
+      const response = this.#responses.get(id);
+      if (response) parts.push(response);
+    }
+    const auth = [...this.#calls.values()].some((part) => part.functionCall?.name === CREDENTIAL_CALL_NAME);
+    return {
+      state: auth ? "TASK_STATE_AUTH_REQUIRED" : "TASK_STATE_INPUT_REQUIRED",
+      message: { parts: toA2aParts(parts, () => true) },
+    };
+  }
+}
+
+/** A message that the agent may be given, or what the task says instead. */
+export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
+
+/**
+ * Holds a message against the calls that its task waits for: every one must be answered, and nothing may be answered
+ * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
+ */
+export function admitMessage(
+  message: Message,
+  task: Task,
+  allowRemoteToolConfirmation: boolean,
+): MessageAdmission {
+  const waiting = findPendingQuestion(task)?.parts ?? [];
+  const isPlain = waiting.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
+  if (isPlain) return { parts: message.parts };
+  const forged = message.parts.find((part) =>
+    parseFunctionCall(part)?.name?.startsWith(RESERVED_CALL_PREFIX),
+  );
+  if (forged)
+    return buildRejection("A message may not contain function calls that only the agent itself can make.");
+  const calls = new Map(
+    waiting.flatMap((part) => {
+      const call = parseLongRunningCall(part);
+      return call?.id === undefined ? [] : [[call.id, call] as const];
+    }),
+  );
+
+  const problems: string[] = [];
+  const answered = new Set<string>();
+  const parts = message.parts.map((part) => {
+    const response = parseFunctionResponse(part) ?? parsePlainResponse(part, calls);
+    if (!response) return part;
+    const { id = "", name } = response;
+    const call = calls.get(id);
+    if (!call) problems.push(`no function call ID "${id}" waits for an answer`);
+    else if (name !== undefined && name !== call.name) {
+      problems.push(`function call ID "${id}" is of "${call.name}", not of "${name}"`);
+    } else if (call.name === CONFIRMATION_CALL_NAME && !allowRemoteToolConfirmation) {
+      problems.push(
+        `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
+      );
+    }
+    answered.add(id);
+    const data = { response: {}, ...response, name: call?.name ?? name ?? "" };
+    return { ...part, data, metadata: { ...part.metadata, [TYPE_KEY]: "function_response" } } as Part;
+  });
+  for (const id of calls.keys()) {
+    if (!answered.has(id)) problems.push(`no input provided for function call ID "${id}"`);
+  }
+  if (problems.length === 0) return { parts };
+  if (calls.size === 0) return buildRejection(problems.join("; "));
+  return {
+    refused: { status: buildValidationErrorStatus(task.status.state as InterruptedState, waiting, problems) },
+  };
+}
+
+/** People and clients that know nothing of ADK answer with data alone: the id of a call that waits, and a response. */
+function parsePlainResponse(
+  part: Part,
+  calls: ReadonlyMap<string, unknown>,
+): AdkFunctionResponse | undefined {
+  if (!("data" in part) || part.metadata?.[TYPE_KEY] !== undefined || !isJsonObject(part.data))
+    return undefined;
+  const { id, response } = part.data;
+  if (typeof id !== "string" || !calls.has(id) || !isJsonObject(response)) return undefined;
+  return { id, response };
+}
+
+/** What an interrupted task asked last. A message that answers it has moved it from the status into the history. */
+function findPendingQuestion({ status, history }: Task): Message | undefined {
+  if (!isInterrupted(status.state)) return undefined;
+  return status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
+}
+
+type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
+
+/** The same request again, with what was wrong about the answer; what was wrong about earlier ones is left out. */
+function buildValidationErrorStatus(
+  state: InterruptedState,
+  waiting: readonly Part[],
+  problems: readonly string[],
+): { state: InterruptedState; message: { parts: Part[] } } {
+  const kept = waiting.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
+  const said = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
+  return { state, message: { parts: [...kept, ...said] } };
+}
+
+function buildRejection(text: string): MessageAdmission {
+  const parts: Part[] = [{ text, metadata: { [toAdkMetadataKey("is_error_message")]: true } }];
+  return { refused: { status: { state: "TASK_STATE_REJECTED", message: { parts } } } };
+}

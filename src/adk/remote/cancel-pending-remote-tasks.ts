@@ -1,0 +1,86 @@
+import type { Task } from "../../protocol/index.ts";
+import { isAgentTool } from "../agent-tool.ts";
+import type { SessionKey } from "../metadata.ts";
+import type { AdkEvent, AdkRunner } from "../types.ts";
+import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
+
+/** A session, as far as it is read. */
+export interface SessionLike {
+  readonly userId?: string;
+  readonly events?: readonly AdkEvent[];
+}
+
+/** An agent that stands for one somewhere else. */
+export interface RemoteAgentProxy {
+  readonly name: string;
+  cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
+}
+
+/** Cancels the tasks of other agents that have asked, for a task that is no more, what nobody will answer. */
+export async function cancelPendingRemoteTasks(
+  { agent, sessionService }: AdkRunner,
+  place: SessionKey,
+  { id }: Task,
+): Promise<void> {
+  const apps = collectRemoteProxies(agent, place.appName);
+  await Promise.all(
+    [...apps].map(async ([appName, standIns]) => {
+      if (standIns.size === 0) return;
+      const session: SessionLike = (await sessionService.getSession({ ...place, appName })) ?? {};
+      const waiting = findPendingRemoteTasks(id, session, standIns);
+      await Promise.all([...waiting].map(([taskId, standIn]) => standIn.cancelRemoteTask(taskId, session)));
+    }),
+  );
+}
+
+/** By their ids, with those who stand for their agents. What was asked for another task since is that one's. */
+function findPendingRemoteTasks(
+  id: string,
+  { events = [] }: SessionLike,
+  standIns: ReadonlyMap<string, RemoteAgentProxy>,
+): Map<string, RemoteAgentProxy> {
+  const waiting = new Map<string, RemoteAgentProxy>();
+  for (const event of events) {
+    const standIn = standIns.get(event.author ?? "");
+    const taskId = getCustomMetadataText(TASK_ID_KEY, event);
+    if (!standIn || taskId === undefined) continue;
+    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === id) waiting.set(taskId, standIn);
+    else waiting.delete(taskId);
+  }
+  return waiting;
+}
+
+interface AgentNode {
+  readonly subAgents?: readonly object[];
+  readonly graph?: { readonly nodes?: readonly object[] };
+  readonly tools?: readonly unknown[];
+}
+
+/**
+ * All of them, among an agent's sub-agents, the nodes of a workflow and the agents that are tools, by their names. Of an
+ * agent that is a tool ADK makes an app of its own, with sessions of its own.
+ */
+function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
+  const apps = new Map<string, Map<string, RemoteAgentProxy>>();
+  const walkApp = (agent: object, name: string): void => {
+    if (apps.has(name)) return;
+    const standIns = new Map<string, RemoteAgentProxy>();
+    apps.set(name, standIns);
+    const seen = new Set<object>();
+    const walk = (node: object): void => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      if (isRemoteAgentProxy(node)) standIns.set(node.name, node);
+      const { subAgents = [], graph, tools = [] }: AgentNode = node;
+      for (const below of [...subAgents, ...(graph?.nodes ?? [])]) walk(below);
+      for (const tool of tools) if (isAgentTool(tool)) walkApp(tool.agent, tool.agent.name);
+    };
+    walk(agent);
+  };
+  walkApp(root, appName);
+  return apps;
+}
+
+function isRemoteAgentProxy(agent: object): agent is RemoteAgentProxy {
+  return "cancelRemoteTask" in agent && typeof agent.cancelRemoteTask === "function";
+}

@@ -1,0 +1,306 @@
+import { describe, expect, it } from "vitest";
+import type { Part } from "../../protocol/index.ts";
+import type { AdkEvent, GenaiPart } from "../types.ts";
+import { type OutgoingMessage, toOutgoingMessages } from "./outgoing-message.ts";
+
+const createAuthoredEvent = (author: string, ...parts: (string | GenaiPart)[]): AdkEvent => ({
+  author,
+  content: { parts: parts.map((part) => (typeof part === "string" ? { text: part } : part)) },
+});
+const withTaskId = (taskId: string, contextId: string, event: AdkEvent): AdkEvent => ({
+  ...event,
+  customMetadata: { "a2a:task_id": taskId, "a2a:context_id": contextId },
+});
+const buildFirstMessage = (...events: AdkEvent[]): OutgoingMessage =>
+  toOutgoingMessages(events, { name: "a2a" })[0];
+const listTexts = (parts: readonly Part[]): unknown[] =>
+  parts.map((part) => ("text" in part ? part.text : part));
+
+const createResponsePart = (id: string, response: Record<string, unknown>, name = "fn"): GenaiPart => ({
+  functionResponse: { id, name, response },
+});
+
+describe("what a remote agent is told of a session", () => {
+  it("what the user says first [R01]", () => {
+    expect(buildFirstMessage(createAuthoredEvent("user", "hello"))).toEqual({ parts: [{ text: "hello" }] });
+  });
+
+  it("what other agents said, as context [R02]", () => {
+    const { parts } = buildFirstMessage(
+      createAuthoredEvent("user", "hello"),
+      createAuthoredEvent("not-a2a", "hi"),
+      createAuthoredEvent("user", "how are you?"),
+    );
+    expect(listTexts(parts)).toEqual(["hello", "For context:", "[not-a2a] said: hi", "how are you?"]);
+  });
+
+  it("only what is new since it spoke, in the same conversation [R03]", () => {
+    const { parts, contextId, taskId } = buildFirstMessage(
+      createAuthoredEvent("user", "msg1"),
+      createAuthoredEvent("not-a2a", "resp1"),
+      withTaskId("t", "ctx-123", createAuthoredEvent("a2a", "resp2")),
+      createAuthoredEvent("user", "msg3"),
+      createAuthoredEvent("not-a2a", "resp3"),
+    );
+    expect(listTexts(parts)).toEqual(["msg3", "For context:", "[not-a2a] said: resp3"]);
+    expect([contextId, taskId]).toEqual(["ctx-123", undefined]);
+  });
+
+  const asking = withTaskId("task-1", "ctx-1", {
+    ...createAuthoredEvent("a2a", { functionCall: { id: "call-1", name: "fn", args: {} } }),
+    longRunningToolIds: ["call-1"],
+  });
+
+  it("the answer to what it asked, for the task that asked [R04]", () => {
+    const session = [
+      createAuthoredEvent("user", "start"),
+      asking,
+      withTaskId(
+        "task-1",
+        "ctx-1",
+        createAuthoredEvent("a2a", createResponsePart("call-1", { status: "pending" }), "I wait."),
+      ),
+      createAuthoredEvent("user", "lgtm:", createResponsePart("call-1", { status: "approved" })),
+    ];
+    expect(buildFirstMessage(...session)).toEqual({
+      taskId: "task-1",
+      contextId: "ctx-1",
+      parts: [
+        { text: "lgtm:" },
+        {
+          data: { id: "call-1", name: "fn", response: { status: "approved" } },
+          metadata: { adk_type: "function_response" },
+        },
+      ],
+    });
+  });
+
+  it.each([
+    [{ result: "Warsaw" }, { text: "Warsaw" }],
+    [{ city: "Warsaw", zip: 1 }, { data: { city: "Warsaw", zip: 1 } }],
+  ])("the answer %j to a question that came without a call, without one [W24]", (response, part) => {
+    const name = "mock_function_call_for_required_user_input";
+    const question = withTaskId(
+      "T",
+      "C",
+      createAuthoredEvent("a2a", { functionCall: { id: "m", name, args: {} } }),
+    );
+    expect(
+      buildFirstMessage(question, createAuthoredEvent("user", createResponsePart("m", response, name))),
+    ).toEqual({
+      taskId: "T",
+      contextId: "C",
+      parts: [part],
+    });
+  });
+
+  const inWords = withTaskId("T", "C", {
+    ...createAuthoredEvent("a2a", {
+      functionCall: { id: "m", name: "mock_function_call_for_required_user_input", args: {} },
+    }),
+    longRunningToolIds: ["m"],
+  });
+  const inText = withTaskId("T", "C", createAuthoredEvent("a2a", "Which city?"));
+  inText.customMetadata = { ...inText.customMetadata, "a2a:state": "TASK_STATE_INPUT_REQUIRED" };
+
+  it.each([
+    ["that stands as a call", inWords],
+    ["that stands as text", inText],
+  ])("what is said after a question in words %s, as its answer [W24]", (_, question) => {
+    const answered = [
+      createAuthoredEvent("user", "weather?"),
+      question,
+      createAuthoredEvent("user", "Warsaw"),
+    ];
+    expect(buildFirstMessage(...answered)).toEqual({
+      taskId: "T",
+      contextId: "C",
+      parts: [{ text: "Warsaw" }],
+    });
+    // But not once it was answered.
+    const more = [
+      withTaskId("T", "C", createAuthoredEvent("a2a", "Sunny.")),
+      createAuthoredEvent("user", "thanks"),
+    ];
+    expect(buildFirstMessage(...answered, ...more)).toEqual({ contextId: "C", parts: [{ text: "thanks" }] });
+  });
+
+  it("what is said while a call waits, as something else: the call can still be answered", () => {
+    const session = [
+      createAuthoredEvent("user", "start"),
+      asking,
+      createAuthoredEvent("user", "what time is it?"),
+    ];
+    expect(buildFirstMessage(...session)).toEqual({
+      contextId: "ctx-1",
+      parts: [{ text: "what time is it?" }],
+    });
+    const later = [
+      withTaskId("task-2", "ctx-1", createAuthoredEvent("a2a", "Noon.")),
+      createAuthoredEvent("user", createResponsePart("call-1", { ok: true })),
+    ];
+    expect(buildFirstMessage(...session, ...later).taskId).toBe("task-1");
+  });
+
+  it("answers to several tasks, each to its own", () => {
+    const second = withTaskId("task-2", "ctx-1", {
+      ...createAuthoredEvent("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
+      longRunningToolIds: ["call-2"],
+    });
+    const answers = createAuthoredEvent(
+      "user",
+      "both:",
+      createResponsePart("call-2", { ok: 2 }),
+      createResponsePart("call-1", { ok: 1 }),
+    );
+    const all = toOutgoingMessages([asking, second, answers], { name: "a2a" });
+    expect(all.map(({ taskId, parts }) => [taskId, parts.length])).toEqual([
+      ["task-2", 2],
+      ["task-1", 1],
+    ]);
+  });
+
+  it("an answer without a name has the name of its call", () => {
+    const nameless = { functionResponse: { id: "call-1", response: {} } };
+    expect(buildFirstMessage(asking, createAuthoredEvent("user", nameless)).parts).toMatchObject([
+      { data: { id: "call-1", name: "fn" } },
+    ]);
+  });
+
+  it("what it was told in vain, again", () => {
+    const lost: AdkEvent = { author: "a2a", errorCode: "A2A_UNAVAILABLE", errorMessage: "gone" };
+    const session = [
+      inWords,
+      createAuthoredEvent("user", "Warsaw"),
+      lost,
+      createAuthoredEvent("user", "hello?"),
+    ];
+    expect(buildFirstMessage(...session)).toEqual({
+      taskId: "T",
+      contextId: "C",
+      parts: [{ text: "Warsaw" }, { text: "hello?" }],
+    });
+  });
+
+  it("an answer that was told in vain, again, though its peer was heard in another task since", () => {
+    const second = withTaskId("task-2", "ctx-1", {
+      ...createAuthoredEvent("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
+      longRunningToolIds: ["call-2"],
+    });
+    const answers = createAuthoredEvent(
+      "user",
+      "both:",
+      createResponsePart("call-1", { ok: 1 }),
+      createResponsePart("call-2", { ok: 2 }),
+    );
+    const session = [
+      asking,
+      second,
+      answers,
+      withTaskId("task-1", "ctx-1", createAuthoredEvent("a2a", "Done.")),
+    ];
+    const again = createAuthoredEvent("user", "hello?");
+    expect(buildFirstMessage(...session, again)).toMatchObject({
+      taskId: "task-2",
+      parts: [{ data: { id: "call-2" } }, { text: "hello?" }],
+    });
+    // And not a third time.
+    const heard = [
+      ...session,
+      again,
+      withTaskId("task-2", "ctx-1", createAuthoredEvent("a2a", "Done, too.")),
+      createAuthoredEvent("user", "bye"),
+    ];
+    expect(buildFirstMessage(...heard)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
+  });
+
+  it("nothing of how it was handed the conversation", () => {
+    const { parts } = buildFirstMessage(
+      createAuthoredEvent("user", "hi"),
+      createAuthoredEvent("boss", {
+        functionCall: { name: "transfer_to_agent", args: { agentName: "a2a" } },
+      }),
+      createAuthoredEvent("boss", { functionResponse: { name: "transfer_to_agent", response: {} } }),
+    );
+    expect(listTexts(parts)).toEqual(["hi"]);
+  });
+
+  it("what its owner makes of the parts", () => {
+    const toA2aPart = ({ text }: GenaiPart): Part | undefined =>
+      text ? { text: text.toUpperCase() } : undefined;
+    const events = [createAuthoredEvent("user", "hi", { inlineData: { data: "", mimeType: "image/png" } })];
+    expect(toOutgoingMessages(events, { name: "a2a", toA2aPart })).toEqual([{ parts: [{ text: "HI" }] }]);
+  });
+
+  it("an answer to somebody else's call in words, and none about credentials", () => {
+    const { parts, taskId } = buildFirstMessage(
+      createAuthoredEvent(
+        "user",
+        createResponsePart("z", { ok: 1 }, "f"),
+        createResponsePart("y", { token: "s" }, "adk_request_credential"),
+      ),
+    );
+    expect(listTexts(parts)).toEqual(['Tool f returned: {"ok":1}']);
+    expect(taskId).toBeUndefined();
+  });
+
+  it("other agents' calls and results in words [R05, R06]", () => {
+    const { parts } = buildFirstMessage(
+      createAuthoredEvent("some agent", { functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
+      createAuthoredEvent("some agent", {
+        functionResponse: { name: "get_weather", response: { temp: "1C" } },
+      }),
+      createAuthoredEvent("some agent", {
+        functionCall: { name: "adk_request_credential", args: { secret: 1 } },
+      }),
+    );
+    expect(listTexts(parts)).toEqual([
+      "For context:",
+      '[some agent] called tool get_weather with parameters: {"city":"Warsaw"}',
+      "For context:",
+      '[some agent] get_weather tool returned result: {"temp":"1C"}',
+    ]);
+  });
+
+  it("other agents' files and code as they are [R07]", () => {
+    const { parts } = buildFirstMessage(
+      createAuthoredEvent(
+        "x",
+        { inlineData: { data: "/w==", mimeType: "image/png" } },
+        { executableCode: { code: "1" } },
+        { codeExecutionResult: { output: "1" } },
+      ),
+    );
+    expect(parts).toMatchObject([
+      { text: "For context:" },
+      { raw: "/w==" },
+      { metadata: { adk_type: "executable_code" } },
+      { metadata: { adk_type: "code_execution_result" } },
+    ]);
+  });
+
+  it("no thoughts of others, nothing partial, and nothing where there is nothing new [R08, R09]", () => {
+    expect(buildFirstMessage(createAuthoredEvent("x", { text: "Hm.", thought: true })).parts).toEqual([]);
+    expect(buildFirstMessage({ ...createAuthoredEvent("x", "Hel"), partial: true }).parts).toEqual([]);
+    expect(
+      buildFirstMessage(
+        createAuthoredEvent("user", "hi"),
+        withTaskId("t", "c", createAuthoredEvent("a2a", "hello")),
+      ).parts,
+    ).toEqual([]);
+    expect(buildFirstMessage().parts).toEqual([]);
+  });
+
+  it("nothing of branches beside its own", () => {
+    const events = ["p.a", "p.b", "p", "p.a.x"].map((branch) => ({
+      ...createAuthoredEvent("x", branch),
+      branch,
+    }));
+    expect(listTexts(toOutgoingMessages(events, { name: "a2a", branch: "p.a" })[0].parts)).toEqual([
+      "For context:",
+      "[x] said: p.a",
+      "For context:",
+      "[x] said: p",
+    ]);
+  });
+});

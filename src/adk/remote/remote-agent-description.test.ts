@@ -1,0 +1,76 @@
+import { AgentTool, LlmAgent } from "@google/adk";
+import { describe, expect, it } from "vitest";
+import { connect } from "../../client/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import { ScriptedLlm } from "../models/index.ts";
+import { Conversation, createRemoteAgent, serveAgent } from "./conversation.fixture.ts";
+import { RemoteAgent } from "./remote-agent.ts";
+
+const createFarAgent = (name: string, description: string): Agent => ({
+  describe: () => ({ name, description, capabilities: { streaming: true } }),
+  async *execute() {
+    yield { artifact: { artifactId: "a", parts: [{ text: "Sunny." }] } };
+  },
+});
+
+/** An agent that hands over when asked to, and what its model was told of the others. */
+function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; told: string[] } {
+  const told: string[] = [];
+  const model = new ScriptedLlm(({ text, request }) => {
+    told.push(JSON.stringify(request.config?.systemInstruction));
+    return text === "hi" ? "Hello." : { call: "transfer_to_agent", args: { agentName: subAgent.name } };
+  });
+  return { agent: new LlmAgent({ name: "boss", model, subAgents: [subAgent] }), told };
+}
+
+describe("the description of a remote agent", () => {
+  it("is that of the card, for models that may hand over to it or call it", async () => {
+    const url = await serveAgent(createFarAgent("Weather (world)", "Knows the\nweather."));
+    const weather = await RemoteAgent.connect(url);
+    expect([weather.name, weather.description]).toEqual(["Weather_world_", "Knows the weather."]);
+    expect(new AgentTool({ agent: weather }).description).toBe("Knows the weather.");
+    const { agent, told } = createTransferringAgent(weather);
+    await new Conversation(agent).send("hi");
+    expect(told[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
+  });
+
+  it("is not that of the card where the owner gives another", async () => {
+    const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
+    const given = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
+    expect([given.name, given.description]).toEqual(["sky", "Looks up."]);
+    await new Conversation(given).send("hi");
+    expect(given.description).toBe("Looks up.");
+  });
+
+  it("is there from the first turn on when the agent was only named", async () => {
+    const later = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
+      description: "",
+    });
+    expect(later.description).toBe("");
+    const { agent, told } = createTransferringAgent(later);
+    const conversation = new Conversation(agent);
+    await conversation.send("weather?");
+    expect(later.description).toBe("Knows the weather.");
+    await conversation.send("hi");
+    expect(told.at(-1)).toContain("Agent description: Knows the weather.");
+  });
+
+  it("is there at once when the agent was given as a connection", async () => {
+    const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
+    expect(createRemoteAgent(await connect(url), { description: "" }).description).toBe("Knows the weather.");
+  });
+
+  it("is a line of bounded length, and a name is one that ADK takes", async () => {
+    const long = await RemoteAgent.connect(
+      await serveAgent(createFarAgent("2 über-agents 🦉", `x${"🦉".repeat(5_000)}`)),
+    );
+    expect(long.name).toBe("_2_über-agents_");
+    expect(long.description).toBe(`x${"🦉".repeat(499)}`);
+    expect((await RemoteAgent.connect(await serveAgent(createFarAgent("user", "u")))).name).toBe("user_");
+  });
+
+  it("cannot be had of an agent that cannot be reached, and that is said", async () => {
+    const nowhere = RemoteAgent.connect("http://127.0.0.1:1", { connect: { retry: { maxRetries: 0 } } });
+    await expect(nowhere).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,232 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AgentTool, type Event, LongRunningFunctionTool, ParallelAgent, Workflow } from "@google/adk";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { connect } from "../../client/index.ts";
+import { type Agent, type Run } from "../../engine/index.ts";
+import { type Part, type Task, getText } from "../../protocol/index.ts";
+import { adkAgent } from "../adk-agent.ts";
+import { SqliteSessionService } from "../sessions/sqlite-session-service.ts";
+import { toA2a } from "../to-a2a.ts";
+import {
+  Conversation,
+  listFinalTexts,
+  createLlmAgent,
+  startServer,
+  createPeerAgent,
+  createRemoteAgent,
+  serveAgent,
+} from "./conversation.fixture.ts";
+
+/** Asks for what it needs in words, and tells which task it was asked in. */
+function createAskingAgent(
+  question: string,
+  state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED" = "TASK_STATE_INPUT_REQUIRED",
+): Agent & { readonly tasks: Set<string> } {
+  const tasks = new Set<string>();
+  const agent = createPeerAgent(async function* ({ message, task, taskId }: Run) {
+    tasks.add(taskId);
+    if (task.history?.length === 1) yield { status: { state, message: { parts: [{ text: question }] } } };
+    else yield { artifact: { artifactId: "a", parts: [{ text: `Sunny in ${getText(message.parts)}.` }] } };
+  });
+  return { ...agent, tasks };
+}
+
+/** An ADK agent that has a person approve. */
+function createApprovalAgent(): Agent {
+  const approval = new LongRunningFunctionTool({
+    name: "request_approval",
+    description: "Asks",
+    parameters: z.object({}),
+    execute: () => ({ status: "pending" }),
+  });
+  return adkAgent(
+    createLlmAgent(
+      "clerk",
+      ({ text, results: [result] }) => {
+        const status = result?.response?.["status"];
+        if (status === "pending") return "I wait.";
+        if (result) return `It was ${String(status)}.`;
+        return text === "approve" ? { call: "request_approval" } : `You said ${text}.`;
+      },
+      { tools: [approval] },
+    ),
+  );
+}
+
+const createTransferringAgent = (
+  agent: ReturnType<typeof createRemoteAgent>,
+): ReturnType<typeof createLlmAgent> =>
+  createLlmAgent("boss", [{ call: "transfer_to_agent", args: { agentName: "remote" } }], {
+    subAgents: [agent],
+  });
+
+const collectLongRunningCallIds = (events: readonly Event[]): string[] => [
+  ...new Set(events.flatMap(({ longRunningToolIds = [] }) => longRunningToolIds)),
+];
+const createApproval = (id: string | undefined): object => ({
+  functionResponse: { id, name: "request_approval", response: { status: "approved" } },
+});
+
+describe("a peer that asks in words", () => {
+  it.each([
+    ["as the root", (agent: ReturnType<typeof createRemoteAgent>) => agent],
+    ["as a sub-agent", createTransferringAgent],
+  ])("is answered in words, in the task that asked: %s [W24]", async (_, rootOf) => {
+    const far = createAskingAgent("Which city?");
+    const conversation = new Conversation(rootOf(createRemoteAgent(await serveAgent(far))));
+    expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
+    expect(listFinalTexts(await conversation.send("Warsaw"))).toEqual(["remote: Sunny in Warsaw."]);
+    expect(far.tasks.size).toBe(1);
+    // What is said after that is something else.
+    await conversation.send("And tomorrow?");
+    expect(far.tasks.size).toBe(2);
+  });
+
+  it("is a node of a workflow, which goes on with the answer", async () => {
+    const far = createAskingAgent("Which city?");
+    function note(_: unknown, said: unknown): object {
+      return { noted: said };
+    }
+    const flow = new Workflow({
+      name: "flow",
+      edges: [["START", createRemoteAgent(await serveAgent(far)), note]],
+    });
+    const conversation = new Conversation(flow);
+    expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
+    expect((await conversation.send("Warsaw")).at(-1)?.output).toEqual({ noted: "Sunny in Warsaw." });
+  });
+
+  it("is answered in words also when it asks for authorization", async () => {
+    const far = createAskingAgent("Who are you?", "TASK_STATE_AUTH_REQUIRED");
+    const conversation = new Conversation(createRemoteAgent(await serveAgent(far)));
+    const [id] = collectLongRunningCallIds(await conversation.send("weather?"));
+    const response = { id, name: "mock_function_call_for_required_user_auth", response: { result: "Ada" } };
+    expect(listFinalTexts(await conversation.send([{ functionResponse: response }]))).toEqual([
+      "remote: Sunny in Ada.",
+    ]);
+    expect(far.tasks.size).toBe(1);
+  });
+
+  it("is heard and answered by a model that uses it as a tool", async () => {
+    const far = createAskingAgent("Which city?");
+    const tool = new AgentTool({ agent: createRemoteAgent(await serveAgent(far)) });
+    const user = createLlmAgent(
+      "user_of_tools",
+      ({ text, results: [result] }) =>
+        result ? JSON.stringify(result.response) : { call: "remote", args: { request: text } },
+      { tools: [tool] },
+    );
+    const conversation = new Conversation(user, { streamingMode: "none" });
+    expect(listFinalTexts(await conversation.send("weather?")).join()).toContain("Which city?");
+    expect(listFinalTexts(await conversation.send("Warsaw")).join()).toContain("Sunny in Warsaw.");
+    expect(far.tasks.size).toBe(1);
+  });
+
+  it("has its question passed on by an agent that is served itself, and the answer passed back", async () => {
+    const far = createAskingAgent("Which city?");
+    const url = await startServer(
+      toA2a(createTransferringAgent(createRemoteAgent(await serveAgent(far))), { store: "memory" }),
+    );
+    const client = await connect(url);
+    const { task } = (await client.send("weather?")) as { task: Task };
+    expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const asked = task.status.message?.parts[0] as { data: { id: string; args: object } };
+    expect(asked.data.args).toEqual({ input_required: "Which city?" });
+    const answer: Part = { data: { id: asked.data.id, response: { result: "Warsaw" } } };
+    const done = (await client.send([answer], { taskId: task.id })) as { task: Task };
+    expect(done.task.artifacts?.map(({ parts }) => getText(parts)).at(-1)).toBe("Sunny in Warsaw.");
+    expect(far.tasks.size).toBe(1);
+  });
+});
+
+describe("a peer of ADK that waits for a call", () => {
+  it("is talked to about something else meanwhile, and gets its answer after that [R04]", async () => {
+    const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
+    const ids = collectLongRunningCallIds(await conversation.send("approve"));
+    expect(ids).toHaveLength(1);
+    expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
+    expect(listFinalTexts(await conversation.send([createApproval(ids[0])]))).toEqual([
+      "remote: It was approved.",
+    ]);
+  });
+
+  it("gets its answer also from another process [R04]", async () => {
+    const url = await serveAgent(createApprovalAgent());
+    const directory = await mkdtemp(join(tmpdir(), "colloquy-"));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const path = join(directory, "sessions.db");
+    const before = new SqliteSessionService(path);
+    const asked = await new Conversation(createRemoteAgent(url), { sessionService: before }).send("approve");
+    before.close();
+    const after = new SqliteSessionService(path);
+    const answered = await new Conversation(createRemoteAgent(url), { sessionService: after }).send([
+      createApproval(collectLongRunningCallIds(asked)[0]),
+    ]);
+    after.close();
+    expect(listFinalTexts(answered)).toEqual(["remote: It was approved."]);
+  });
+
+  it("gets its own answer when two have asked", async () => {
+    const url = await serveAgent(createApprovalAgent());
+    const both = new ParallelAgent({
+      name: "both",
+      subAgents: [createRemoteAgent(url, { name: "one" }), createRemoteAgent(url, { name: "two" })],
+    });
+    // A runner that is resumable goes on with one of them only.
+    const conversation = new Conversation(both, { isResumable: false });
+    const asked = await conversation.send("approve");
+    const ids = collectLongRunningCallIds(asked);
+    expect(ids).toHaveLength(2);
+    const answered = listFinalTexts(await conversation.send(ids.map(createApproval)));
+    expect(answered.filter((text) => /^(one|two): It was approved\.$/.test(text))).toHaveLength(2);
+  });
+
+  it("gets the answers to all that it has asked, each in its task", async () => {
+    const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
+    const first = collectLongRunningCallIds(await conversation.send("approve"));
+    const second = collectLongRunningCallIds(await conversation.send("approve"));
+    expect(listFinalTexts(await conversation.send([...second, ...first].map(createApproval)))).toEqual([
+      "remote: It was approved.",
+      "remote: It was approved.",
+    ]);
+  });
+
+  it.each([0, 1])("gets all answers in the end when sending one of them fails: %i", async (failing) => {
+    let shutFor: string | undefined;
+    const fetchOrFail: typeof fetch = async (input, init) => {
+      if (shutFor !== undefined && JSON.stringify(init?.body)?.includes(shutFor))
+        throw new TypeError("fetch failed");
+      return fetch(input, init);
+    };
+    const conversation = new Conversation(
+      createRemoteAgent(await serveAgent(createApprovalAgent()), {
+        connect: { fetch: fetchOrFail, retry: { maxRetries: 0 }, reconnect: { maxRetries: 0 } },
+      }),
+    );
+    const ids = [
+      ...collectLongRunningCallIds(await conversation.send("approve")),
+      ...collectLongRunningCallIds(await conversation.send("approve")),
+    ];
+    shutFor = ids[failing];
+    const first = await conversation.send(ids.map(createApproval));
+    expect(first.map(({ errorCode }) => errorCode)).toContain("A2A_UNAVAILABLE");
+    shutFor = undefined;
+    const second = await conversation.send("hello?");
+    const done = listFinalTexts([...first, ...second]).filter((text) => text === "remote: It was approved.");
+    expect(done).toHaveLength(2);
+  });
+
+  it("is not told for ever what its task does not take any more", async () => {
+    const url = await serveAgent(createApprovalAgent());
+    const conversation = new Conversation(createRemoteAgent(url));
+    const asked = await conversation.send("approve");
+    const taskId = asked.at(-1)?.customMetadata?.["a2a:task_id"] as string;
+    await (await connect(url)).tasks.cancel(taskId);
+    const refused = await conversation.send(collectLongRunningCallIds(asked).map(createApproval));
+    expect(refused.at(-1)?.errorCode).toBe("A2A_UNSUPPORTED_OPERATION");
+    expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
+  });
+});

@@ -1,0 +1,133 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import {
+  fold,
+  isEventRefusal,
+  type Part,
+  copyTask,
+  type StreamResponse,
+  type Task,
+} from "../../protocol/index.ts";
+import type { AdkEvent } from "../types.ts";
+import { StreamAggregator } from "./stream-aggregator.ts";
+
+const taskIds = { taskId: "T", contextId: "C" };
+type Chunk = Extract<StreamResponse, { artifactUpdate: unknown }>;
+
+interface Piece {
+  readonly text: string;
+  readonly thought: boolean;
+}
+
+const createPart = ({ text, thought }: Piece): Part =>
+  thought ? { text, metadata: { adk_thought: true } } : { text };
+const arbitraryPiece = fc.record({ text: fc.string({ minLength: 1, maxLength: 4 }), thought: fc.boolean() });
+const arbitraryArtifact = fc.record({
+  pieces: fc.array(arbitraryPiece, { minLength: 1, maxLength: 6 }),
+  /** Whether the peer says which chunk is the last. */
+  isClosed: fc.boolean(),
+});
+const arbitraryEnding = fc.constantFrom<"status" | "task" | "cut">("status", "task", "cut");
+
+/** Artifacts as their chunks, in any order but each in its own. */
+const arbitraryStreams = fc.array(arbitraryArtifact, { minLength: 1, maxLength: 4 }).chain((artifacts) => {
+  const chunks = artifacts.map(({ pieces, isClosed }, id) =>
+    pieces.map((one, at): Chunk => ({
+      artifactUpdate: {
+        ...taskIds,
+        artifact: { artifactId: `A${id}`, parts: [createPart(one)] },
+        ...(at > 0 && { append: true }),
+        ...(isClosed && at === pieces.length - 1 && { lastChunk: true }),
+      },
+    })),
+  );
+  const turns = chunks.flatMap((own, id) => own.map(() => id));
+  return fc.shuffledSubarray(turns, { minLength: turns.length }).map((order) => {
+    const left = chunks.map((own) => own.slice());
+    return { artifacts, chunks: order.flatMap((id) => left[id]?.shift() ?? []) };
+  });
+});
+
+/** The task as it is after some of its chunks. */
+function foldTask(chunks: readonly StreamResponse[], state: Task["status"]["state"]): StreamResponse {
+  let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
+  for (const chunk of chunks) {
+    const next = fold(task, chunk);
+    if (!isEventRefusal(next)) task = next;
+  }
+  return { task: { ...copyTask(task), status: { state } } };
+}
+
+const renderTexts = (events: readonly AdkEvent[], isPartial: boolean): string =>
+  events
+    .filter(({ partial = false }) => partial === isPartial)
+    .flatMap(({ content }) => content?.parts ?? [])
+    .map(({ text = "", thought }) => (thought ? `*${text}*` : text))
+    .join("|");
+
+const joinPieces = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join("");
+const joinTexts = (events: readonly AdkEvent[], isPartial: boolean): string =>
+  events
+    .filter(({ partial = false }) => partial === isPartial)
+    .flatMap(({ content }) => content?.parts ?? [])
+    .map(({ text = "" }) => text)
+    .join("");
+
+it("keeps each artifact once, whatever comes between, and is cut where it may", () => {
+  fc.assert(
+    fc.property(
+      arbitraryStreams,
+      arbitraryEnding,
+      fc.option(fc.tuple(fc.nat(), fc.nat()), { nil: undefined }),
+      ({ artifacts, chunks }, end, cut) => {
+        const aggregation = new StreamAggregator({ author: "r" });
+        const said: StreamResponse[] = [...chunks];
+        if (cut) {
+          // What comes between two places is missed, and stands in the task with which the stream goes on.
+          const [from, to] = cut.map((at) => at % (chunks.length + 1)).toSorted((a, b) => a - b) as [
+            number,
+            number,
+          ];
+          said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+        }
+        if (end === "status")
+          said.push({ statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } });
+        if (end === "task") said.push(foldTask(chunks, "TASK_STATE_COMPLETED"));
+        const events = [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+
+        const ids = events.flatMap(
+          ({ customMetadata }) => (customMetadata?.["a2a:artifact_ids"] as string[]) ?? [],
+        );
+        expect(ids.toSorted()).toEqual(artifacts.map((_, id) => `A${id}`).toSorted());
+        const whole = renderTexts(events, false);
+        for (const { pieces } of artifacts)
+          expect(whole.replaceAll(/[|*]/g, "")).toContain(joinPieces(pieces).replaceAll(/[|*]/g, ""));
+        const length = artifacts.reduce((sum, { pieces }) => sum + joinPieces(pieces).length, 0);
+        expect(joinTexts(events, false)).toHaveLength(length);
+      },
+    ),
+  );
+});
+
+it("shows those who watch each character once, also behind a cut", () => {
+  const single = arbitraryStreams.filter(
+    ({ artifacts: [one], chunks }) => one?.pieces.length === chunks.length,
+  );
+  fc.assert(
+    fc.property(single, fc.nat(), fc.nat(), ({ artifacts: [one], chunks }, first, second) => {
+      const aggregation = new StreamAggregator({ author: "r" });
+      const [from, to] = [first, second].map((at) => at % chunks.length).toSorted((a, b) => a - b) as [
+        number,
+        number,
+      ];
+      const said: StreamResponse[] = [...chunks];
+      said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+      const events = [...said.flatMap((each) => aggregation.process(each)), ...aggregation.finish()];
+      const text = joinPieces(one?.pieces ?? []);
+      // One that comes whole at once is not shown in pieces.
+      const isAtOnce = chunks.length === 1 && one?.isClosed;
+      expect(joinTexts(events, true)).toBe(isAtOnce ? "" : text);
+      expect(joinTexts(events, false)).toBe(text);
+    }),
+  );
+});

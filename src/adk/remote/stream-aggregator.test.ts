@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import type { Artifact, JsonObject, Part, StreamResponse, TaskState } from "../../protocol/index.ts";
+import type { AdkEvent } from "../types.ts";
+import { StreamAggregator } from "./stream-aggregator.ts";
+
+const taskIds = { taskId: "T", contextId: "C" };
+
+/** `a1:Hel a` is a chunk of a1 that appends; `l` is the last one. */
+function parseChunk(said: string, metadata?: JsonObject): StreamResponse {
+  const [, artifactId = "", text = "", flags = ""] = /^(\w+):(.*?)(?: (a?l?))?$/.exec(said) ?? [];
+  return createChunk(artifactId, [{ text }], flags, metadata);
+}
+
+function createChunk(
+  artifactId: string,
+  parts: Part[],
+  flags: string,
+  metadata?: JsonObject,
+): StreamResponse {
+  return {
+    artifactUpdate: {
+      ...taskIds,
+      artifact: { artifactId, parts },
+      ...(flags.includes("a") && { append: true }),
+      ...(flags.includes("l") && { lastChunk: true }),
+      ...(metadata && { metadata }),
+    },
+  };
+}
+
+const createStatusUpdate = (state: TaskState, parts?: Part[]): StreamResponse => ({
+  statusUpdate: {
+    ...taskIds,
+    status: { state, ...(parts && { message: { messageId: "m", role: "ROLE_AGENT", parts } }) },
+  },
+});
+const createTask = (state: TaskState, artifacts: Artifact[] = []): StreamResponse => ({
+  task: { id: "T", contextId: "C", status: { state }, artifacts },
+});
+const completed = createStatusUpdate("TASK_STATE_COMPLETED");
+const createThoughtPart = (text: string): Part => ({ text, metadata: { adk_thought: true } });
+
+function aggregateEvents(said: readonly StreamResponse[]): AdkEvent[] {
+  const aggregation = new StreamAggregator({ author: "r", newId: () => "mock" });
+  return [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+}
+
+/** p(…) is partial, F(…) is kept, T ends the turn. */
+function summarizeEvents(said: readonly StreamResponse[]): string {
+  return aggregateEvents(said)
+    .map(({ partial, content, turnComplete }) => {
+      const texts = content?.parts?.map(({ text, thought: isThought }) => (isThought ? `*${text}*` : text));
+      const what = texts ? `${partial ? "p" : "F"}(${texts.join("|")})` : "";
+      return what + (turnComplete ? "T" : "");
+    })
+    .join(" ");
+}
+
+describe("the chunks of a peer, as events of a session", () => {
+  const yes = { adk_partial: true };
+  const no = { adk_partial: false };
+
+  it.each<[title: string, said: StreamResponse[], expected: string]>([
+    [
+      "marked as partial or whole [G01]",
+      [parseChunk("a1:Hel", yes), parseChunk("a1:lo", yes), parseChunk("a1:Hello", no), completed],
+      "p(Hel) p(lo) F(Hello) T",
+    ],
+    [
+      "a task in their place [G02]",
+      [
+        parseChunk("a1:ignore me"),
+        createTask("TASK_STATE_COMPLETED", [{ artifactId: "a2", parts: [{ text: "done" }] }]),
+      ],
+      "p(ignore me) F(done)T",
+    ],
+    [
+      "a snapshot between them [G03]",
+      [parseChunk("a1:foo a"), createTask("TASK_STATE_WORKING"), parseChunk("a1:bar a"), completed],
+      "p(foo) p(bar) F(bar) T",
+    ],
+    [
+      "a snapshot that has what was missed",
+      [
+        parseChunk("a1:foo a"),
+        createTask("TASK_STATE_WORKING", [{ artifactId: "a1", parts: [{ text: "foo and " }] }]),
+        parseChunk("a1:bar a"),
+        completed,
+      ],
+      "p(foo) p( and ) p(bar) F(foo and bar) T",
+    ],
+    [
+      "until the end [G04, J14]",
+      [parseChunk("a1:Hel a"), parseChunk("a1:lo a"), completed],
+      "p(Hel) p(lo) F(Hello) T",
+    ],
+    [
+      "of two artifacts [G05]",
+      [parseChunk("a1:Foo a"), parseChunk("a2:Bar a"), completed],
+      "p(Foo) p(Bar) F(Foo) F(Bar) T",
+    ],
+    [
+      "of two artifacts at once [G06]",
+      [parseChunk("a1:Foo a"), parseChunk("a2:Bar a"), parseChunk("a1:Baz a"), completed],
+      "p(Foo) p(Bar) p(Baz) F(Bar) F(FooBaz) T",
+    ],
+    [
+      "with a last one that grows [G07]",
+      [parseChunk("a1:Hel a"), parseChunk("a1:lo al"), parseChunk("a2:bar a"), completed],
+      "p(Hel) p(lo) F(Hello) p(bar) F(bar) T",
+    ],
+    [
+      "with a last one that replaces [G08]",
+      [parseChunk("a1:Hel a"), parseChunk("a1:Hello l"), parseChunk("a2:bar a"), completed],
+      "p(Hel) F(Hello) p(bar) F(bar) T",
+    ],
+    [
+      "of which one is whole [G09]",
+      [parseChunk("a1:Hello l"), parseChunk("a2:bar a"), completed],
+      "F(Hello) p(bar) F(bar) T",
+    ],
+    [
+      "of which one replaces [G10]",
+      [parseChunk("a1:Foo a"), parseChunk("a1:Bar"), completed],
+      "p(Foo) p(Bar) F(Bar) T",
+    ],
+    [
+      "of a thought and text [G11]",
+      [createChunk("a1", [createThoughtPart("thinking...")], "a"), parseChunk("a1:done a"), completed],
+      "p(*thinking...*) p(done) F(*thinking...*|done) T",
+    ],
+    [
+      "of thoughts and texts [G12]",
+      [
+        createChunk("a1", [createThoughtPart("t1")], "a"),
+        parseChunk("a1:x1 a"),
+        createChunk("a1", [createThoughtPart("t2")], "a"),
+        parseChunk("a1:x2 a"),
+        completed,
+      ],
+      "p(*t1*) p(x1) p(*t2*) p(x2) F(*t1*|x1|*t2*|x2) T",
+    ],
+    ["that are cut off [J14]", [parseChunk("a1:Hel a"), parseChunk("a1:lo a")], "p(Hel) p(lo) F(Hello)"],
+    [
+      "told whole, and again in the task that ends it",
+      [
+        parseChunk("a1:Hello l"),
+        createTask("TASK_STATE_COMPLETED", [{ artifactId: "a1", parts: [{ text: "Hello" }] }]),
+      ],
+      "F(Hello) T",
+    ],
+  ])("%s", (_, said, expected) => expect(summarizeEvents(said)).toBe(expected));
+
+  it("keep what they say beside their content, and whose task they are of", () => {
+    const usage = { adk_usage_metadata: { totalTokenCount: 3 } };
+    const [, , whole] = aggregateEvents([
+      parseChunk("a1:a a", { adk_custom_metadata: { k: 1 } }),
+      parseChunk("a1:b al", usage),
+    ]);
+    expect(whole).toEqual({
+      author: "r",
+      content: { role: "model", parts: [{ text: "ab" }] },
+      usageMetadata: { totalTokenCount: 3 },
+      customMetadata: {
+        k: 1,
+        "a2a:task_id": "T",
+        "a2a:context_id": "C",
+        "a2a:aggregated": true,
+        "a2a:artifact_ids": ["a1"],
+      },
+    });
+  });
+
+  it("tell a call once, though it comes again in the status [J16]", () => {
+    const call: Part = {
+      data: { id: "c", name: "f", args: {} },
+      metadata: { adk_type: "function_call", adk_is_long_running: true },
+    };
+    const said = aggregateEvents([
+      createChunk("a1", [{ text: "Hm." }, call], "l"),
+      createStatusUpdate("TASK_STATE_INPUT_REQUIRED", [call]),
+    ]);
+    expect(said).toMatchObject([
+      { content: { parts: [{ text: "Hm." }, { functionCall: { id: "c" } }] }, longRunningToolIds: ["c"] },
+      { turnComplete: true },
+    ]);
+    expect(said[1]).not.toHaveProperty("content");
+    expect(said[1]).not.toHaveProperty("longRunningToolIds");
+  });
+
+  it("end with the actions of a status that says nothing else [J13]", () => {
+    const end: StreamResponse = {
+      statusUpdate: {
+        ...taskIds,
+        status: { state: "TASK_STATE_COMPLETED" },
+        metadata: { adk_escalate: true },
+      },
+    };
+    expect(aggregateEvents([parseChunk("a1:x a"), end]).at(-1)).toMatchObject({
+      turnComplete: true,
+      actions: { escalate: true },
+    });
+  });
+});

@@ -1,0 +1,487 @@
+import { createEvent } from "@google/adk";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "../engine/index.ts";
+import { type Artifact, fold, isEventRefusal, type Part, type Task, getText } from "../protocol/index.ts";
+import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
+import type { AdkEvent, GenaiPart } from "./types.ts";
+
+const sessionKey = { appName: "app", userId: "A2A_USER_C", sessionId: "C" };
+const sessionMetadata = { adk_app_name: "app", adk_user_id: "A2A_USER_C", adk_session_id: "C" };
+const extensionMetadata = { "https://google.github.io/adk-docs/a2a/a2a-extension/": true };
+
+function createProcessor(options: Partial<RunEventProcessorOptions> = {}): RunEventProcessor {
+  let count = 0;
+  let frames = 0;
+  return new RunEventProcessor({
+    session: sessionKey,
+    newId: () => `A${++count}`,
+    now: () => ++frames * 20,
+    ...options,
+  });
+}
+
+function processEvents(
+  events: readonly AdkEvent[],
+  options: Partial<RunEventProcessorOptions> = {},
+): AgentEvent[] {
+  const processor = createProcessor(options);
+  const said = events.flatMap((event) => processor.process(event));
+  return [...said, ...processor.finish().events];
+}
+
+const createContentEvent = (...parts: GenaiPart[]): AdkEvent => ({ content: { role: "model", parts } });
+const createTextEvent = (value: string): AdkEvent => createContentEvent({ text: value });
+const createErrorEvent = (code: string, message: string): AdkEvent => ({
+  errorCode: code,
+  errorMessage: message,
+});
+
+/** States, and the parts of artifacts. */
+function summarizeEvents(events: readonly AgentEvent[]): unknown[] {
+  return events.map((event) => {
+    if ("artifact" in event) return event.artifact.parts;
+    if ("status" in event) return event.status.state.slice("TASK_STATE_".length);
+    return event;
+  });
+}
+
+const weatherCall: GenaiPart = {
+  functionCall: { id: "get_weather", name: "weather", args: { city: "Warsaw" } },
+};
+const weatherCallPart = {
+  data: { id: "get_weather", name: "weather", args: { city: "Warsaw" } },
+  metadata: { adk_type: "function_call", adk_is_long_running: true },
+};
+const pendingResponse: GenaiPart = {
+  functionResponse: { id: "get_weather", name: "weather", response: { status: "pending" } },
+};
+const pendingResponsePart = {
+  data: { id: "get_weather", name: "weather", response: { status: "pending" } },
+  metadata: { adk_type: "function_response" },
+};
+const longRunningCallEvent: AdkEvent = {
+  ...createContentEvent(weatherCall),
+  longRunningToolIds: ["get_weather"],
+};
+
+describe("a run", () => {
+  it("that says nothing is completed, in its session, by an ADK bridge [V13]", () => {
+    expect(processEvents([])).toEqual([
+      { status: { state: "TASK_STATE_COMPLETED" }, metadata: { ...sessionMetadata, ...extensionMetadata } },
+    ]);
+  });
+
+  it("begins with its session, too", () => {
+    expect(createProcessor().buildWorkingEvent()).toEqual({
+      status: { state: "TASK_STATE_WORKING" },
+      metadata: { ...sessionMetadata, ...extensionMetadata },
+    });
+  });
+
+  it("does not say again what its task says already", () => {
+    const status = { state: "TASK_STATE_WORKING" };
+    expect(
+      createProcessor().buildWorkingEvent({ ...sessionMetadata, ...extensionMetadata, more: 1 }),
+    ).toEqual({ status });
+    expect(
+      createProcessor().buildWorkingEvent({ ...sessionMetadata, adk_session_id: "other" }),
+    ).toHaveProperty("metadata");
+  });
+
+  it("says each event that is whole as an artifact", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const events = [
+      createContentEvent({ text: "Hello" }, { text: ", world!" }),
+      createContentEvent({ executableCode: code }),
+    ];
+    expect(summarizeEvents(processEvents(events))).toEqual([
+      [{ text: "Hello" }, { text: ", world!" }],
+      [{ data: code, metadata: { adk_type: "executable_code" } }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("keeps thoughts and text in their order [V38]", () => {
+    expect(
+      summarizeEvents(
+        processEvents([createContentEvent({ text: "Thought part", thought: true }, { text: "Text part" })]),
+      ),
+    ).toEqual([
+      [{ text: "Thought part", metadata: { adk_thought: true } }, { text: "Text part" }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("calls a tool and goes on [V30]", () => {
+    const [artifact, end] = processEvents([
+      createContentEvent({ functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
+    ]);
+    expect(artifact).toMatchObject({
+      artifact: {
+        parts: [
+          {
+            data: { name: "get_weather", args: { city: "Warsaw" } },
+            metadata: { adk_type: "function_call", adk_is_long_running: false },
+          },
+        ],
+      },
+      lastChunk: true,
+    });
+    expect(summarizeEvents([end as AgentEvent])).toEqual(["COMPLETED"]);
+  });
+
+  it.each([
+    ["no content", {}],
+    ["content without parts", { content: { role: "model" } }],
+    ["no parts", createContentEvent()],
+    ["empty text", createTextEvent("")],
+    ["actions only", createEvent({ author: "a", actions: { stateDelta: { x: 1 } } }) as AdkEvent],
+  ])("makes no artifact of an event with %s [V43]", (_, event) => {
+    expect(summarizeEvents(processEvents([event]))).toEqual(["COMPLETED"]);
+  });
+
+  it("tells at its end of escalation and of the last transfer [V14, V32]", () => {
+    const events: AdkEvent[] = [
+      { actions: { escalate: true, transferToAgent: "a-2" } },
+      { actions: { transferToAgent: "a-3" } },
+    ];
+    expect(processEvents(events)).toMatchObject([
+      { metadata: { adk_escalate: true, adk_transfer_to_agent: "a-3" } },
+    ]);
+  });
+
+  it("keeps what an event says beside its content [V23, V35, V41, V42]", () => {
+    const event: AdkEvent = {
+      ...createTextEvent("hi"),
+      invocationId: "i",
+      author: "a",
+      branch: "b",
+      nodeInfo: { path: "wf.n" },
+      citationMetadata: { citations: [{ title: "Title1" }] },
+      groundingMetadata: { retrievalMetadata: { googleSearchDynamicRetrievalScore: 23.3 } },
+      usageMetadata: { promptTokenCount: 1 },
+      customMetadata: { nested: { key: "value" } },
+    };
+    const metadata = {
+      ...sessionMetadata,
+      adk_invocation_id: "i",
+      adk_author: "a",
+      adk_branch: "b",
+      adk_node_path: "wf.n",
+      adk_citation_metadata: { citations: [{ title: "Title1" }] },
+      adk_grounding_metadata: { retrievalMetadata: { googleSearchDynamicRetrievalScore: 23.3 } },
+      adk_usage_metadata: { promptTokenCount: 1 },
+      adk_custom_metadata: { nested: { key: "value" } },
+    };
+    const [said] = processEvents([event]);
+    expect(said).toEqual({
+      artifact: { artifactId: "A1", parts: [{ text: "hi" }], metadata },
+      lastChunk: true,
+      metadata,
+    });
+  });
+
+  it("tells what a workflow's node answered", () => {
+    expect(
+      summarizeEvents(processEvents([{ output: { total: 3 } }, { output: "done" }, { output: [1] }])),
+    ).toEqual([
+      [{ data: { total: 3 }, metadata: { adk_type: "output" } }],
+      [{ data: "done", metadata: { adk_type: "output" } }],
+      [{ data: [1], metadata: { adk_type: "output" } }],
+      "COMPLETED",
+    ]);
+  });
+
+  it("keeps parallel branches and nodes of one author apart [J23]", () => {
+    const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
+      ...createTextEvent(value),
+      ...where,
+      author: "a",
+      partial: true,
+    });
+    const places = [{ branch: "p.1" }, { branch: "p.2" }, { nodeInfo: { path: "n" } }];
+    const events = [1, 2].flatMap((n) => places.map((place, at) => piece(`${at}.${n} `, place)));
+    const texts = new Map<string, string>();
+    for (const event of processEvents(events)) {
+      if (!("artifact" in event)) continue;
+      const { artifactId, parts } = event.artifact;
+      texts.set(
+        artifactId,
+        (texts.get(artifactId) ?? "") + parts.map((part) => "text" in part && part.text).join(""),
+      );
+    }
+    expect([...texts.values()]).toEqual(["0.1 0.2 ", "1.1 1.2 ", "2.1 2.2 "]);
+  });
+});
+
+describe("a run whose answer is one artifact", () => {
+  const perRun = { artifacts: "per-run" } as const;
+  const piece = (value: string, where: Partial<AdkEvent> = {}): AdkEvent => ({
+    ...createTextEvent(value),
+    ...where,
+    partial: true,
+  });
+
+  /** Of each event the content and whether it grows the artifact; then the artifact as a reader has it. */
+  function one(events: readonly AdkEvent[]): { said: unknown[]; folded: Artifact[] } {
+    let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
+    const said: unknown[] = [];
+    for (const event of processEvents(events, perRun)) {
+      if (!("artifact" in event)) continue;
+      expect(event.lastChunk).toBeUndefined();
+      said.push([event.artifact.parts, event.append ?? false]);
+      const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
+      if (isEventRefusal(next)) throw new Error(next.refusalReason);
+      task = next;
+    }
+    return { said, folded: task.artifacts ?? [] };
+  }
+
+  it("tells partials as they come and their whole not again [V22]", () => {
+    const { said, folded } = one([piece("Hello, "), piece("world!"), createTextEvent("Hello, world!")]);
+    expect(said).toEqual([
+      [[{ text: "Hello, " }], false],
+      [[{ text: "world!" }], true],
+    ]);
+    expect(folded).toMatchObject([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
+  });
+
+  it("has all parts of all events, one behind the other [V25, V26]", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const result = { outcome: "OUTCOME_OK", output: "42" };
+    const { said } = one([
+      createContentEvent({ text: "Hello" }, { text: ", world!" }),
+      createContentEvent({ executableCode: code }),
+      createContentEvent({ codeExecutionResult: result }),
+      createTextEvent("The answer is 42"),
+    ]);
+    expect(said).toEqual([
+      [[{ text: "Hello" }, { text: ", world!" }], false],
+      [[{ data: code, metadata: { adk_type: "executable_code" } }], true],
+      [[{ data: result, metadata: { adk_type: "code_execution_result" } }], true],
+      [[{ text: "The answer is 42" }], true],
+    ]);
+  });
+
+  it("is marked when no whole follows, and nothing empty takes its place [V34, J15]", () => {
+    const code = { code: "get_the_answer()", language: "PYTHON" };
+    const { folded } = one([
+      { ...createContentEvent({ text: "The answer is" }, { executableCode: code }), partial: true },
+      piece("42"),
+    ]);
+    expect(folded).toEqual([
+      {
+        artifactId: "A1",
+        parts: [
+          { text: "The answer is" },
+          { data: code, metadata: { adk_type: "executable_code" } },
+          { text: "42" },
+        ],
+        metadata: expect.objectContaining({ adk_partial: true }) as unknown,
+      },
+    ]);
+  });
+
+  it("has a whole that says something else in the place of its pieces, and of nothing else", () => {
+    const { folded } = one([
+      createTextEvent("one "),
+      piece("tw"),
+      piece("elve"),
+      createTextEvent("two "),
+      createTextEvent("three"),
+    ]);
+    expect(getText(folded[0]?.parts ?? [])).toBe("one two three");
+  });
+
+  it("lets nobody interrupt [J23]", () => {
+    const chains = fc.constantFrom("a", "b", "c");
+    const script = fc.array(fc.tuple(chains, fc.string({ minLength: 1, maxLength: 3 })), { minLength: 1 });
+    fc.assert(
+      fc.property(script, fc.boolean(), (pieces, isCut) => {
+        const wholes = new Map<string, string>();
+        const events = pieces.map(([author, value]) => {
+          wholes.set(author, (wholes.get(author) ?? "") + value);
+          return piece(value, { author });
+        });
+        if (!isCut) for (const [author, whole] of wholes) events.push({ ...createTextEvent(whole), author });
+        const { said, folded } = one(events);
+        const expected = getText(folded[0]?.parts ?? []);
+        expect(joinInEveryOrder([...wholes.values()])).toContain(expected);
+        expect(getText((said as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
+        expect(folded[0]?.metadata?.["adk_partial"] === true).toBe(isCut);
+      }),
+    );
+  });
+});
+
+/** Texts one behind the other, in every order. */
+function joinInEveryOrder(texts: readonly string[]): string[] {
+  if (texts.length === 0) return [""];
+  return texts.flatMap((first, at) => joinInEveryOrder(texts.toSpliced(at, 1)).map((rest) => first + rest));
+}
+
+describe("an owner's converter", () => {
+  it("has the place of the bridge's, for what stands in artifacts", () => {
+    const toA2aPart: RunEventProcessorOptions["toA2aPart"] = ({ text: value }, { author = "" }) =>
+      value === undefined ? undefined : { text: `${author}: ${value}` };
+    const event = { ...createContentEvent({ text: "hi" }, { functionCall: { name: "f" } }), author: "a" };
+    expect(summarizeEvents(processEvents([event], { toA2aPart }))).toEqual([
+      [{ text: "a: hi" }],
+      "COMPLETED",
+    ]);
+  });
+});
+
+describe("what a tool answers", () => {
+  it("neither ends nor replaces what the agent is saying", () => {
+    const response: AdkEvent = {
+      content: { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
+    };
+    const piece = (value: string): AdkEvent => ({ ...createTextEvent(value), partial: true });
+    const said = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
+    expect(summarizeEvents(said)).toEqual([
+      [{ text: "one " }],
+      [{ data: { name: "f", response: {} }, metadata: { adk_type: "function_response" } }],
+      [{ text: "two" }],
+      "COMPLETED",
+    ]);
+  });
+});
+
+describe("a run that waits for its user", () => {
+  it("asks with the call and its pending response, which are in no artifact [V16, J8]", () => {
+    expect(processEvents([longRunningCallEvent, createContentEvent(pendingResponse)])).toEqual([
+      {
+        status: {
+          state: "TASK_STATE_INPUT_REQUIRED",
+          message: { parts: [weatherCallPart, pendingResponsePart] },
+        },
+        metadata: { ...sessionMetadata, ...extensionMetadata },
+      },
+    ]);
+  });
+
+  it("says in an artifact what it says beside the call [V31]", () => {
+    expect(
+      summarizeEvents(processEvents([longRunningCallEvent, createTextEvent("This will take a while")])),
+    ).toEqual([[{ text: "This will take a while" }], "INPUT_REQUIRED"]);
+  });
+
+  it("asks once, however often the call comes [J16]", () => {
+    const again = processEvents([
+      { ...longRunningCallEvent, partial: true },
+      longRunningCallEvent,
+      createContentEvent(pendingResponse),
+      createContentEvent(pendingResponse),
+    ]);
+    expect(again).toEqual(processEvents([longRunningCallEvent, createContentEvent(pendingResponse)]));
+  });
+
+  it("waits for authorization when a credential is asked for [V18]", () => {
+    const credential: GenaiPart = { functionCall: { id: "c1", name: "adk_request_credential", args: {} } };
+    const events = processEvents([
+      longRunningCallEvent,
+      { ...createContentEvent(credential), longRunningToolIds: ["c1"] },
+    ]);
+    expect(summarizeEvents(events)).toEqual(["AUTH_REQUIRED"]);
+  });
+
+  it("does not wait when a tool with a long-running name was not called", () => {
+    expect(summarizeEvents(processEvents([{ longRunningToolIds: ["x"] }]))).toEqual(["COMPLETED"]);
+  });
+});
+
+describe("a run that fails", () => {
+  const exposed = { exposeErrors: true };
+
+  it("says the first error, and that it is one [V15, V27, V28]", () => {
+    expect(
+      processEvents([createErrorEvent("1", "failed 1"), createErrorEvent("2", "failed 2")], exposed),
+    ).toEqual([
+      {
+        status: {
+          state: "TASK_STATE_FAILED",
+          message: {
+            parts: [
+              { text: 'llm error response (code 1): "failed 1"', metadata: { adk_is_error_message: true } },
+            ],
+          },
+        },
+        metadata: { ...sessionMetadata, ...extensionMetadata, adk_error_code: "1" },
+      },
+    ]);
+  });
+
+  it("keeps what it said before and after, and its actions [V29, V33]", () => {
+    const events = [
+      { ...createTextEvent("The answer is"), actions: { escalate: true } },
+      createErrorEvent("1", "failed"),
+      { ...createTextEvent("42"), actions: { transferToAgent: "a-2" } },
+    ];
+    const said = processEvents(events, exposed);
+    expect(summarizeEvents(said)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
+    expect(said.at(-1)).toMatchObject({
+      metadata: { adk_error_code: "1", adk_escalate: true, adk_transfer_to_agent: "a-2" },
+    });
+  });
+
+  it("fails rather than wait", () => {
+    expect(summarizeEvents(processEvents([longRunningCallEvent, createErrorEvent("1", "x")]))).toEqual([
+      "FAILED",
+    ]);
+  });
+
+  it("tells a caller an id and its owner the error, unless told otherwise", () => {
+    const processor = createProcessor();
+    processor.process(createErrorEvent("500", "key abc is wrong"));
+    const { events, error } = processor.finish();
+    expect(events).toMatchObject([
+      { status: { message: { parts: [{ text: "Agent execution failed. (error_id: A1)" }] } } },
+    ]);
+    expect(error?.message).toBe('llm error response (code 500): "key abc is wrong" (error_id: A1)');
+  });
+
+  it("says what it threw [V40]", () => {
+    const thrown = new Error("OOF");
+    const { events, error } = createProcessor(exposed).fail("agent run failed", thrown);
+    expect(error?.cause).toBe(thrown);
+    expect(events[0]).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
+  });
+
+  it("seals what it had begun [J3]", () => {
+    const processor = createProcessor();
+    const said = [
+      ...processor.process({ ...createTextEvent("half "), partial: true }),
+      ...processor.fail("x", new Error("y")).events,
+    ];
+    expect(said).toMatchObject([
+      { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
+      { status: { state: "TASK_STATE_FAILED" } },
+    ]);
+  });
+
+  it("is forgiven when the same agent answers after it, if that is wanted [J24]", () => {
+    const events = [
+      { ...createErrorEvent("1", "no such tool"), author: "a" },
+      { ...createTextEvent("All is well"), author: "a" },
+    ];
+    expect(summarizeEvents(processEvents(events)).at(-1)).toBe("FAILED");
+    expect(summarizeEvents(processEvents(events, { recoveredErrorPolicy: "ignore" })).at(-1)).toBe(
+      "COMPLETED",
+    );
+    const other = [events[0] as AdkEvent, { ...createTextEvent("Me too"), author: "b" }];
+    expect(summarizeEvents(processEvents(other, { recoveredErrorPolicy: "ignore" })).at(-1)).toBe("FAILED");
+  });
+});
+
+describe("two runs of one agent [J1]", () => {
+  it("share nothing", () => {
+    const [first, second] = [createProcessor(), createProcessor()];
+    const piece = { ...createTextEvent("x"), author: "a", partial: true };
+    first.process(piece);
+    expect(second.process(piece)).toEqual([]);
+    expect(second.finish().events).toHaveLength(2);
+    expect(first.finish().events).toHaveLength(2);
+  });
+});

@@ -1,0 +1,114 @@
+import { LruCache } from "../../data-structures/index.ts";
+import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
+
+interface EventRow {
+  readonly timestamp: number;
+  readonly json: string;
+}
+
+/** Names and values as JSON. */
+type StateMap = Map<string, string>;
+
+interface MemorySessionRow extends SessionRow {
+  updated: number;
+  /** By their ids; one that comes again keeps its place. */
+  readonly events: Map<string, EventRow>;
+  state: StateMap | undefined;
+}
+
+/** The tables in memory. Of sessions, and of users who have state, those that were used longest ago are forgotten. */
+export class MemorySessionRepository implements SessionRepository {
+  readonly #sessions: LruCache<MemorySessionRow>;
+  readonly #userStates: LruCache<StateMap>;
+  readonly #appStates = new Map<string, StateMap>();
+  #lastKey = 0;
+
+  constructor(maxSessions: number) {
+    this.#sessions = new LruCache(maxSessions);
+    this.#userStates = new LruCache(maxSessions);
+  }
+
+  findSession(app: string, user: string, id: string): MemorySessionRow | undefined {
+    return this.#sessions.get(encodeKey(app, user, id));
+  }
+
+  addSession(app: string, user: string, id: string, now: number): MemorySessionRow {
+    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: new Map(), state: undefined };
+    this.#sessions.set(encodeKey(app, user, id), row);
+    return row;
+  }
+
+  countSessions(app: string, user: string | undefined): number {
+    return this.#filterSessions(app, user).length;
+  }
+
+  listSessions(
+    app: string,
+    user: string | undefined,
+    order: "asc" | "desc" | undefined,
+    limit: number,
+    offset: number,
+  ): MemorySessionRow[] {
+    const rows = this.#filterSessions(app, user);
+    const sign = order === "desc" ? -1 : 1;
+    rows.sort((a, b) => (order ? sign * (a.updated - b.updated) || (a.id < b.id ? -1 : 1) : a.key - b.key));
+    return rows.slice(offset, limit < 0 ? undefined : offset + limit);
+  }
+
+  deleteSession({ app, user, id }: SessionRow): void {
+    this.#sessions.delete(encodeKey(app, user, id));
+  }
+
+  addEvent(session: SessionRow, id: string, timestamp: number, json: string): void {
+    const row = session as MemorySessionRow;
+    row.events.set(id, { timestamp, json });
+    row.updated = timestamp;
+  }
+
+  listEvents(session: SessionRow, since: number, limit: number): string[] {
+    const { events } = session as MemorySessionRow;
+    const jsons: string[] = [];
+    for (const { timestamp, json } of events.values()) if (timestamp >= since) jsons.push(json);
+    return limit < 0 ? jsons : jsons.slice(-limit);
+  }
+
+  setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void {
+    const state = this.#getOrCreateState(session as MemorySessionRow, level);
+    if (json === undefined) state.delete(name);
+    else state.set(name, json);
+  }
+
+  *listState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
+    const { app, user, state } = session as MemorySessionRow;
+    if (state) yield* state;
+    const ofApp = this.#appStates.get(app);
+    if (ofApp) yield* ofApp;
+    const ofUser = this.#userStates.get(encodeKey(app, user));
+    if (ofUser) yield* ofUser;
+  }
+
+  /** What is asked here does not fail in the middle. */
+  runTransaction<T>(work: () => T): T {
+    return work();
+  }
+
+  #filterSessions(app: string, user: string | undefined): MemorySessionRow[] {
+    return this.#sessions
+      .listValues()
+      .filter((row) => row.app === app && (user === undefined || row.user === user));
+  }
+
+  #getOrCreateState(row: MemorySessionRow, level: StateLevel): StateMap {
+    if (level === "session") return (row.state ??= new Map());
+    const states = level === "app" ? this.#appStates : this.#userStates;
+    const name = level === "app" ? row.app : encodeKey(row.app, row.user);
+    let state = states.get(name);
+    if (!state) states.set(name, (state = new Map()));
+    return state;
+  }
+}
+
+/** One string for several, which no others make. */
+function encodeKey(app: string, user: string, id = ""): string {
+  return `${app.length}:${user.length}:${app}${user}${id}`;
+}

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import {
+  type AppendEventRequest,
+  BaseSessionService,
+  createSession,
+  type CreateSessionRequest,
+  type DeleteSessionRequest,
+  type Event,
+  type GetSessionRequest,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
+  type Session,
+  State,
+} from "@google/adk";
+import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
+
+/** ADK sessions in tables, wherever those are. */
+export abstract class RepositorySessionService extends BaseSessionService {
+  /** The state that was written through a session object: what ADK compares the age of a write with. */
+  readonly #writtenStates = new WeakMap<Session, Session>();
+
+  protected abstract getRepository(): SessionRepository;
+
+  override async createSession(request: CreateSessionRequest): Promise<Session> {
+    const { appName, userId, state = {} } = request;
+    const id = request.sessionId || randomUUID();
+    const rows = this.getRepository();
+    const written = toStateEntries(Object.entries(state));
+    const row = rows.runTransaction(() => {
+      if (rows.findSession(appName, userId, id)) {
+        throw new Error(`Session ${id} exists already; get it, or create one with another id.`);
+      }
+      const added = rows.addSession(appName, userId, id, Date.now());
+      this.#writeState(added, written);
+      return added;
+    });
+    return this.#toSession(row, []);
+  }
+
+  override async getSession({
+    appName,
+    userId,
+    sessionId,
+    config,
+  }: GetSessionRequest): Promise<Session | undefined> {
+    const rows = this.getRepository();
+    const row = rows.findSession(appName, userId, sessionId);
+    if (!row) return undefined;
+    const jsons = rows.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
+    return this.#toSession(
+      row,
+      jsons.map((json) => JSON.parse(json) as Event),
+    );
+  }
+
+  /** Without events and without state, as ADK's in-memory service has it. */
+  override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
+    const rows = this.getRepository();
+    const { appName, userId, limit, page, order } = request;
+    const totalItems = rows.countSessions(appName, userId);
+    const offset = limit !== undefined && page !== undefined ? (page - 1) * limit : (request.offset ?? 0);
+    const found = rows.listSessions(appName, userId, order, limit ?? -1, offset);
+    const sessions = found.map((row) =>
+      createSession({ id: row.id, appName, userId: row.user, lastUpdateTime: row.updated }),
+    );
+    return {
+      sessions,
+      page: page ?? (limit ? Math.floor(offset / limit) + 1 : 1),
+      limit: limit ?? totalItems,
+      totalItems,
+      totalPages:
+        limit === undefined ? Math.min(totalItems, 1) : limit === 0 ? 0 : Math.ceil(totalItems / limit),
+    };
+  }
+
+  override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
+    const rows = this.getRepository();
+    rows.runTransaction(() => {
+      const row = rows.findSession(appName, userId, sessionId);
+      if (row) rows.deleteSession(row);
+    });
+  }
+
+  /**
+   * The caller's session has the event once the tables have it. What others wrote meanwhile is not brought into that
+   * session: a run goes on with the conversation that it began with.
+   */
+  override async appendEvent(request: AppendEventRequest): Promise<Event> {
+    if (request.event.partial) return request.event;
+    const { session } = request;
+    const { appName, userId, id } = session;
+    const { event, state } = await this.#prepareEvent(request);
+    const json = JSON.stringify(event);
+    const rows = this.getRepository();
+    rows.runTransaction(() => {
+      const row = rows.findSession(appName, userId, id);
+      if (!row) throw new Error(`Session ${id} is gone; nothing can be added to it.`);
+      rows.addEvent(row, event.id, event.timestamp, json);
+      this.#writeState(row, state);
+    });
+    await super.appendEvent({ session, event });
+    session.lastUpdateTime = event.timestamp;
+    return event;
+  }
+
+  /** Leaves temporary state out of the event, and a value that a younger one has replaced as it is. */
+  async #prepareEvent({
+    session,
+    event,
+  }: AppendEventRequest): Promise<{ event: Event; state: StateEntry[] }> {
+    const isPlain = Object.keys(event.actions?.stateDelta ?? {}).length === 0;
+    if (isPlain) return { event, state: [] };
+    const written = this.#getWrittenState(session);
+    const judged = await super.appendEvent({ session: written, event });
+    written.events.length = 0;
+    const names = Object.keys(judged.actions?.stateDelta ?? {});
+    return { event: judged, state: toStateEntries(names.map((name) => [name, written.state[name]])) };
+  }
+
+  #getWrittenState(session: Session): Session {
+    let written = this.#writtenStates.get(session);
+    if (!written) {
+      written = createSession({ id: session.id, appName: session.appName });
+      this.#writtenStates.set(session, written);
+    }
+    return written;
+  }
+
+  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
+  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
+  #writeState(row: SessionRow, state: readonly StateEntry[]): void {
+    for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
+  }
+
+  #toSession(row: SessionRow, events: Event[]): Session {
+    const state: Record<string, unknown> = {};
+    for (const [name, json] of this.getRepository().listState(row)) {
+      // Not by assignment: a name like `__proto__` is a name.
+      Object.defineProperty(state, name, {
+        value: JSON.parse(json),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+    }
+    const { id, app: appName, user: userId, updated: lastUpdateTime } = row;
+    return createSession({ id, appName, userId, state, events, lastUpdateTime });
+  }
+}
+
+/** A name and its value; undefined for a value that is to be forgotten. */
+type StateEntry = readonly [name: string, json: string | undefined];
+
+function toStateEntries(entries: readonly [string, unknown][]): StateEntry[] {
+  return entries
+    .filter(([name]) => !name.startsWith(State.TEMP_PREFIX))
+    .map(([name, value]) => [name, JSON.stringify(value) as string | undefined]);
+}
+
+function parseStateLevel(name: string): StateLevel {
+  if (name.startsWith(State.APP_PREFIX)) return "app";
+  return name.startsWith(State.USER_PREFIX) ? "user" : "session";
+}

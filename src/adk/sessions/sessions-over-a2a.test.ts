@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { FunctionTool, LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { connect, type A2AClient } from "../../client/index.ts";
+import { type DataPart, type Part, type Task, getText } from "../../protocol/index.ts";
+import { bearer } from "../../server/auth/index.ts";
+import { ScriptedLlm } from "../models/index.ts";
+import { toA2a } from "../to-a2a.ts";
+import { SessionServiceHarness, SESSION_SERVICE_CASES } from "./session-service.contract.ts";
+
+setLogLevel(LogLevel.ERROR);
+
+const rememberTool = new FunctionTool({
+  name: "remember",
+  description: "Keeps values in the state of the session",
+  parameters: z.object({ values: z.record(z.string(), z.number()) }),
+  execute: ({ values }, context) => {
+    for (const [name, value] of Object.entries(values)) context?.state.set(name, value);
+    return {};
+  },
+});
+
+const approveTool = new LongRunningFunctionTool({
+  name: "approve",
+  description: "Asks a human",
+  parameters: z.object({}),
+  execute: () => ({ status: "pending" }),
+});
+
+/** Tells what its user has said so far, and the state of its session; does `remember {…}` and `approveTool` when told. */
+function createStatefulAgent(): LlmAgent {
+  return new LlmAgent({
+    name: "keeper",
+    tools: [rememberTool, approveTool],
+    instruction: ({ state }) => JSON.stringify(state.toRecord()),
+    model: new ScriptedLlm(({ text, results, request }) => {
+      const [result] = results;
+      if (result?.name === "approve") return String(result.response?.["status"]);
+      if (!result && text === "approve") return { call: "approve" };
+      if (!result && text.startsWith("remember "))
+        return { call: "remember", args: { values: JSON.parse(text.slice("remember ".length)) as object } };
+      const texts = request.contents.flatMap(({ role, parts }) =>
+        role === "user" ? (parts ?? []).flatMap((part) => part.text ?? []) : [],
+      );
+      const state = /\{.*\}/.exec(JSON.stringify(request.config?.systemInstruction).replaceAll("\\", ""));
+      return [{ text: [`${texts.length} said, ${state?.[0]}`] }];
+    }),
+  });
+}
+
+const TOKENS = { "token-of-ada-0123456789": "ada", "token-of-bob-0123456789": "bob" };
+
+function requireTask(result: object): Task {
+  if (!("task" in result)) throw new Error("not a task");
+  return result.task as Task;
+}
+
+function getArtifactText(task: Task): string {
+  return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
+}
+
+function buildApproval(asked: Task): Part[] {
+  const call = asked.status.message?.parts[0] as DataPart;
+  const { id } = call.data as { id: string };
+  return [{ data: { id, response: { status: "approved" } } }];
+}
+
+describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions) => {
+  let folder: string;
+  let opened: SessionServiceHarness;
+  let stop = async (): Promise<void> => {};
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "colloquy-served-"));
+    opened = new SessionServiceHarness(sessions);
+    await opened.prepareStorage();
+  });
+  afterEach(async () => {
+    await stop();
+    await opened.cleanUp();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Starts the server, once more if it runs; answers its clients, Ada and Bob. */
+  async function start(): Promise<A2AClient[]> {
+    await stop();
+    const server = toA2a(createStatefulAgent(), {
+      port: 0,
+      store: `sqlite:${join(folder, "tasks.db")}`,
+      sessionService: opened.openService(),
+      authenticate: bearer({ tokens: TOKENS }),
+    });
+    stop = async () => {
+      await server.close({ graceMs: 0 });
+      await opened.closeServices();
+    };
+    const { url } = await server.listen();
+    return Promise.all(Object.keys(TOKENS).map((token) => connect(url, { auth: { bearer: token } })));
+  }
+
+  const ask = async (remote: A2AClient | undefined, contextId: string, text: string): Promise<string> =>
+    getArtifactText(requireTask(await (remote as A2AClient).send(text, { contextId })));
+
+  it("remembers what was said in a context, to its user, and nowhere else", async () => {
+    const [ada, bob] = await start();
+    expect(await ask(ada, "one", "a")).toBe("1 said, {}");
+    expect(await ask(ada, "one", "b")).toBe("2 said, {}");
+    expect(await ask(ada, "one", "c")).toBe("3 said, {}");
+    expect(await ask(ada, "two", "d")).toBe("1 said, {}");
+    expect(await ask(bob, "one", "e")).toBe("1 said, {}");
+  });
+
+  it("keeps state where it belongs: of the app, the user, the session, the run", async () => {
+    const [ada, bob] = await start();
+    const kept = { own: 1, "app:a": 2, "user:u": 3 };
+    const all = { ...kept, "temp:t": 4 };
+    const said = async (...asked: Parameters<typeof ask>): Promise<object> =>
+      JSON.parse((await ask(...asked)).split("said, ")[1] ?? "") as object;
+    const during = await said(ada, "one", `remember ${JSON.stringify(all)}`);
+    expect(during).toEqual(sessions.traits.keepsTemporaryState ? all : kept);
+    expect(await said(ada, "one", "?")).toEqual(kept);
+    expect(await said(ada, "two", "?")).toEqual({ "app:a": 2, "user:u": 3 });
+    expect(await said(bob, "one", "?")).toEqual({ "app:a": 2 });
+  });
+
+  it("takes many turns of a context at once, and remembers all of them", async () => {
+    const [ada] = await start();
+    const texts = Array.from({ length: 20 }, (_, n) => `${n}`);
+    const tasks = await Promise.all(
+      texts.map(async (text) => requireTask(await (ada as A2AClient).send(text, { contextId: "one" }))),
+    );
+    expect(new Set(tasks.map(({ status }) => status.state))).toEqual(new Set(["TASK_STATE_COMPLETED"]));
+    expect(await ask(ada, "one", "?")).toBe("21 said, {}");
+  });
+
+  it.runIf(sessions.traits.isDurable)("shares its contexts with a second server", async () => {
+    const servers = ["a.db", "b.db"].map((file) =>
+      toA2a(createStatefulAgent(), {
+        port: 0,
+        store: `sqlite:${join(folder, file)}`,
+        sessionService: opened.openService(),
+      }),
+    );
+    stop = async () => {
+      await Promise.all(servers.map((server) => server.close({ graceMs: 0 })));
+    };
+    const remotes = await Promise.all(servers.map(async (server) => connect((await server.listen()).url)));
+    const contexts = Array.from({ length: 10 }, (_, n) => `context-${n}`);
+    // Both begin every context at once.
+    const tasks = contexts.flatMap((contextId) =>
+      remotes.map(async (remote) => requireTask(await remote.send("a", { contextId }))),
+    );
+    for (const { status } of await Promise.all(tasks)) expect(status.state).toBe("TASK_STATE_COMPLETED");
+    for (const contextId of contexts) expect(await ask(remotes[1], contextId, "b")).toBe("3 said, {}");
+  });
+
+  it("goes on with an approval after another turn of its context", async () => {
+    const [ada] = await start();
+    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect(await ask(ada, "one", "b")).toBe("2 said, {}");
+    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
+    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+  });
+
+  it.runIf(sessions.traits.isDurable)("goes on after a restart, also with an approval", async () => {
+    let [ada] = await start();
+    await ask(ada, "one", 'remember {"own":1,"app:a":2,"temp:t":4}');
+    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    [ada] = await start();
+    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
+    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+    expect(await ask(ada, "one", "?")).toBe('3 said, {"own":1,"app:a":2}');
+  });
+
+  it.skipIf(sessions.traits.isDurable)("fails an approval whose session is gone with a restart", async () => {
+    let [ada] = await start();
+    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    [ada] = await start();
+    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
+    expect(done.status.state).toBe("TASK_STATE_FAILED");
+  });
+});

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CreateSessionRequest, LlmAgent, type Session } from "@google/adk";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SqliteStore } from "../../stores/sqlite/index.ts";
+import { adkAgent } from "../adk-agent.ts";
+import { ScriptedLlm } from "../models/index.ts";
+import { TaskHarness } from "../task-harness.contract.ts";
+import { createTextEvent } from "./session-service.contract.ts";
+import { SqliteSessionService } from "./sqlite-session-service.ts";
+
+let folder: string;
+let path: string;
+const openedServices: SqliteSessionService[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-sessions-"));
+  path = join(folder, "deep", "sessions.db");
+});
+
+afterEach(() => {
+  for (const service of openedServices.splice(0)) service.close();
+  rmSync(folder, { recursive: true });
+});
+
+function openService(): SqliteSessionService {
+  const service = new SqliteSessionService(path);
+  openedServices.push(service);
+  return service;
+}
+
+const sessionKey = { appName: "app", userId: "u", sessionId: "s" };
+
+describe("ADK sessions in SQLite", () => {
+  it("refuse one that exists already, without harm to what is written beside it", async () => {
+    const service = openService();
+    const [first, second, third] = await Promise.allSettled([
+      service.createSession(sessionKey),
+      service.createSession(sessionKey),
+      service.createSession({ ...sessionKey, sessionId: "t" }),
+    ]);
+    expect([first.status, second.status, third.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  });
+
+  it("may be begun by another server just when this one would", async () => {
+    class RacingSessionService extends SqliteSessionService {
+      override async createSession(request: CreateSessionRequest): Promise<Session> {
+        await openService().createSession(request);
+        return super.createSession(request);
+      }
+    }
+    const service = new RacingSessionService(path);
+    openedServices.push(service);
+    const agent = new LlmAgent({ name: "app", model: new ScriptedLlm(["Hello."]) });
+    const task = new TaskHarness(adkAgent(agent, { sessionService: service }));
+    await task.send("Hi");
+    expect(task.task.status.state).toBe("TASK_STATE_COMPLETED");
+    const session = await service.getSession({ ...sessionKey, userId: "A2A_USER_C", sessionId: "C" });
+    expect(session?.events).toHaveLength(2);
+  });
+
+  it("take a name of state for a name", async () => {
+    const service = openService();
+    const session = await service.createSession(sessionKey);
+    const delta = JSON.parse('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
+    await service.appendEvent({ session, event: createTextEvent("one", 1, delta) });
+    expect(Object.keys((await service.getSession(sessionKey))?.state ?? {})).toEqual(["__proto__"]);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it("share the file of a task store, which only its owner can read", async () => {
+    const store = new SqliteStore(path);
+    const service = openService();
+    const session = await service.createSession(sessionKey);
+    await store.open();
+    await service.appendEvent({ session, event: createTextEvent("one", 1) });
+    expect(await store.listUnfinished()).toEqual([]);
+    expect((await service.getSession(sessionKey))?.events).toHaveLength(1);
+    await store.close();
+    expect(statSync(path).mode & 0o077).toBe(0);
+  });
+});

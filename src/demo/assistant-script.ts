@@ -1,0 +1,85 @@
+import type { Script, ScriptInput, ScriptedReply, ScriptedStep } from "../adk/index.ts";
+import { isUnit } from "./units.ts";
+
+const HELP_TEXT =
+  "I can calculate (try: what is 12.5% of 80?), convert units (try: 10 km in miles), and reimburse expenses " +
+  "(try: reimburse 150 euros for a taxi), which somebody has to approve above 100.";
+
+/**
+ * A stand-in for a language model, for a demo without a key: rules read what the user wants, decide which tools to
+ * call, and put their results into words. It knows no arithmetic and no units; only the tools do.
+ */
+export const assistantScript: Script = (ask: ScriptInput): ScriptedReply => {
+  if (ask.results.length > 0) return buildToolResultReply(ask);
+  const calls = splitClauses(ask.text).flatMap((clause): ScriptedStep[] => parseToolCalls(clause) ?? []);
+  return calls.length > 0 ? calls : HELP_TEXT;
+};
+
+/** Each thing that is asked for: “what is 2 + 2, and 5 km in miles?” has two. */
+function splitClauses(text: string): string[] {
+  return text.split(/[?;\n]|,\s|\b(?:and|then|plus also)\b/i).filter((clause) => clause.trim() !== "");
+}
+
+function parseToolCalls(clause: string): ScriptedStep[] | undefined {
+  return parseExpense(clause) ?? parseConversion(clause) ?? parseCalculation(clause);
+}
+
+function parseExpense(clause: string): ScriptedStep[] | undefined {
+  if (!/reimburs|refund|expense|pay back/i.test(clause)) return undefined;
+  const amount = Number(/\d+(?:\.\d+)?/.exec(clause)?.[0] ?? 0);
+  const purpose = /\bfor\s+(.+)$/i.exec(clause)?.[1]?.trim() ?? "an expense";
+  return [{ call: amount > 100 ? "request_approval" : "reimburse", args: { amount, purpose } }];
+}
+
+function parseConversion(clause: string): ScriptedStep[] | undefined {
+  const match = /(-?\d+(?:\.\d+)?)\s*([a-z°/]+[23]?)\s+(?:to|in|into|as)\s+([a-z°/]+[23]?)/i.exec(clause);
+  const [, value, from, to] = match ?? [];
+  if (!value || !from || !to || !isUnit(from) || !isUnit(to)) return undefined;
+  return [{ call: "convert_units", args: { value: Number(value), from, to } }];
+}
+
+function parseCalculation(clause: string): ScriptedStep[] | undefined {
+  const asked = clause
+    .replace(/(\d+(?:\.\d+)?)\s*(?:%|percent)\s+of\s+/gi, "$1/100*")
+    .replaceAll(/\b(?:times|multiplied by)\b/gi, "*")
+    .replaceAll(/\bdivided by\b/gi, "/")
+    .replaceAll(/\bplus\b/gi, "+")
+    .replaceAll(/\bminus\b/gi, "-")
+    .replaceAll(/(?<=\d)\s*x\s*(?=\d)/gi, "*");
+  // The longest run of what an expression is made of; a lone number is not a question.
+  const runs =
+    asked.match(/(?:[-+*/^%().\d\s×÷]|sqrt|abs|sin|cos|tan|log|ln|exp|round|floor|ceil|pi\b)+/gi) ?? [];
+  const expression = runs
+    .map((run) => run.trim())
+    .toSorted((a, b) => b.length - a.length)
+    .find((run) => /\d/.test(run) && /[-+*/^%×÷]|[a-z]/i.test(run));
+  return expression === undefined
+    ? undefined
+    : [{ call: "calculate", args: { expression: expression.replace(/\.$/, "") } }];
+}
+
+function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply {
+  const steps: ScriptedStep[] = [];
+  const sentences: string[] = [];
+  for (const { name, response = {} } of results) {
+    if (typeof response["error"] === "string") sentences.push(response["error"]);
+    else if (name === "calculate")
+      sentences.push(`${String(response["expression"])} = ${String(response["value"])}.`);
+    else if (name === "convert_units")
+      sentences.push(`${String(response["from"])} = ${String(response["to"])}.`);
+    else if (name === "reimburse") sentences.push(`Paid: ${String(response["receipt"])}.`);
+    else if (response["status"] === "pending") sentences.push("That needs an approval. I have asked for it.");
+    else if (response["approved"] === true)
+      steps.push({ call: "reimburse", args: findApprovedArgs(request) });
+    else sentences.push("That was not approved, so nothing is paid.");
+  }
+  return steps.length > 0 ? steps : sentences.join(" ");
+}
+
+/** What was asked to be approved: the approval itself says only yes or no. */
+function findApprovedArgs({ contents }: ScriptInput["request"]): Record<string, unknown> {
+  const calls = contents.flatMap(({ parts }) =>
+    (parts ?? []).flatMap(({ functionCall }) => functionCall ?? []),
+  );
+  return calls.findLast(({ name }) => name === "request_approval")?.args ?? {};
+}
