@@ -1,26 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { JANET, PARALLEL, recorded, STOPPED } from "../record/record.fixture.ts";
-import { criticalOf } from "./analysis.ts";
-import { causesOf } from "./causes.ts";
-import { dagLayout } from "./layout/dag.ts";
-import { graphLayout } from "./layout/graph.ts";
-import { sequenceLayout } from "./layout/sequence.ts";
-import { timelineLayout } from "./layout/timeline.ts";
-import { overviewOf } from "./overview.ts";
-import { pageDataOf } from "./page-data.ts";
-import { type PageSample, RunModel, type SeenCard } from "./run-model.ts";
+import {
+  JANET_SCRIPT,
+  PARALLEL_SCRIPT,
+  createScriptedRecording,
+  TIMEOUT_SCRIPT,
+} from "../recording/recording.fixture.ts";
+import { collectCriticalCards } from "./sample-analysis.ts";
+import { computeCardCauses } from "./card-causes.ts";
+import { computeDagLayout } from "./layout/dag-layout.ts";
+import { computeRoleGraphLayout } from "./layout/role-graph-layout.ts";
+import { computeSequenceLayout } from "./layout/sequence-layout.ts";
+import { computeTimelineLayout } from "./layout/timeline-layout.ts";
+import { summarizeRun } from "./run-overview.ts";
+import { buildPageData } from "./page-data.ts";
+import { type PageSample, RunModel, type PageCard } from "./run-model.ts";
 
-const model = RunModel.of(pageDataOf(recorded(), "run"));
-const sampleAt = (at: number): PageSample =>
+const model = RunModel.fromPageData(buildPageData(createScriptedRecording(), "run"));
+const getSampleAt = (at: number): PageSample =>
   model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, version: 0 };
-const sampleNamed = (id: string): PageSample => model.sample(id) ?? sampleAt(-1);
-const janet = sampleNamed(JANET.id).cards;
+const getSampleById = (id: string): PageSample => model.findSample(id) ?? getSampleAt(-1);
+const janetCards = getSampleById(JANET_SCRIPT.id).cards;
 
 describe("a sequence diagram", () => {
   it("has a line for each role and an arrow for each card, in the order of their sending", () => {
-    const { roles, arrows, width, height } = sequenceLayout(janet, 900);
+    const { roles, arrows, width, height } = computeSequenceLayout(janetCards, 900);
     expect(roles.map(({ name }) => name)).toEqual(["controller", "planner", "solver"]);
-    expect(arrows.map(({ seen }) => seen)).toEqual(janet);
+    expect(arrows.map(({ pageCard: seen }) => seen)).toEqual(janetCards);
     const ys = arrows.map(({ y }) => y);
     expect(ys).toEqual(ys.toSorted((a, b) => a - b));
     for (const { from, to, y } of arrows) {
@@ -31,7 +36,7 @@ describe("a sequence diagram", () => {
   });
 
   it("has a bar from each task to its reply", () => {
-    const { bars, arrows } = sequenceLayout(janet, 900);
+    const { bars, arrows } = computeSequenceLayout(janetCards, 900);
     const ys = arrows.map(({ y }) => y);
     expect(bars.map(({ top, bottom }) => [ys.indexOf(top), ys.indexOf(bottom)])).toEqual([
       [0, 5],
@@ -44,8 +49,8 @@ describe("a sequence diagram", () => {
 describe("a timeline", () => {
   it("keeps what overlaps in one lane apart, and all of it within the scale", () => {
     for (const { cards } of model.samples) {
-      const { lanes } = timelineLayout(cards);
-      for (const { spans, rows } of lanes)
+      const { lanes } = computeTimelineLayout(cards);
+      for (const { bars: spans, rowCount: rows } of lanes)
         for (const [at, span] of spans.entries()) {
           expect(span.row).toBeLessThan(rows);
           expect(span.start).toBeGreaterThanOrEqual(0);
@@ -58,7 +63,7 @@ describe("a timeline", () => {
   });
 
   it("has round marks, few of them", () => {
-    const { ticks, span } = timelineLayout(janet);
+    const { ticks, totalMs: span } = computeTimelineLayout(janetCards);
     expect(ticks).toEqual([0, 1000, 2000, 3000]);
     expect(span).toBeGreaterThan(3000);
   });
@@ -66,23 +71,18 @@ describe("a timeline", () => {
 
 describe("the causes of cards", () => {
   it("are one chain where one card waits for the other", () => {
-    const causes = causesOf(janet);
-    expect(janet.map((seen) => (causes.get(seen) ?? []).map((cause) => janet.indexOf(cause)))).toEqual([
-      [],
-      [0],
-      [1],
-      [2],
-      [3],
-      [4],
-    ]);
-    expect([...criticalOf(sampleNamed(JANET.id), model)]).toEqual(janet);
+    const causes = computeCardCauses(janetCards);
+    expect(
+      janetCards.map((seen) => (causes.get(seen) ?? []).map((cause) => janetCards.indexOf(cause))),
+    ).toEqual([[], [0], [1], [2], [3], [4]]);
+    expect([...collectCriticalCards(getSampleById(JANET_SCRIPT.id), model)]).toEqual(janetCards);
   });
 
   it("fork into parallel tasks and come together again; the path goes through the slowest", () => {
-    const { cards } = sampleNamed(PARALLEL.id);
-    const causes = causesOf(cards);
-    const nameOf = ({ card }: SeenCard): string =>
-      card.metadata.card_id?.replace(`${PARALLEL.id}.`, "") ?? "";
+    const { cards } = getSampleById(PARALLEL_SCRIPT.id);
+    const causes = computeCardCauses(cards);
+    const nameOf = ({ card }: PageCard): string =>
+      card.metadata.card_id?.replace(`${PARALLEL_SCRIPT.id}.`, "") ?? "";
     expect(
       Object.fromEntries(cards.map((seen) => [nameOf(seen), (causes.get(seen) ?? []).map(nameOf)])),
     ).toEqual({
@@ -97,7 +97,7 @@ describe("the causes of cards", () => {
       r3: ["s3"],
       "10": ["r1", "r3", "r2"],
     });
-    expect([...criticalOf(sampleNamed(PARALLEL.id), model)].map(nameOf)).toEqual([
+    expect([...collectCriticalCards(getSampleById(PARALLEL_SCRIPT.id), model)].map(nameOf)).toEqual([
       "q",
       "s2",
       "ask",
@@ -108,15 +108,15 @@ describe("the causes of cards", () => {
   });
 
   it("of what is said while a task is stopped, are the stop", () => {
-    const { cards } = sampleNamed(STOPPED.id);
-    const causes = causesOf(cards);
+    const { cards } = getSampleById(TIMEOUT_SCRIPT.id);
+    const causes = computeCardCauses(cards);
     const stops = cards.filter(({ card }) => card.message_type === "control");
     expect(stops[1] && causes.get(stops[1])).toEqual([stops[0]]);
   });
 
   it("put a card below all that it came of", () => {
     for (const { cards } of model.samples) {
-      const { nodes, edges } = dagLayout(cards);
+      const { nodes, edges } = computeDagLayout(cards);
       expect(nodes).toHaveLength(cards.length);
       for (const { from, to } of edges) expect(to.y).toBeGreaterThan(from.y);
       expect(new Set(nodes.map(({ x, y }) => `${x} ${y}`)).size).toBe(nodes.length);
@@ -126,9 +126,9 @@ describe("the causes of cards", () => {
 
 describe("the graph of all problems", () => {
   it("has an edge for each two roles and direction", () => {
-    const { edges } = overviewOf(model);
-    const layout = graphLayout(edges);
+    const { roleEdges: edges } = summarizeRun(model);
+    const layout = computeRoleGraphLayout(edges);
     expect(layout.edges.map(({ edge }) => edge)).toEqual(edges);
-    expect(edges.reduce((sum, { cards }) => sum + cards, 0)).toBe(model.cards);
+    expect(edges.reduce((sum, { cardCount: cards }) => sum + cards, 0)).toBe(model.cardCount);
   });
 });

@@ -1,16 +1,16 @@
-import type { CardLine, CallLine, EndLine, Recording, RunLine, ScoreLine } from "../record/index.ts";
-import { pack, type Packed, unpack } from "./pack.ts";
+import type { CardLine, ModelCallLine, EndLine, Recording, RunLine, ScoreLine } from "../recording/index.ts";
+import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 
 /** What stands in the page, between `<script type="application/json">` and its end. */
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
   /** Each card once, by the line that tells most of it. */
-  readonly cards: Packed;
+  readonly cards: PackedRows;
   /** When each of them arrived, by the recording's clock; null where nobody saw it. */
   readonly arrived: readonly (number | null)[];
-  readonly calls: Packed;
-  readonly scores: Packed;
+  readonly calls: PackedRows;
+  readonly scores: PackedRows;
   readonly ends: readonly EndLine[];
   /** Cards of attempts that were interrupted and begun again. */
   readonly abandoned: number;
@@ -23,25 +23,25 @@ export interface PageData {
 }
 
 /** Who has sent a card knows best when; who was told of it knows least. */
-const RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
+const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
 
-export function pageDataOf(recording: Recording, title: string): PageData {
+export function buildPageData(recording: Recording, title: string): PageData {
   const best = new Map<unknown, CardLine>();
   const arrivals = new Map<unknown, number>();
   for (const line of recording.cards) {
-    const key = cardKey(line);
+    const key = getCardKey(line);
     const other = best.get(key);
-    if (!other || RANK[line.dir] < RANK[other.dir]) best.set(key, line);
+    if (!other || DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir]) best.set(key, line);
     if (line.dir === "in" && !arrivals.has(key)) arrivals.set(key, line.mono_ms);
   }
   const cards = [...best.values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
   return {
     title,
     ...(recording.run && { run: recording.run }),
-    cards: pack(cards),
-    arrived: cards.map((line) => arrivals.get(cardKey(line)) ?? null),
-    calls: pack(recording.calls),
-    scores: pack(recording.scores),
+    cards: packRows(cards),
+    arrived: cards.map((line) => arrivals.get(getCardKey(line)) ?? null),
+    calls: packRows(recording.calls),
+    scores: packRows(recording.scores),
     ends: recording.ends,
     abandoned: recording.abandoned.cards.length,
     torn: recording.torn.length,
@@ -56,8 +56,8 @@ export function pageDataOf(recording: Recording, title: string): PageData {
 }
 
 /** A page that waits for lines from `live`. */
-export function emptyPageData(title: string, live: string): PageData {
-  const none = pack([]);
+export function createEmptyPageData(title: string, live: string): PageData {
+  const none = packRows([]);
   return {
     title,
     cards: none,
@@ -72,19 +72,22 @@ export function emptyPageData(title: string, live: string): PageData {
 }
 
 /** The lines of the page again; `arrived` of each card beside it. */
-export function linesOf(data: PageData): {
+export function unpackPageLines(data: PageData): {
   cards: { line: CardLine; arrived: number | undefined }[];
-  calls: CallLine[];
+  calls: ModelCallLine[];
   scores: ScoreLine[];
 } {
   return {
-    cards: unpack<CardLine>(data.cards).map((line, at) => ({ line, arrived: data.arrived[at] ?? undefined })),
-    calls: unpack<CallLine>(data.calls),
-    scores: unpack<ScoreLine>(data.scores),
+    cards: unpackRows<CardLine>(data.cards).map((line, at) => ({
+      line,
+      arrived: data.arrived[at] ?? undefined,
+    })),
+    calls: unpackRows<ModelCallLine>(data.calls),
+    scores: unpackRows<ScoreLine>(data.scores),
   };
 }
 
 /** The same for all lines of one card. */
-export function cardKey({ card }: Pick<CardLine, "card">): string {
+export function getCardKey({ card }: Pick<CardLine, "card">): string {
   return card.metadata.card_id ?? JSON.stringify(card);
 }

@@ -1,23 +1,29 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Script, JANET, recorded, SCRIPTS } from "../record/record.fixture.ts";
+import {
+  type SampleScript,
+  JANET_SCRIPT,
+  createScriptedRecording,
+  GSM8K_SCRIPTS,
+} from "../recording/recording.fixture.ts";
 import {
   findChromium,
-  NO_CHROMIUM,
-  onDisk,
+  CHROMIUM_MISSING_MESSAGE,
+  writePageToDisk,
   openBrowser,
-  type OpenPage,
-  openPage,
+  type ObservedPage,
+  openObservedPage,
 } from "./browser.fixture.ts";
-import { mergeRecordings } from "../record/index.ts";
-import { htmlOf } from "./index.ts";
-import { wholeRun } from "./whole-run.fixture.ts";
+import { mergeRecordings } from "../recording/index.ts";
+import { renderHtmlReport } from "./index.ts";
+import { createFullSizeRecording } from "./full-size-recording.fixture.ts";
 
-const isHere = findChromium() !== undefined;
-if (!isHere) process.stderr.write(`The page of a recording is not tested in a browser: ${NO_CHROMIUM}.\n`);
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`The page of a recording is not tested in a browser: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
 /** All that an agent could say to whoever reads along. */
-const HOSTILE = [
+const HOSTILE_TEXTS = [
   `</script><script>document.title = "taken"; alert(1)</script>`,
   `<img src=x onerror="document.title = 'taken'">`,
   `<!-- <script> ]]> \u2028 \u2029`,
@@ -25,45 +31,45 @@ const HOSTILE = [
   `javascript:alert(1)`,
 ];
 
-const hostile: Script = {
-  ...JANET,
+const hostileScript: SampleScript = {
+  ...JANET_SCRIPT,
   id: "hostile",
-  predicted: HOSTILE.join(" "),
-  steps: JANET.steps.map((step, at) => ({
+  predicted: HOSTILE_TEXTS.join(" "),
+  steps: JANET_SCRIPT.steps.map((step, at) => ({
     ...step,
-    content: HOSTILE.join(" "),
-    metadata: { ...step.metadata, [HOSTILE[at % HOSTILE.length] ?? ""]: HOSTILE },
+    content: HOSTILE_TEXTS.join(" "),
+    metadata: { ...step.metadata, [HOSTILE_TEXTS[at % HOSTILE_TEXTS.length] ?? ""]: HOSTILE_TEXTS },
   })),
 };
 
-describe.skipIf(!isHere)("the page in a browser", () => {
+describe.skipIf(!hasChromium)("the page in a browser", () => {
   let browser: Browser;
   let small: string;
   let whole: string;
 
   beforeAll(async () => {
     browser = await openBrowser();
-    small = await onDisk(htmlOf(recorded()));
-    whole = await onDisk(htmlOf(wholeRun()));
+    small = await writePageToDisk(renderHtmlReport(createScriptedRecording()));
+    whole = await writePageToDisk(renderHtmlReport(createFullSizeRecording()));
   });
   afterAll(() => browser?.close());
 
-  const texts = (open: OpenPage, selector: string): Promise<string[]> =>
+  const texts = (open: ObservedPage, selector: string): Promise<string[]> =>
     open.page.locator(selector).allTextContents();
-  const chosen = (open: OpenPage): Promise<string> =>
+  const chosen = (open: ObservedPage): Promise<string> =>
     open.page.locator("#samples [aria-selected=true] .id").innerText();
 
   it("opens from a disk, asks for nothing else and has nothing to complain of", async () => {
-    const open = await openPage(browser, small, { offline: true });
+    const open = await openObservedPage(browser, small, { offline: true });
     expect(open.requests).toEqual([small]);
     for (const key of ["j", "2", "3", "4", "l", "t"]) await open.page.keyboard.press(key);
     expect(open.requests).toEqual([small]);
-    expect(open.complaints).toEqual([]);
+    expect(open.errors).toEqual([]);
     await open.page.close();
   });
 
   it("says what the run is, how sure its accuracy is and what stands behind it", async () => {
-    const open = await openPage(browser, whole);
+    const open = await openObservedPage(browser, whole);
     const header = await open.page.locator("#run").innerText();
     expect(header).toContain("gsm8k-whole");
     expect(header).toContain("1,309 of 1,319, 95 % interval 98.6 % to 99.6 %");
@@ -73,7 +79,10 @@ describe.skipIf(!isHere)("the page in a browser", () => {
       ["oracle", "evidence: oracle — says nothing of a model"],
       ["live-model", "evidence: live-model — a live model answered"],
     ] as const) {
-      const other = await openPage(browser, await onDisk(htmlOf(recorded(SCRIPTS, { evidence }))));
+      const other = await openObservedPage(
+        browser,
+        await writePageToDisk(renderHtmlReport(createScriptedRecording(GSM8K_SCRIPTS, { evidence }))),
+      );
       expect(await other.page.locator("#evidence").innerText()).toContain(said);
       await other.page.close();
     }
@@ -82,9 +91,12 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   it("says when times come from several clocks", async () => {
     const files = ["controller", "planner", "solver"].map((role) => ({
       file: `${role}.cards.jsonl`,
-      recording: recorded(SCRIPTS, { roles: [role] }),
+      recording: createScriptedRecording(GSM8K_SCRIPTS, { roles: [role] }),
     }));
-    const open = await openPage(browser, await onDisk(htmlOf(mergeRecordings(files))));
+    const open = await openObservedPage(
+      browser,
+      await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
+    );
     expect(await open.page.locator("#run .facts").innerText()).toMatch(
       /clocks\s*of 3 files, moved by up to 0 ms/,
     );
@@ -92,7 +104,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("draws of 1,319 problems only what is in sight, and every one of them when it is chosen", async () => {
-    const open = await openPage(browser, `${whole}#gsm8k_0`);
+    const open = await openObservedPage(browser, `${whole}#gsm8k_0`);
     const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
     expect(await elements()).toBeLessThan(800);
     expect(await open.page.locator("#matches").innerText()).toBe("1,319 problems");
@@ -107,8 +119,11 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("begins at the problem and the card of the address", async () => {
-    const open = await openPage(browser, `${small}#sample=${SCRIPTS[1]?.id}&card=2&view=timeline`);
-    expect(await chosen(open)).toBe(SCRIPTS[1]?.id);
+    const open = await openObservedPage(
+      browser,
+      `${small}#sample=${GSM8K_SCRIPTS[1]?.id}&card=2&view=timeline`,
+    );
+    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[1]?.id);
     expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
     await open.page.evaluate(`location.hash = "#gsm8k_0"`);
@@ -117,14 +132,14 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("is walked through by keys: problems up and down, cards left and right", async () => {
-    const open = await openPage(browser, small);
+    const open = await openObservedPage(browser, small);
     const { keyboard } = open.page;
     await keyboard.press("j");
-    expect(await chosen(open)).toBe(SCRIPTS[0]?.id);
+    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[0]?.id);
     await keyboard.press("ArrowDown");
-    expect(await chosen(open)).toBe(SCRIPTS[1]?.id);
+    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[1]?.id);
     await keyboard.press("k");
-    expect(await chosen(open)).toBe(SCRIPTS[0]?.id);
+    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[0]?.id);
     await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
@@ -140,7 +155,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("can be used with Tab and Enter alone", async () => {
-    const open = await openPage(browser, `${small}#gsm8k_0`);
+    const open = await openObservedPage(browser, `${small}#gsm8k_0`);
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("Tab");
     await open.page.keyboard.press("Enter");
@@ -152,7 +167,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("has a table that is walked through and chosen from by keys", async () => {
-    const open = await openPage(browser, whole);
+    const open = await openObservedPage(browser, whole);
     await open.page.getByRole("tab", { name: "Table" }).click();
     await open.page.locator(".table-body").focus();
     for (const key of ["End", "ArrowUp", "Enter"]) await open.page.keyboard.press(key);
@@ -163,7 +178,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
 
   it("copies a card's JSON", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`, { permissions });
+    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`, { permissions });
     await open.page.getByRole("button", { name: "Copy" }).click();
     await open.page.getByText("Copied.").waitFor({ state: "attached" });
     expect(await open.page.evaluate(`navigator.clipboard.readText()`)).toBe(
@@ -173,7 +188,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("shows what is looked for: by text, outcome and type", async () => {
-    const open = await openPage(browser, whole);
+    const open = await openObservedPage(browser, whole);
     const matches = open.page.locator("#matches");
     await open.page.keyboard.press("/");
     await open.page.keyboard.type("사과");
@@ -191,9 +206,11 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("shows a card as it is: its content, its metadata and its six members", async () => {
-    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
     const raw = JSON.parse((await open.page.locator(".raw code").textContent()) ?? "") as object;
-    expect(raw).toEqual(recorded().cards.find(({ card }) => card.metadata.card_id === "gsm8k_0.s1")?.card);
+    expect(raw).toEqual(
+      createScriptedRecording().cards.find(({ card }) => card.metadata.card_id === "gsm8k_0.s1")?.card,
+    );
     expect(await texts(open, "#card .metadata dt")).toContain("duration_ms");
     await open.page
       .getByRole("button", { name: "replies to" })
@@ -204,9 +221,9 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("lets nothing that agents say do anything", async () => {
-    const open = await openPage(
+    const open = await openObservedPage(
       browser,
-      `${await onDisk(htmlOf(recorded([hostile], { dataset: HOSTILE[0] ?? "", method: HOSTILE[1] ?? "" })))}#hostile`,
+      `${await writePageToDisk(renderHtmlReport(createScriptedRecording([hostileScript], { dataset: HOSTILE_TEXTS[0] ?? "", method: HOSTILE_TEXTS[1] ?? "" })))}#hostile`,
     );
     const { page } = open;
     const before = await page.title();
@@ -214,7 +231,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
     expect(await page.title()).toBe(before);
     expect(await page.locator("img").count()).toBe(0);
     expect(await page.locator("script").count()).toBe(2);
-    expect(open.complaints).toEqual([]);
+    expect(open.errors).toEqual([]);
     expect(open.requests).toHaveLength(1);
     const shown = await page.locator("body").innerText();
     expect(shown).toContain(`<img src=x onerror="document.title = 'taken'">`);
@@ -228,10 +245,10 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("is dark where the system is, and the other way round on demand", async () => {
-    const paper = (open: OpenPage): Promise<string> =>
+    const paper = (open: ObservedPage): Promise<string> =>
       open.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
-    const light = await openPage(browser, small, { colorScheme: "light" });
-    const dark = await openPage(browser, small, { colorScheme: "dark" });
+    const light = await openObservedPage(browser, small, { colorScheme: "light" });
+    const dark = await openObservedPage(browser, small, { colorScheme: "dark" });
     const [day, night] = [await paper(light), await paper(dark)];
     expect(day).not.toBe(night);
     await light.page.getByRole("button", { name: "Light / dark" }).click();
@@ -242,7 +259,7 @@ describe.skipIf(!isHere)("the page in a browser", () => {
   });
 
   it("prints the picture and the card without what is only for the screen", async () => {
-    const open = await openPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
     await open.page.emulateMedia({ media: "print" });
     expect(await open.page.locator("#list").isVisible()).toBe(false);
     expect(await open.page.locator(".sequence").isVisible()).toBe(true);

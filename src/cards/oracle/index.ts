@@ -1,4 +1,4 @@
 /** THE ORACLE: a planner and a solver that know the human solution, to try everything around them without a model. */
-export { evaluate, writeNumber } from "./arithmetic.ts";
-export { batchSteps, oracleAnswer, oraclePlan } from "./gsm8k.ts";
-export type { OracleStep } from "./gsm8k.ts";
+export { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
+export { batchSteps, getOracleAnswer, createOraclePlan } from "./gsm8k-oracle.ts";
+export type { OracleStep } from "./gsm8k-oracle.ts";

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { gsm8kSlice } from "../data/index.ts";
+import { getGsm8kSlice } from "../datasets/index.ts";
 import { scoreGsm8k } from "../scoring/index.ts";
-import { batchSteps, evaluate, oracleAnswer, oraclePlan, writeNumber } from "./index.ts";
+import { batchSteps, evaluateArithmetic, getOracleAnswer, createOraclePlan, formatNumber } from "./index.ts";
 
-const SIGNS = [
+const OPERATORS = [
   { sign: "+", apply: (a: number, b: number): number => a + b },
   { sign: "-", apply: (a: number, b: number): number => a - b },
   { sign: "*", apply: (a: number, b: number): number => a * b },
@@ -22,7 +22,7 @@ describe("arithmetic", () => {
     [".5*1.", 0.5],
     [" 1 ", 1],
   ])("%s = %d", (expression, value) => {
-    expect(evaluate(expression)).toBe(value);
+    expect(evaluateArithmetic(expression)).toBe(value);
   });
 
   it.each([
@@ -40,28 +40,30 @@ describe("arithmetic", () => {
     ["(".repeat(51), "deeper than 50"],
     ["1".repeat(1_001), "of 1001 characters"],
   ])("refuses %j", (expression, why) => {
-    expect(() => evaluate(expression)).toThrow(why);
+    expect(() => evaluateArithmetic(expression)).toThrow(why);
   });
 
   it("agrees with JavaScript on every expression", () => {
-    interface Tree {
+    interface ExpressionTree {
       readonly text: string;
       readonly value: number;
     }
-    const { tree } = fc.letrec<{ tree: Tree; number: Tree; pair: Tree }>((tie) => ({
-      tree: fc.oneof({ depthSize: "small" }, tie("number"), tie("pair")),
-      number: fc.nat(999).map((value) => ({ text: String(value), value })),
-      pair: fc
-        .tuple(tie("tree"), fc.constantFrom(...SIGNS), tie("tree"))
-        .map(([left, { sign, apply }, right]) => ({
-          text: `(${left.text} ${sign} ${right.text})`,
-          value: apply(left.value, right.value),
-        })),
-    }));
+    const { tree } = fc.letrec<{ tree: ExpressionTree; number: ExpressionTree; pair: ExpressionTree }>(
+      (tie) => ({
+        tree: fc.oneof({ depthSize: "small" }, tie("number"), tie("pair")),
+        number: fc.nat(999).map((value) => ({ text: String(value), value })),
+        pair: fc
+          .tuple(tie("tree"), fc.constantFrom(...OPERATORS), tie("tree"))
+          .map(([left, { sign, apply }, right]) => ({
+            text: `(${left.text} ${sign} ${right.text})`,
+            value: apply(left.value, right.value),
+          })),
+      }),
+    );
     fc.assert(
       fc.property(tree, ({ text, value }) => {
         fc.pre(Number.isFinite(value) && text.length <= 1_000);
-        expect(evaluate(text)).toBe(value);
+        expect(evaluateArithmetic(text)).toBe(value);
       }),
     );
   });
@@ -74,42 +76,42 @@ describe("arithmetic", () => {
     [18, "18"],
     [-2.5, "-2.5"],
   ])("writes %d as %s", (value, text) => {
-    expect(writeNumber(value)).toBe(text);
+    expect(formatNumber(value)).toBe(text);
   });
 });
 
 describe("the oracle on GSM8K", () => {
   it("plans Janet's ducks in two steps", () => {
-    const [janet] = gsm8kSlice();
+    const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
-    expect(oraclePlan(janet)).toEqual([
+    expect(createOraclePlan(janet)).toEqual([
       { question: "How many eggs does Janet sell?", expressions: ["16-3-4"], answer: "9" },
       { question: "How much does Janet make at the farmers' market?", expressions: ["9*2"], answer: "18" },
     ]);
   });
 
   it("solves the 20 shipped problems", () => {
-    const unsolved = gsm8kSlice().filter(
-      (sample) => !scoreGsm8k(oracleAnswer(oraclePlan(sample)), sample.gold, "flexible").correct,
+    const unsolved = getGsm8kSlice().filter(
+      (sample) => !scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(unsolved).toEqual([]);
   });
 
   it("calculates, and does not take over what the human wrote", () => {
-    const [janet] = gsm8kSlice();
+    const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
     const steps = [
       { question: "a", text: "5 and <<2+2=5>>5" },
       { question: "b", text: "There are 7 of them." },
       { question: "c", text: "None." },
     ];
-    expect(oraclePlan({ ...janet, steps }).map(({ answer }) => answer)).toEqual(["4", "7", "None."]);
+    expect(createOraclePlan({ ...janet, steps }).map(({ answer }) => answer)).toEqual(["4", "7", "None."]);
   });
 
   it("does not guess a plan", () => {
-    const [janet] = gsm8kSlice();
+    const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
-    expect(() => oraclePlan({ ...janet, steps: [] })).toThrow(
+    expect(() => createOraclePlan({ ...janet, steps: [] })).toThrow(
       "gsm8k_0 has no steps for the oracle; read test_socratic.jsonl",
     );
   });

@@ -1,3 +1,3 @@
 /** THE ROUTER: which paragraphs a subtask needs, by words alone. */
-export { wordsOf } from "./bm25.ts";
-export { ParagraphRouter } from "./router.ts";
+export { tokenizeWords } from "./bm25-index.ts";
+export { ParagraphRanker } from "./paragraph-ranker.ts";

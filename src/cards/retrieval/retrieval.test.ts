@@ -1,26 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { Bm25 } from "./bm25.ts";
-import { ParagraphRouter, wordsOf } from "./index.ts";
+import { Bm25Index } from "./bm25-index.ts";
+import { ParagraphRanker, tokenizeWords } from "./index.ts";
 
-const weigh = (...words: string[]): Map<string, number> => new Map(words.map((word) => [word, 1]));
+const createWordWeights = (...words: string[]): Map<string, number> =>
+  new Map(words.map((word) => [word, 1]));
 
 describe("BM25", () => {
   it("scores as by hand: rarity before frequency, frequency before length", () => {
-    const index = new Bm25(["cat cat dog", "cat dog dog", "dog bird", "dog cat fish fish fish"]);
+    const index = new Bm25Index(["cat cat dog", "cat dog dog", "dog bird", "dog cat fish fish fish"]);
     // `bird` is in one text, `cat` in three.
-    expect(index.rank(weigh("cat", "bird"))[0]).toBe(2);
+    expect(index.rank(createWordWeights("cat", "bird"))[0]).toBe(2);
     // Twice in a short text, once in a short one, once in a long one.
-    expect(index.rank(weigh("cat"))).toEqual([0, 1, 3, 2]);
+    expect(index.rank(createWordWeights("cat"))).toEqual([0, 1, 3, 2]);
   });
 
   it("leaves texts in their order where a query says nothing", () => {
-    expect(new Bm25(["b", "a", "c"]).rank(weigh("x"))).toEqual([0, 1, 2]);
-    expect(new Bm25([]).rank(weigh("x"))).toEqual([]);
-    expect(new Bm25(["", ""]).rank(weigh("x"))).toEqual([0, 1]);
+    expect(new Bm25Index(["b", "a", "c"]).rank(createWordWeights("x"))).toEqual([0, 1, 2]);
+    expect(new Bm25Index([]).rank(createWordWeights("x"))).toEqual([]);
+    expect(new Bm25Index(["", ""]).rank(createWordWeights("x"))).toEqual([0, 1]);
   });
 
   it("knows the words of all scripts, and not those that are everywhere", () => {
-    expect(wordsOf("Who is the Director of “Amélie” (2001)? 감독은 누구")).toEqual([
+    expect(tokenizeWords("Who is the Director of “Amélie” (2001)? 감독은 누구")).toEqual([
       "director",
       "amélie",
       "2001",
@@ -37,11 +38,11 @@ describe("the router", () => {
     sentences: ["A birthplace is a place.", " It is on a document."],
   };
   const nolan = { title: "Christopher Nolan", sentences: ["Christopher Nolan was born in Westminster."] };
-  const router = new ParagraphRouter([birthplaces, nolan, inception]);
+  const router = new ParagraphRanker([birthplaces, nolan, inception]);
   const question = "What is the birthplace of the director of Inception?";
 
   it("by the question alone goes to what the question names", () => {
-    expect(router.byQuestion(question).map(({ title }) => title)).toEqual([
+    expect(router.rankByQuestion(question).map(({ title }) => title)).toEqual([
       "Birthplace",
       "Inception",
       "Christopher Nolan",
@@ -49,7 +50,7 @@ describe("the router", () => {
   });
 
   it("after the first paragraph goes on to what that one names, and never back", () => {
-    expect(router.after("Who directed Inception?", inception).map(({ title }) => title)).toEqual([
+    expect(router.rankSecondHop("Who directed Inception?", inception).map(({ title }) => title)).toEqual([
       "Christopher Nolan",
       "Birthplace",
     ]);

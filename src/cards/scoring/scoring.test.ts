@@ -1,13 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  lastNumber,
+  findLastNumber,
   normalizeAnswer,
   scoreGsm8k,
-  scoreHotpotAnswer,
-  scoreJoint,
+  scoreHotpotQaAnswer,
+  scoreHotpotQaJoint,
   scoreSupportingFacts,
-  strictAnswer,
+  findStrictAnswer,
 } from "./index.ts";
 
 describe("the strict answer of GSM8K", () => {
@@ -26,7 +26,7 @@ describe("the strict answer of GSM8K", () => {
     ["DNA: 18", undefined],
     ["", undefined],
   ])("of %j is %j", (text, answer) => {
-    expect(strictAnswer(text)).toBe(answer);
+    expect(findStrictAnswer(text)).toBe(answer);
   });
 });
 
@@ -41,14 +41,14 @@ describe("the last number of a text", () => {
     ["2.50", "2.50"],
     ["none", undefined],
   ])("%j → %j", (text, number) => {
-    expect(lastNumber(text)).toBe(number);
+    expect(findLastNumber(text)).toBe(number);
   });
 
   it("is found in time that grows with the text only", () => {
     const started = performance.now();
-    lastNumber("1,".repeat(100_000));
-    lastNumber("-".repeat(200_000));
-    strictAnswer("A:".repeat(100_000));
+    findLastNumber("1,".repeat(100_000));
+    findLastNumber("-".repeat(200_000));
+    findStrictAnswer("A:".repeat(100_000));
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
@@ -56,7 +56,7 @@ describe("the last number of a text", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), fc.string(), (number, before) => {
         const text = `${before} = ${number.toLocaleString("en-US")}.`;
-        expect(Number(lastNumber(text))).toBe(number);
+        expect(Number(findLastNumber(text))).toBe(number);
       }),
     );
   });
@@ -95,32 +95,32 @@ describe("a HotpotQA answer", () => {
 
   it("earns by the words it shares", () => {
     // 2 of 3 words are right, and 2 of the 4 wanted are there.
-    const score = scoreHotpotAnswer("Westminster in London", "City of Westminster, London");
+    const score = scoreHotpotQaAnswer("Westminster in London", "City of Westminster, London");
     expect(score).toMatchObject({ exact: 0, precision: 2 / 3, recall: 2 / 4 });
     expect(score.f1).toBeCloseTo(4 / 7, 12);
-    expect(scoreHotpotAnswer("the Chief of Protocol.", "Chief of Protocol")).toMatchObject({
+    expect(scoreHotpotQaAnswer("the Chief of Protocol.", "Chief of Protocol")).toMatchObject({
       exact: 1,
       f1: 1,
     });
   });
 
   it("counts a word as often as both have it", () => {
-    expect(scoreHotpotAnswer("new new york", "new york new jersey")).toMatchObject({
+    expect(scoreHotpotQaAnswer("new new york", "new york new jersey")).toMatchObject({
       precision: 1,
       recall: 3 / 4,
     });
-    expect(scoreHotpotAnswer("new new", "new")).toMatchObject({ precision: 1 / 2, recall: 1 });
+    expect(scoreHotpotQaAnswer("new new", "new")).toMatchObject({ precision: 1 / 2, recall: 1 });
   });
 
   it("earns nothing by a yes or no among other words", () => {
-    expect(scoreHotpotAnswer("yes they are", "yes")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
-    expect(scoreHotpotAnswer("no", "no one")).toMatchObject({ f1: 0 });
-    expect(scoreHotpotAnswer("Yes.", "yes")).toMatchObject({ exact: 1, f1: 1 });
+    expect(scoreHotpotQaAnswer("yes they are", "yes")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
+    expect(scoreHotpotQaAnswer("no", "no one")).toMatchObject({ f1: 0 });
+    expect(scoreHotpotQaAnswer("Yes.", "yes")).toMatchObject({ exact: 1, f1: 1 });
   });
 
   it("earns nothing by saying nothing", () => {
-    expect(scoreHotpotAnswer("", "Ann")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
-    expect(scoreHotpotAnswer("the", "a")).toEqual({ exact: 1, f1: 0, precision: 0, recall: 0 });
+    expect(scoreHotpotQaAnswer("", "Ann")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
+    expect(scoreHotpotQaAnswer("the", "a")).toEqual({ exact: 1, f1: 0, precision: 0, recall: 0 });
   });
 
   it("has sentences beside it, and a joint score", () => {
@@ -141,7 +141,7 @@ describe("a HotpotQA answer", () => {
       recall: 1,
     });
     expect(scoreSupportingFacts([], gold)).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
-    const joint = scoreJoint(scoreHotpotAnswer("Ann", "Ann"), facts);
+    const joint = scoreHotpotQaJoint(scoreHotpotQaAnswer("Ann", "Ann"), facts);
     expect(joint).toMatchObject({ exact: 0, precision: 1 / 2, recall: 1 });
     expect(joint.f1).toBeCloseTo(2 / 3, 12);
   });

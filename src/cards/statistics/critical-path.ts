@@ -1,12 +1,12 @@
-import type { Card } from "../card/index.ts";
-import type { Moments } from "../record/index.ts";
-import { Thread } from "./thread.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import type { CardTiming } from "../recording/index.ts";
+import { WaitGraph } from "./wait-graph.ts";
 
 /** A stretch of time that the answer waited for: somebody worked on a card, or it was on its way. */
-export interface Stretch {
+export interface CriticalPathSegment {
   readonly kind: "work" | "travel";
   /** The card that was worked on, or that travelled. */
-  readonly card: Card;
+  readonly card: MessageCard;
   /** In milliseconds of the recording's clock. */
   readonly from: number;
   readonly to: number;
@@ -17,13 +17,13 @@ export interface Stretch {
  * task to the last reply to it. Found backwards: each card was begun when the last of what its sender waited for had
  * come, of parallel tasks the slowest. Empty when the first task has no reply.
  */
-export function criticalPathOf(moments: readonly Moments[]): Stretch[] {
-  const thread = new Thread(moments);
-  let at = thread.last();
-  const path: Stretch[] = [];
-  const seen = new Set<Moments>();
-  let until = at?.arrived ?? 0;
-  const add = (kind: Stretch["kind"], card: Card, since: number): void => {
+export function computeCriticalPath(moments: readonly CardTiming[]): CriticalPathSegment[] {
+  const thread = new WaitGraph(moments);
+  let at = thread.findFinalReply();
+  const path: CriticalPathSegment[] = [];
+  const seen = new Set<CardTiming>();
+  let until = at?.arrivedMs ?? 0;
+  const add = (kind: CriticalPathSegment["kind"], card: MessageCard, since: number): void => {
     // Clocks that disagree make no stretch longer than the whole.
     const from = Math.min(since, until);
     path.push({ kind, card, from, to: until });
@@ -31,10 +31,10 @@ export function criticalPathOf(moments: readonly Moments[]): Stretch[] {
   };
   while (at && !seen.has(at)) {
     seen.add(at);
-    add("travel", at.card, at.sent);
-    const before = thread.before(at);
+    add("travel", at.card, at.sentMs);
+    const before = thread.findPredecessor(at);
     if (!before) break;
-    add("work", at.card, before.arrived);
+    add("work", at.card, before.arrivedMs);
     at = before;
   }
   return path.toReversed();
@@ -42,7 +42,7 @@ export function criticalPathOf(moments: readonly Moments[]): Stretch[] {
 
 /** Where the time went, of all critical paths together. */
 export interface Bottleneck {
-  readonly kind: Stretch["kind"];
+  readonly kind: CriticalPathSegment["kind"];
   /** Who worked; of `travel`, `planner → solver`. */
   readonly who: string;
   /** `undefined` for cards that name none, and of `travel`. */
@@ -53,28 +53,28 @@ export interface Bottleneck {
 }
 
 /** The longest first: "solver, turn 2: 41 % of the time". */
-export function bottlenecksOf(paths: readonly (readonly Stretch[])[]): Bottleneck[] {
+export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment[])[]): Bottleneck[] {
   const stretches = paths.flat();
-  const total = sumOf(stretches);
+  const total = sumDurations(stretches);
   const groups = Map.groupBy(stretches, ({ kind, card }) =>
-    JSON.stringify([kind, placeOf(kind, card), kind === "work" ? card.metadata.turn : null]),
+    JSON.stringify([kind, formatSegmentOwner(kind, card), kind === "work" ? card.metadata.turn : null]),
   );
   return [...groups.values()]
     .flatMap((group) => {
       const [first] = group;
       if (!first) return [];
       const { kind, card } = first;
-      const ms = sumOf(group);
+      const ms = sumDurations(group);
       const turn = kind === "work" ? card.metadata.turn : undefined;
-      return { kind, who: placeOf(kind, card), turn, ms, share: total > 0 ? ms / total : 0 };
+      return { kind, who: formatSegmentOwner(kind, card), turn, ms, share: total > 0 ? ms / total : 0 };
     })
     .toSorted((a, b) => b.ms - a.ms);
 }
 
-function placeOf(kind: Stretch["kind"], { sender, recipient }: Card): string {
+function formatSegmentOwner(kind: CriticalPathSegment["kind"], { sender, recipient }: MessageCard): string {
   return kind === "work" ? sender : `${sender} → ${recipient}`;
 }
 
-function sumOf(stretches: readonly Stretch[]): number {
+function sumDurations(stretches: readonly CriticalPathSegment[]): number {
   return stretches.reduce((total, { from, to }) => total + to - from, 0);
 }

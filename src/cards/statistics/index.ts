@@ -2,41 +2,44 @@
  * THE FIGURES: what the cards of a run say, and whether two runs differ. Pure functions; the same cards give the same
  * figures, resampling too. The seed's own formulas are in `seed.ts`, with what is wrong with them.
  */
-export { pairedBootstrap } from "./bootstrap.ts";
-export type { BootstrapOptions } from "./bootstrap.ts";
-export { compareRuns, requireComparable } from "./compare.ts";
-export type { Comparison, Evidence, ScoredRun, ScoredSample } from "./compare.ts";
-export { comparisonOf, scoredRunOf } from "./comparison.ts";
+export { computePairedBootstrap } from "./paired-bootstrap.ts";
+export type { BootstrapOptions } from "./paired-bootstrap.ts";
+export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
+export type { RunComparison, EvidenceKind, ScoredRun, ScoredSample } from "./compare-runs.ts";
+export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
 export type {
-  Against,
-  ComparisonOptions,
+  BaselineComparison,
+  ComparisonReportOptions,
   ComparisonReport,
   ComparisonRow,
-  EqualBudget,
-} from "./comparison.ts";
-export { bottlenecksOf, criticalPathOf } from "./critical-path.ts";
-export type { Bottleneck, Stretch } from "./critical-path.ts";
-export { figuresOf } from "./figures.ts";
-export type { Figures } from "./figures.ts";
-export { FINDINGS, findingsOf } from "./findings.ts";
-export type { Finding, FindingKind, KindOfFinding, Looked } from "./findings.ts";
-export { ledgerOf } from "./ledger.ts";
-export type { Ledger, Mismatch } from "./ledger.ts";
-export { mcnemar } from "./mcnemar.ts";
-export type { McNemar } from "./mcnemar.ts";
-export { spreadOf } from "./quantile.ts";
-export type { Spread } from "./quantile.ts";
-export { seeded } from "./random.ts";
-export type { Random } from "./random.ts";
-export { reportOf } from "./report.ts";
-export type { Report, ReportOptions, TimeReport, TokenReport } from "./report.ts";
-export { roleTimesOf } from "./role-times.ts";
+  EqualBudgetComparison,
+} from "./comparison-report.ts";
+export { computeBottlenecks, computeCriticalPath } from "./critical-path.ts";
+export type { Bottleneck, CriticalPathSegment } from "./critical-path.ts";
+export { computeCardStatistics } from "./card-statistics.ts";
+export type { CardStatistics } from "./card-statistics.ts";
+export { RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
+export type { RunFinding, RunFindingKind, RunFindingKindInfo, SampleToInspect } from "./run-findings.ts";
+export { computeTokenLedger } from "./token-ledger.ts";
+export type { TokenLedger, TokenMismatch } from "./token-ledger.ts";
+export { computeMcNemarTest } from "./mcnemar.ts";
+export type { McNemarResult } from "./mcnemar.ts";
+export { summarizeDistribution } from "./distribution.ts";
+export type { DistributionSummary } from "./distribution.ts";
+export { createSeededRandom } from "./seeded-random.ts";
+export type { RandomGenerator } from "./seeded-random.ts";
+export { buildRunReport } from "./run-report.ts";
+export type { RunReport, RunReportOptions, TimeReport, TokenReport } from "./run-report.ts";
+export { computeRoleTimes } from "./role-times.ts";
 export type { RoleTime } from "./role-times.ts";
-export { seedEfficiency, seedFigures } from "./seed.ts";
-export type { SeedFigures } from "./seed.ts";
-export { latencyOf, spendingOf } from "./spending.ts";
-export type { Latency, Spending } from "./spending.ts";
-export { priceOf } from "./usage.ts";
-export type { Tariff, Tokens } from "./usage.ts";
-export { wilson } from "./wilson.ts";
-export type { Confidence, Estimate } from "./wilson.ts";
+export {
+  computeAccuracyPerThousandTokens,
+  computeSpecificationStatistics,
+} from "./specification-statistics.ts";
+export type { SpecificationStatistics } from "./specification-statistics.ts";
+export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
+export type { ReplyLatency, RoleSpending } from "./role-spending.ts";
+export { computeTokenPrice } from "./token-counts.ts";
+export type { TokenTariff, TokenCounts } from "./token-counts.ts";
+export { computeWilsonInterval } from "./wilson-interval.ts";
+export type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";

@@ -1,6 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 
-export interface McNemar {
+export interface McNemarResult {
   /** Two-sided, exact conditional: never too small. */
   readonly exact: number;
   /** Two-sided mid-p: less conservative, recommended by Fagerland, Lydersen and Laake 2013. */
@@ -8,7 +8,7 @@ export interface McNemar {
 }
 
 /** Whether two methods differ, from the problems that exactly one of them solved: so many only here, so many only there. */
-export function mcnemar(onlyFirst: number, onlySecond: number): McNemar {
+export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
   for (const count of [onlyFirst, onlySecond])
     if (!Number.isSafeInteger(count) || count < 0)
       throw new A2AError("INVALID_PARAMS", `${count} discordant pairs: count whole pairs.`);

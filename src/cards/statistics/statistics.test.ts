@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   compareRuns,
-  mcnemar,
-  pairedBootstrap,
-  requireComparable,
-  seeded,
-  spreadOf,
-  wilson,
-  type Confidence,
+  computeMcNemarTest,
+  computePairedBootstrap,
+  assertComparableRuns,
+  createSeededRandom,
+  summarizeDistribution,
+  computeWilsonInterval,
+  type ConfidenceLevel,
   type ScoredRun,
 } from "./index.ts";
 
@@ -20,7 +20,7 @@ describe("Wilson's interval", () => {
     [0, 20, 0, 0.1611],
     [1, 29, 0.0061, 0.1718],
   ])("of %d in %d is %d to %d", (successes, trials, low, high) => {
-    const interval = wilson(successes, trials);
+    const interval = computeWilsonInterval(successes, trials);
     expect(interval.value).toBe(successes / trials);
     expect(interval.low).toBeCloseTo(low, 4);
     expect(interval.high).toBeCloseTo(high, 4);
@@ -28,7 +28,7 @@ describe("Wilson's interval", () => {
 
   // R: prop.test(319, 1100, conf.level = 0.99, correct = FALSE), stats.stackexchange.com/questions/183225.
   it("is R's at 99 %", () => {
-    const { low, high } = wilson(319, 1_100, 0.99);
+    const { low, high } = computeWilsonInterval(319, 1_100, 0.99);
     expect([low.toFixed(4), high.toFixed(4)]).toEqual(["0.2561", "0.3264"]);
   });
 
@@ -39,8 +39,8 @@ describe("Wilson's interval", () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (trials, share) => {
           const successes = Math.round(trials * share);
-          const widths = ([0.9, 0.95, 0.99] satisfies Confidence[]).map((confidence) => {
-            const { value, low, high } = wilson(successes, trials, confidence);
+          const widths = ([0.9, 0.95, 0.99] satisfies ConfidenceLevel[]).map((confidence) => {
+            const { value, low, high } = computeWilsonInterval(successes, trials, confidence);
             expect(low).toBeGreaterThanOrEqual(0);
             expect(high).toBeLessThanOrEqual(1);
             expect(value).toBeGreaterThanOrEqual(low - 1e-12);
@@ -59,14 +59,14 @@ describe("Wilson's interval", () => {
     [-1, 2],
     [0.5, 2],
   ])("refuses %d of %d", (successes, trials) => {
-    expect(() => wilson(successes, trials)).toThrow(`${successes} of ${trials}:`);
+    expect(() => computeWilsonInterval(successes, trials)).toThrow(`${successes} of ${trials}:`);
   });
 });
 
 describe("McNemar's test", () => {
   // Fagerland, Lydersen and Laake 2013, BMC Medical Research Methodology 13:91, table 1 (Bentur et al.): 1 and 7.
   it("has the published p-values of airway hyper-responsiveness", () => {
-    expect(mcnemar(1, 7)).toEqual({
+    expect(computeMcNemarTest(1, 7)).toEqual({
       exact: expect.closeTo(0.0703125, 12),
       midP: expect.closeTo(0.0390625, 12),
     });
@@ -74,20 +74,20 @@ describe("McNemar's test", () => {
 
   // Agresti 1990, p. 350, in R's ?mcnemar.test: 86 and 150. Sums of binomials in whole numbers: 3.715936139571442e-5.
   it("is exact for the President's approval", () => {
-    const { exact, midP } = mcnemar(150, 86);
+    const { exact, midP } = computeMcNemarTest(150, 86);
     expect(exact / 3.715936139571442e-5).toBeCloseTo(1, 10);
     expect(midP / 2.89338951761549e-5).toBeCloseTo(1, 10);
   });
 
   it("does not vanish among thousands", () => {
-    expect(mcnemar(500, 700).exact / 8.535366081034334e-9).toBeCloseTo(1, 9);
-    expect(mcnemar(5_000, 5_000)).toEqual({ exact: 1, midP: expect.closeTo(0.996, 3) });
+    expect(computeMcNemarTest(500, 700).exact / 8.535366081034334e-9).toBeCloseTo(1, 9);
+    expect(computeMcNemarTest(5_000, 5_000)).toEqual({ exact: 1, midP: expect.closeTo(0.996, 3) });
   });
 
   it("says nothing where the two never differ, and the same of either side", () => {
-    expect(mcnemar(0, 0)).toEqual({ exact: 1, midP: 0.5 });
-    expect(mcnemar(2, 8)).toEqual(mcnemar(8, 2));
-    expect(() => mcnemar(1.5, 2)).toThrow("1.5 discordant pairs");
+    expect(computeMcNemarTest(0, 0)).toEqual({ exact: 1, midP: 0.5 });
+    expect(computeMcNemarTest(2, 8)).toEqual(computeMcNemarTest(8, 2));
+    expect(() => computeMcNemarTest(1.5, 2)).toThrow("1.5 discordant pairs");
   });
 });
 
@@ -95,30 +95,36 @@ describe("the paired bootstrap", () => {
   // R: qbinom(c(.025, .975), 100, .5) is 40 60; the mean of 100 values, half of them 1, is so distributed.
   it("has the quantiles of the binomial distribution", () => {
     const pairs = Array.from({ length: 100 }, (_, index) => [index % 2, 0] as const);
-    const { value, low, high } = pairedBootstrap(pairs, (first) => first, { resamples: 20_000 });
+    const { value, low, high } = computePairedBootstrap(pairs, (first) => first, { resamples: 20_000 });
     expect([value, low, high]).toEqual([50, 40, 60]);
   });
 
   it("keeps pairs together: a constant ratio has no width", () => {
     const pairs = Array.from({ length: 50 }, (_, index) => [index + 1, 3 * (index + 1)] as const);
-    expect(pairedBootstrap(pairs, (first, second) => second / first)).toEqual({ value: 3, low: 3, high: 3 });
+    expect(computePairedBootstrap(pairs, (first, second) => second / first)).toEqual({
+      value: 3,
+      low: 3,
+      high: 3,
+    });
   });
 
   it("is the same for the same seed, and another for another", () => {
     const pairs = Array.from({ length: 30 }, (_, index) => [index, index * index] as const);
     const interval = (seed: number): unknown =>
-      pairedBootstrap(pairs, (first, second) => second - first, { seed });
+      computePairedBootstrap(pairs, (first, second) => second - first, { seed });
     expect(interval(7)).toEqual(interval(7));
     expect(interval(7)).not.toEqual(interval(8));
   });
 
   it("refuses nothing at all, and more than it can do", () => {
-    expect(() => pairedBootstrap([], () => 0)).toThrow("Nothing to resample");
-    expect(() => pairedBootstrap([[1, 1]], () => 0, { resamples: 1e9 })).toThrow("1000000000 resamples");
+    expect(() => computePairedBootstrap([], () => 0)).toThrow("Nothing to resample");
+    expect(() => computePairedBootstrap([[1, 1]], () => 0, { resamples: 1e9 })).toThrow(
+      "1000000000 resamples",
+    );
   });
 
   it("draws evenly", () => {
-    const random = seeded(42);
+    const random = createSeededRandom(42);
     const drawn = Array.from({ length: 100_000 }, random);
     expect(drawn.every((number) => number >= 0 && number < 1)).toBe(true);
     const counts = Array.from(
@@ -133,14 +139,19 @@ describe("the paired bootstrap", () => {
 describe("a spread", () => {
   // R: quantile(c(1, 2, 3, 4, 10), c(.5, .95)) is 3 and 8.8.
   it("has R's quantiles", () => {
-    expect(spreadOf([10, 1, 3, 2, 4])).toEqual({
+    expect(summarizeDistribution([10, 1, 3, 2, 4])).toEqual({
       count: 5,
       sum: 20,
       mean: 4,
       median: 3,
       p95: expect.closeTo(8.8, 12),
     });
-    expect(spreadOf([])).toMatchObject({ count: 0, sum: 0, mean: Number.NaN, median: Number.NaN });
+    expect(summarizeDistribution([])).toMatchObject({
+      count: 0,
+      sum: 0,
+      mean: Number.NaN,
+      median: Number.NaN,
+    });
   });
 });
 
@@ -169,11 +180,11 @@ describe("two runs", () => {
     const comparison = compareRuns(first, second);
     expect(comparison).toMatchObject({
       samples: 30,
-      first: wilson(25, 30),
-      second: wilson(20, 30),
+      first: computeWilsonInterval(25, 30),
+      second: computeWilsonInterval(20, 30),
       onlyFirst: 6,
       onlySecond: 1,
-      p: mcnemar(6, 1),
+      p: computeMcNemarTest(6, 1),
       tokenRatio: { value: 1, low: 1, high: 1 },
     });
     expect(comparison.p.exact).toBeCloseTo(0.125, 12);
@@ -204,7 +215,7 @@ describe("two runs", () => {
     ],
   ])("are refused: %s", (message, other) => {
     expect(() => compareRuns(first, other)).toThrow(message);
-    expect(() => requireComparable([first, second, other])).toThrow(message);
+    expect(() => assertComparableRuns([first, second, other])).toThrow(message);
   });
 
   it("are refused where nothing was scored", () => {

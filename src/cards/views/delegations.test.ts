@@ -1,36 +1,36 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { anyCard, janet } from "../card/cards.fixture.ts";
-import { cardsOf } from "../record/index.ts";
+import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
+import { listRecordedCards } from "../recording/index.ts";
 import {
-  JANET,
-  OUT_OF_TURNS,
-  PARALLEL,
-  recorded,
-  type Script,
-  SCRIPTS,
-  STOPPED,
-} from "../record/record.fixture.ts";
-import { type Delegation, exchangesOf, type Exchange, spansOf } from "./index.ts";
-import { allOf } from "./exchanges.ts";
+  JANET_SCRIPT,
+  TURN_LIMIT_SCRIPT,
+  PARALLEL_SCRIPT,
+  createScriptedRecording,
+  type SampleScript,
+  GSM8K_SCRIPTS,
+  TIMEOUT_SCRIPT,
+} from "../recording/recording.fixture.ts";
+import { type Delegation, buildSampleExchanges, type SampleExchange, listWorkSpans } from "./index.ts";
+import { flattenDelegations } from "./sample-exchanges.ts";
 
-function only(script: Script): Exchange {
-  const [exchange] = exchangesOf(recorded([script]));
+function getSingleExchange(script: SampleScript): SampleExchange {
+  const [exchange] = buildSampleExchanges(createScriptedRecording([script]));
   if (!exchange) throw new Error("The script has no card.");
   return exchange;
 }
 
 /** A delegation in words: what was asked, what came back, and below it the same. */
-function told(one: Delegation): unknown {
-  const said = [one.task.content, one.reply?.content, ...one.asides.map(({ card }) => card.content)];
-  return one.subtasks.length > 0 ? [...said, one.subtasks.map(told)] : said;
+function summarizeDelegation(one: Delegation): unknown {
+  const said = [one.task.content, one.reply?.content, ...one.relatedCards.map(({ card }) => card.content)];
+  return one.subtasks.length > 0 ? [...said, one.subtasks.map(summarizeDelegation)] : said;
 }
 
 describe("who gave what to whom", () => {
   it("is a tree: the planner's task, with the solver's below it", () => {
-    const { roots, loose } = only(JANET);
+    const { roots, unassigned: loose } = getSingleExchange(JANET_SCRIPT);
     expect(loose).toEqual([]);
-    expect(roots.map(told)).toEqual([
+    expect(roots.map(summarizeDelegation)).toEqual([
       [
         "Janet's ducks lay 16 eggs per day...",
         "18",
@@ -43,13 +43,13 @@ describe("who gave what to whom", () => {
   });
 
   it("is found without ids too, as the specification's cards have none", () => {
-    const bare = janet().map((card) => ({ ...card, metadata: {} }));
+    const bare = createJanetCards().map((card) => ({ ...card, metadata: {} }));
     const shape = (one: Delegation): unknown => [
       one.task.content,
       one.reply?.content,
       one.subtasks.map(shape),
     ];
-    expect(exchangesOf(bare).flatMap(({ roots }) => roots.map(shape))).toEqual([
+    expect(buildSampleExchanges(bare).flatMap(({ roots }) => roots.map(shape))).toEqual([
       [
         "Janet's ducks lay 16 eggs per day...",
         "18",
@@ -62,8 +62,8 @@ describe("who gave what to whom", () => {
   });
 
   it("keeps apart what ran at the same time, with the queries of each", () => {
-    const [root] = only(PARALLEL).roots;
-    expect(root?.subtasks.map(told)).toEqual([
+    const [root] = getSingleExchange(PARALLEL_SCRIPT).roots;
+    expect(root?.subtasks.map(summarizeDelegation)).toEqual([
       ["How many bolts of blue?", "2"],
       ["How many bolts of white?", "1", "Half of how many?", "2 bolts"],
       ["Is anything lost in cutting?", "Nothing"],
@@ -72,21 +72,21 @@ describe("who gave what to whom", () => {
 
   it("has notices and commands beside the reply, not for it", () => {
     expect(
-      only(OUT_OF_TURNS).roots.map(({ reply, asides }) => [
+      getSingleExchange(TURN_LIMIT_SCRIPT).roots.map(({ reply, relatedCards: asides }) => [
         reply?.content,
         ...asides.map(({ card }) => card.content),
       ]),
     ).toEqual([["50000", "2 turns were not enough"]]);
-    const [root] = only(STOPPED).roots;
-    expect(root?.asides.map(({ card }) => card.content)).toEqual(["stop"]);
-    expect(root?.subtasks.map(told)).toEqual([
+    const [root] = getSingleExchange(TIMEOUT_SCRIPT).roots;
+    expect(root?.relatedCards.map(({ card }) => card.content)).toEqual(["stop"]);
+    expect(root?.subtasks.map(summarizeDelegation)).toEqual([
       ["How many sprints?", "Stopped before there was an answer", "stop"],
     ]);
   });
 
   it("is left open where no reply came", () => {
-    const cards = cardsOf(recorded([JANET])).slice(0, 4);
-    const [root] = exchangesOf(cards).flatMap(({ roots }) => roots);
+    const cards = listRecordedCards(createScriptedRecording([JANET_SCRIPT])).slice(0, 4);
+    const [root] = buildSampleExchanges(cards).flatMap(({ roots }) => roots);
     expect(root?.reply).toBeUndefined();
     expect(root?.subtasks.map(({ reply }) => reply?.content)).toEqual(["9", undefined]);
   });
@@ -95,10 +95,10 @@ describe("who gave what to whom", () => {
 describe("who worked when", () => {
   it("is one span for each card that came of work, from the sender's own measure", () => {
     expect(
-      only(JANET)
-        .roots.flatMap((root) => allOf([root]).flatMap(({ spans }) => spans))
+      getSingleExchange(JANET_SCRIPT)
+        .roots.flatMap((root) => flattenDelegations([root]).flatMap(({ workSpans: spans }) => spans))
         .toSorted((a, b) => a.start - b.start)
-        .map(({ role, start, end, measured }) => [role, start, end, measured]),
+        .map(({ role, start, end, isMeasured: measured }) => [role, start, end, measured]),
     ).toEqual([
       ["planner", 1, 821, true],
       ["solver", 822, 1292, true],
@@ -109,7 +109,14 @@ describe("who worked when", () => {
   });
 
   it("is guessed from the times of the cards where nobody measured", () => {
-    expect(spansOf(janet()).map(({ role, start, end, measured }) => [role, start, end, measured])).toEqual([
+    expect(
+      listWorkSpans(createJanetCards()).map(({ role, start, end, isMeasured: measured }) => [
+        role,
+        start,
+        end,
+        measured,
+      ]),
+    ).toEqual([
       ["planner", 0, 1000, false],
       ["solver", 1000, 2000, false],
       ["planner", 2000, 3000, false],
@@ -120,13 +127,19 @@ describe("who worked when", () => {
 
   it("lies within the task, one after the other, whatever is on the cards", () => {
     const anyRun = fc.oneof(
-      fc.array(related, { maxLength: 12 }),
-      fc.constantFrom(...SCRIPTS).map((script) => cardsOf(recorded([script]))),
+      fc.array(arbitraryRelatedCard, { maxLength: 12 }),
+      fc.constantFrom(...GSM8K_SCRIPTS).map((script) => listRecordedCards(createScriptedRecording([script]))),
     );
     fc.assert(
       fc.property(anyRun, (cards) => {
-        const exchanges = exchangesOf(cards);
-        for (const { begun, done, sent, answered, spans } of allOf(exchanges.flatMap(({ roots }) => roots))) {
+        const exchanges = buildSampleExchanges(cards);
+        for (const {
+          startMs: begun,
+          doneMs: done,
+          sentMs: sent,
+          answeredMs: answered,
+          workSpans: spans,
+        } of flattenDelegations(exchanges.flatMap(({ roots }) => roots))) {
           expect(sent).toBeLessThanOrEqual(begun);
           expect(done).toBeLessThanOrEqual(answered);
           let at = begun;
@@ -143,9 +156,9 @@ describe("who worked when", () => {
 });
 
 /** Cards of few roles that often reply to each other. */
-const related = fc
+const arbitraryRelatedCard = fc
   .tuple(
-    anyCard,
+    arbitraryCard,
     fc.record({
       sender: fc.constantFrom("controller", "planner", "solver"),
       recipient: fc.constantFrom("controller", "planner", "solver"),

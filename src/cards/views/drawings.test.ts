@@ -1,45 +1,63 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { janet } from "../card/cards.fixture.ts";
-import { type Card, PLANNER } from "../card/index.ts";
-import { cardsOf } from "../record/index.ts";
-import { JANET, manyScripts, PARALLEL, recorded, SCRIPTS, STOPPED } from "../record/record.fixture.ts";
-import { hostileCard, UNSAFE } from "./hostile.fixture.ts";
-import { graphMermaidOf, graphOf, graphSvgOf, lanesOf, svgOf, timelineOf } from "./index.ts";
-import { widthOf } from "./text-width.ts";
+import { createJanetCards } from "../message-card/message-card.fixture.ts";
+import { type MessageCard, PLANNER } from "../message-card/index.ts";
+import { listRecordedCards } from "../recording/index.ts";
+import {
+  JANET_SCRIPT,
+  createScripts,
+  PARALLEL_SCRIPT,
+  createScriptedRecording,
+  GSM8K_SCRIPTS,
+  TIMEOUT_SCRIPT,
+} from "../recording/recording.fixture.ts";
+import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
+import {
+  renderRoleGraphMermaid,
+  buildRoleGraph,
+  renderRoleGraphSvg,
+  renderSequenceText,
+  renderSequenceSvg,
+  renderTimelineText,
+} from "./index.ts";
+import { measureColumns } from "./text-width.ts";
 
-const hostileCards = fc.array(hostileCard, { minLength: 1, maxLength: 6 });
+const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 });
 
 describe("lanes", () => {
   it("have an arrow to where each card goes, and the time since the one before", () => {
-    expect(lanesOf(cardsOf(recorded([JANET])), { width: 80 })).toBe(JANETS_LANES);
+    expect(
+      renderSequenceText(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 80 }),
+    ).toBe(JANET_SEQUENCE_TEXT);
   });
 
   it("say to which task a reply is, where several were under way", () => {
-    expect(lanesOf(cardsOf(recorded([PARALLEL])), { width: 80 })).toBe(PARALLEL_LANES);
+    expect(
+      renderSequenceText(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT])), { width: 80 }),
+    ).toBe(PARALLEL_SEQUENCE_TEXT);
   });
 
   it("are straight in Korean", () => {
-    const [task] = janet();
-    const cards: Card[] = [
+    const [task] = createJanetCards();
+    const cards: MessageCard[] = [
       { ...task!, content: "어떤 방법을 사용할까요? 👩‍👩‍👧" },
       { ...task!, sender: "검증자", recipient: PLANNER, content: "좋아요" },
     ];
-    expect(lanesOf(cards, { width: 60 })).toBe(KOREAN_LANES);
+    expect(renderSequenceText(cards, { width: 60 })).toBe(KOREAN_SEQUENCE_TEXT);
   });
 
   it("fit the width as long as there is room for every role, and are straight and harmless for every card", () => {
     fc.assert(
-      fc.property(hostileCards, fc.integer({ min: 80, max: 200 }), (cards, width) => {
+      fc.property(arbitraryHostileCards, fc.integer({ min: 80, max: 200 }), (cards, width) => {
         const roles = new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]));
-        const drawn = lanesOf(cards, { width });
-        expect(drawn).not.toMatch(UNSAFE);
+        const drawn = renderSequenceText(cards, { width });
+        expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
         const [, ...rows] = drawn.split("\n");
         expect(rows).toHaveLength(cards.length);
         // The times begin in the same column of each row.
-        expect(new Set(rows.map((row) => widthOf(row.replace(/\S+$/, "")))).size).toBe(1);
+        expect(new Set(rows.map((row) => measureColumns(row.replace(/\S+$/, "")))).size).toBe(1);
         if ((roles.size + 1) * 16 + 29 <= width)
-          expect(Math.max(...rows.map(widthOf))).toBeLessThanOrEqual(width);
+          expect(Math.max(...rows.map(measureColumns))).toBeLessThanOrEqual(width);
       }),
     );
   });
@@ -47,27 +65,29 @@ describe("lanes", () => {
 
 describe("the timeline", () => {
   it("has a bar for each span of work, with what it took and spent", () => {
-    expect(timelineOf(recorded([JANET]), { width: 80 })).toBe(JANETS_TIMELINE);
+    expect(renderTimelineText(createScriptedRecording([JANET_SCRIPT]), { width: 80 })).toBe(
+      JANET_TIMELINE_TEXT,
+    );
   });
 
   it("draws work that came to nothing lighter, and says what nobody measured", () => {
-    const lines = timelineOf(recorded([STOPPED]), { width: 80 }).split("\n");
+    const lines = renderTimelineText(createScriptedRecording([TIMEOUT_SCRIPT]), { width: 80 }).split("\n");
     expect(lines[1]).toMatch(/^solver {2}│ +░+│ ~5002 ms {2}70 tok {2}cancelled$/);
   });
 
   it("shows cards that only have times, and says when there is no work", () => {
-    expect(timelineOf(janet()).split("\n")).toHaveLength(5);
-    expect(timelineOf([])).toBe("No card says that anybody worked.");
+    expect(renderTimelineText(createJanetCards()).split("\n")).toHaveLength(5);
+    expect(renderTimelineText([])).toBe("No card says that anybody worked.");
   });
 
   it("is straight and harmless for every card", () => {
     fc.assert(
-      fc.property(hostileCards, fc.integer({ min: 60, max: 160 }), (cards, width) => {
-        const drawn = timelineOf(cards, { width });
-        expect(drawn).not.toMatch(UNSAFE);
+      fc.property(arbitraryHostileCards, fc.integer({ min: 60, max: 160 }), (cards, width) => {
+        const drawn = renderTimelineText(cards, { width });
+        expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
         const rows = drawn.split("\n");
         expect(rows.length).toBeLessThanOrEqual(cards.length || 1);
-        for (const row of rows) expect(widthOf(row)).toBeLessThanOrEqual(width);
+        for (const row of rows) expect(measureColumns(row)).toBeLessThanOrEqual(width);
       }),
     );
   });
@@ -75,7 +95,7 @@ describe("the timeline", () => {
 
 describe("the drawings in SVG", () => {
   it("have a line for each role, and an arrow with its content for each card", () => {
-    const svg = svgOf(cardsOf(recorded([JANET])));
+    const svg = renderSequenceSvg(listRecordedCards(createScriptedRecording([JANET_SCRIPT])));
     expect(svg.match(/class="life"/g)).toHaveLength(3);
     expect(svg.match(/class="head"/g)).toHaveLength(6);
     expect(svg).toContain("<title>planner to solver, task: Calculate 16 eggs - 3 eaten - 4 muffins</title>");
@@ -86,24 +106,30 @@ describe("the drawings in SVG", () => {
 
   it("show for how long each role had a task", () => {
     // The planner's, and three of the solver at the same time.
-    expect(svgOf(cardsOf(recorded([PARALLEL]))).match(/class="busy"/g)).toHaveLength(4);
+    expect(
+      renderSequenceSvg(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]))).match(/class="busy"/g),
+    ).toHaveLength(4);
   });
 
   it("are the same for the same cards", () => {
-    const cards = cardsOf(recorded());
-    expect(svgOf(cards)).toBe(svgOf(structuredClone(cards)));
-    expect(graphSvgOf(graphOf(recorded()))).toBe(graphSvgOf(graphOf(recorded())));
+    const cards = listRecordedCards(createScriptedRecording());
+    expect(renderSequenceSvg(cards)).toBe(renderSequenceSvg(structuredClone(cards)));
+    expect(renderRoleGraphSvg(buildRoleGraph(createScriptedRecording()))).toBe(
+      renderRoleGraphSvg(buildRoleGraph(createScriptedRecording())),
+    );
   });
 
   it("have our elements in them and no others, whatever is in the cards", () => {
-    expect(elementsOf(svgOf(cardsOf(recorded())))).toContain("tspan");
+    expect(parseSvgElements(renderSequenceSvg(listRecordedCards(createScriptedRecording())))).toContain(
+      "tspan",
+    );
     fc.assert(
-      fc.property(hostileCards, (cards) => {
-        const svg = svgOf(cards);
-        expect(svg).not.toMatch(UNSAFE);
-        const arrows = elementsOf(svg).filter((name) => name === "g");
+      fc.property(arbitraryHostileCards, (cards) => {
+        const svg = renderSequenceSvg(cards);
+        expect(svg).not.toMatch(UNSAFE_CHARACTERS);
+        const arrows = parseSvgElements(svg).filter((name) => name === "g");
         expect(arrows).toHaveLength(cards.length);
-        expect(elementsOf(graphSvgOf(graphOf(cards)))).not.toContain("tspan");
+        expect(parseSvgElements(renderRoleGraphSvg(buildRoleGraph(cards)))).not.toContain("tspan");
       }),
     );
   });
@@ -111,7 +137,7 @@ describe("the drawings in SVG", () => {
 
 describe("the graph", () => {
   it("has a node for each role and an edge for each way, with what went over it", () => {
-    expect(graphOf(recorded(manyScripts(10)))).toEqual({
+    expect(buildRoleGraph(createScriptedRecording(createScripts(10)))).toEqual({
       nodes: [
         { role: "controller", cards: 10, tokens: 0, ms: 0 },
         { role: "planner", cards: 30, tokens: 7580, ms: 21_500 },
@@ -127,13 +153,13 @@ describe("the graph", () => {
   });
 
   it("is a flow chart of Mermaid, harmless too", () => {
-    expect(graphMermaidOf(graphOf(recorded(SCRIPTS))).split("\n")).toContain(
-      `    r3 -->|"7 result, 1 query, 1 error · 692 tok · 784 ms each"| r2`,
-    );
+    expect(
+      renderRoleGraphMermaid(buildRoleGraph(createScriptedRecording(GSM8K_SCRIPTS))).split("\n"),
+    ).toContain(`    r3 -->|"7 result, 1 query, 1 error · 692 tok · 784 ms each"| r2`);
     fc.assert(
-      fc.property(hostileCards, (cards) => {
-        const graph = graphOf(cards);
-        const [first, ...lines] = graphMermaidOf(graph).trimEnd().split("\n");
+      fc.property(arbitraryHostileCards, (cards) => {
+        const graph = buildRoleGraph(cards);
+        const [first, ...lines] = renderRoleGraphMermaid(graph).trimEnd().split("\n");
         expect(first).toBe("flowchart LR");
         expect(lines).toHaveLength(graph.nodes.length + graph.edges.length);
         for (const line of lines) expect(line).toMatch(/^ {4}(r\d+\["[^"`]*"\]|r\d+ -->\|"[^"`]*"\| r\d+)$/);
@@ -142,15 +168,15 @@ describe("the graph", () => {
   });
 });
 
-const TAG = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<>&]*(?:&#\d+;[^"<>&]*)*")*)(\/?)>/y;
-const TEXT = /(?:[^<>&]|&#\d+;)+/y;
-const OURS = new Set("svg title desc style rect line path text tspan g".split(" "));
-const ATTRIBUTES = new Set(
+const TAG_PATTERN = /<(\/?)([a-zA-Z]+)((?: [a-zA-Z0-9-]+="[^"<>&]*(?:&#\d+;[^"<>&]*)*")*)(\/?)>/y;
+const TEXT_PATTERN = /(?:[^<>&]|&#\d+;)+/y;
+const ALLOWED_ELEMENTS = new Set("svg title desc style rect line path text tspan g".split(" "));
+const ALLOWED_ATTRIBUTES = new Set(
   "xmlns class role aria-label width height viewBox x y x1 y1 x2 y2 rx d style text-anchor".split(" "),
 );
 
 /** Reads a drawing as strictly as XML is read; throws at what is no element, attribute or text of ours. */
-function elementsOf(svg: string): string[] {
+function parseSvgElements(svg: string): string[] {
   const names: string[] = [];
   const open: string[] = [];
   let at = 0;
@@ -161,15 +187,15 @@ function elementsOf(svg: string): string[] {
     return found;
   };
   while (at < svg.length) {
-    const tag = take(TAG);
+    const tag = take(TAG_PATTERN);
     if (!tag) {
-      if (!take(TEXT)) throw new Error(`This is no drawing of ours: ${svg.slice(at, at + 80)}`);
+      if (!take(TEXT_PATTERN)) throw new Error(`This is no drawing of ours: ${svg.slice(at, at + 80)}`);
       continue;
     }
     const [, closes, name = "", attributes = "", isEmpty] = tag;
-    if (!OURS.has(name)) throw new Error(`There is an element ${name}.`);
+    if (!ALLOWED_ELEMENTS.has(name)) throw new Error(`There is an element ${name}.`);
     for (const [, attribute = ""] of attributes.matchAll(/ ([a-zA-Z0-9-]+)="/g)) {
-      if (!ATTRIBUTES.has(attribute)) throw new Error(`There is an attribute ${attribute}.`);
+      if (!ALLOWED_ATTRIBUTES.has(attribute)) throw new Error(`There is an attribute ${attribute}.`);
     }
     if (closes) expect(open.pop()).toBe(name);
     else names.push(name);
@@ -179,7 +205,7 @@ function elementsOf(svg: string): string[] {
   return names;
 }
 
-const JANETS_LANES = `
+const JANET_SEQUENCE_TEXT = `
 CONTROLLER                     PLANNER                      SOLVER
      │── 1 task "Janet's ducks… ─▶│                            │      0
      │                            │── 2 task "Calculate 16 … ─▶│      +0.82s
@@ -188,7 +214,7 @@ CONTROLLER                     PLANNER                      SOLVER
      │                            │◀╌╌╌╌╌╌╌╌╌ 5 result "$18" ╌╌│      +0.43s
      │◀╌╌╌╌╌╌╌╌╌╌ 6 result "18" ╌╌│                            │      +0.61s
 `.slice(1, -1);
-const PARALLEL_LANES = `
+const PARALLEL_SEQUENCE_TEXT = `
 CONTROLLER                     PLANNER                      SOLVER
      │── 1 task "A robe takes … ─▶│                            │      0
      │                            │── 2 task "How many bolt… ─▶│      +0.50s
@@ -201,12 +227,12 @@ CONTROLLER                     PLANNER                      SOLVER
      │                            │◀╌╌╌╌╌╌ 9 result to 3 "1" ╌╌│      +0.30s
      │◀╌╌╌╌╌╌╌╌╌╌ 10 result "3" ╌╌│                            │      +0.40s
 `.slice(1, -1);
-const KOREAN_LANES = `
+const KOREAN_SEQUENCE_TEXT = `
 CONTROLLER           PLANNER            검증자
      │── 1 task "어… ──▶│                  │      0
      │                  │◀── 2 task "좋… ──│      +0.00s
 `.slice(1, -1);
-const JANETS_TIMELINE = `
+const JANET_TIMELINE_TEXT = `
 planner │██████████████                                        │ 820 ms  213 tok
 solver  │              █████████                               │ 470 ms  98 tok
 planner │                      ██████████████                  │ 720 ms  261 tok

@@ -1,33 +1,33 @@
 import { eastAsianWidth } from "get-east-asian-width";
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-const EMOJI = /^\p{RGI_Emoji}$/v;
-const INVISIBLE = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/v;
+const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
+const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/v;
 
 /** The columns that a text takes in a terminal: two for Chinese, Japanese, Korean and emoji, none for what only marks. */
-export function widthOf(text: string): number {
+export function measureColumns(text: string): number {
   // Most texts; taking them apart into characters costs fifty times as much.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment);
+  for (const { segment } of graphemeSegmenter.segment(text)) width += measureGrapheme(segment);
   return width;
 }
 
 /** The text in exactly so many columns: filled up with spaces, or cut between characters and ended with `…`. */
-export function fit(text: string, columns: number): string {
-  const kept = cut(text, columns);
-  return kept + " ".repeat(Math.max(0, columns - widthOf(kept)));
+export function fitToColumns(text: string, columns: number): string {
+  const kept = truncateToColumns(text, columns);
+  return kept + " ".repeat(Math.max(0, columns - measureColumns(kept)));
 }
 
 /** The text in at most so many columns: cut between characters and ended with `end`, when it is longer. */
-export function cut(text: string, columns: number, end = "…"): string {
+export function truncateToColumns(text: string, columns: number, end = "…"): string {
   // A text of that length does not fit, and measuring a whole book to show its first line takes too long.
-  if (text.length <= columns * 20 && widthOf(text) <= columns) return text;
+  if (text.length <= columns * 20 && measureColumns(text) <= columns) return text;
   if (columns < end.length) return "";
   let kept = "";
   let used = 0;
-  for (const { segment } of graphemes.segment(text)) {
-    const next = used + widthOfGrapheme(segment);
+  for (const { segment } of graphemeSegmenter.segment(text)) {
+    const next = used + measureGrapheme(segment);
     if (next > columns - end.length) break;
     kept += segment;
     used = next;
@@ -36,18 +36,18 @@ export function cut(text: string, columns: number, end = "…"): string {
 }
 
 /** The text in lines of at most so many columns, broken at spaces where there are any. */
-export function wrap(text: string, columns: number): string[] {
+export function wrapText(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
     let current = "";
     let used = 0;
-    for (const { segment } of graphemes.segment(line)) {
-      const width = widthOfGrapheme(segment);
+    for (const { segment } of graphemeSegmenter.segment(line)) {
+      const width = measureGrapheme(segment);
       if (used + width > columns && current !== "") {
         const space = segment === " " ? -1 : current.lastIndexOf(" ");
         lines.push(space > 0 ? current.slice(0, space) : current);
         current = space > 0 ? current.slice(space + 1) : "";
-        used = widthOf(current);
+        used = measureColumns(current);
         // The space at which a line is broken is in neither.
         if (segment === " ") continue;
       }
@@ -59,7 +59,7 @@ export function wrap(text: string, columns: number): string[] {
 }
 
 /** What an agent says is shown in somebody's terminal: what could rewrite the screen, or its order, becomes visible. */
-export function printable(text: string): string {
+export function escapeControlCharacters(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
     .replaceAll("\t", "    ")
@@ -68,12 +68,12 @@ export function printable(text: string): string {
     );
 }
 
-/** `printable` on one line. */
-export function oneLine(text: string): string {
-  return printable(text.replaceAll(/\s+/g, " ").trim());
+/** `escapeControlCharacters` on one line. */
+export function toSingleLine(text: string): string {
+  return escapeControlCharacters(text.replaceAll(/\s+/g, " ").trim());
 }
 
-function widthOfGrapheme(grapheme: string): number {
-  if (INVISIBLE.test(grapheme)) return 0;
-  return EMOJI.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
+function measureGrapheme(grapheme: string): number {
+  if (INVISIBLE_PATTERN.test(grapheme)) return 0;
+  return EMOJI_PATTERN.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);
 }

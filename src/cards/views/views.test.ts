@@ -1,17 +1,17 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { janet, numbered } from "../card/cards.fixture.ts";
-import { cardsOf } from "../record/index.ts";
-import { JANET, recorded } from "../record/record.fixture.ts";
-import { defineCardType, PLANNER, SOLVER } from "../card/index.ts";
+import { createJanetCards, createNumberedCardProtocol } from "../message-card/message-card.fixture.ts";
+import { listRecordedCards } from "../recording/index.ts";
+import { JANET_SCRIPT, createScriptedRecording } from "../recording/recording.fixture.ts";
+import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
-import { hostileCard, UNSAFE } from "./hostile.fixture.ts";
-import { fit, widthOf, wrap } from "./text-width.ts";
+import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
+import { fitToColumns, measureColumns, wrapText } from "./text-width.ts";
 
 describe("the flow diagram", () => {
   it("is the specification's, byte for byte", () => {
-    expect(generateFlowDiagram(janet())).toBe(
+    expect(generateFlowDiagram(createJanetCards())).toBe(
       `
 1. CONTROLLER    → [TASK]    PLANNER
 2. PLANNER       → [TASK]    SOLVER
@@ -24,7 +24,7 @@ describe("the flow diagram", () => {
   });
 
   it("draws a type of one's own with its symbol, and one that nobody knows without", () => {
-    const [card] = janet();
+    const [card] = createJanetCards();
     const cards = [{ ...card!, message_type: "verdict" }];
     expect(generateFlowDiagram(cards)).toBe("1. CONTROLLER    • [MSG]     PLANNER");
     const types = [defineCardType("verdict", { metadata: {}, symbol: "✓ [OK]" })];
@@ -33,9 +33,9 @@ describe("the flow diagram", () => {
 
   it("has a line for each card, whatever is in it", () => {
     fc.assert(
-      fc.property(fc.array(hostileCard, { minLength: 1 }), (cards) => {
+      fc.property(fc.array(arbitraryHostileCard, { minLength: 1 }), (cards) => {
         expect(generateFlowDiagram(cards).split("\n")).toHaveLength(cards.length);
-        expect(generateFlowDiagram(cards)).not.toMatch(UNSAFE);
+        expect(generateFlowDiagram(cards)).not.toMatch(UNSAFE_CHARACTERS);
       }),
     );
   });
@@ -43,7 +43,7 @@ describe("the flow diagram", () => {
 
 describe("boxes", () => {
   it("are straight in Korean", () => {
-    const card = numbered().createQueryCard({
+    const card = createNumberedCardProtocol().createQueryCard({
       from: PLANNER,
       to: SOLVER,
       query: "어떤 방법을 사용할까요?",
@@ -60,7 +60,7 @@ describe("boxes", () => {
   });
 
   it("tell what a card cost and to which of them it replies, and no ids", () => {
-    const boxes = visualizeCards(cardsOf(recorded([JANET])), { width: 72 });
+    const boxes = visualizeCards(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 72 });
     expect(boxes.split("\n").slice(4, 8).join("\n")).toBe(
       `
 ┌ 2 TASK  planner → solver ────────────────────────────── 10:30:00.821 ┐
@@ -75,12 +75,12 @@ describe("boxes", () => {
   it("are straight and harmless for every card at every width", () => {
     fc.assert(
       fc.property(
-        fc.array(hostileCard, { minLength: 1, maxLength: 3 }),
+        fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 3 }),
         fc.integer({ min: 40, max: 120 }),
         (cards, width) => {
           const drawn = visualizeCards(cards, { width });
-          expect(new Set(drawn.split("\n").map(widthOf))).toEqual(new Set([width]));
-          expect(drawn).not.toMatch(UNSAFE);
+          expect(new Set(drawn.split("\n").map(measureColumns))).toEqual(new Set([width]));
+          expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
         },
       ),
     );
@@ -89,7 +89,7 @@ describe("boxes", () => {
 
 describe("the colours of boxes", () => {
   it("are there only when asked for, a frame's by its type, and leave no width", () => {
-    const cards = janet();
+    const cards = createJanetCards();
     const colored = visualizeCards(cards, { colors: true });
     expect(visualizeCards(cards)).not.toContain("\u001b");
     expect(colored).toContain("\u001b[36m┌ 1 TASK  controller → planner");
@@ -99,17 +99,17 @@ describe("the colours of boxes", () => {
 
 describe("the plain list", () => {
   it("is the one of the specification's own tool", () => {
-    const [task, , result] = janet();
+    const [task, , result] = createJanetCards();
     expect(visualizeCards([task!, { ...result!, content: "9".repeat(104) }], { style: "classic" })).toBe(
-      CLASSIC,
+      EXPECTED_CLASSIC_LIST,
     );
   });
 
   it("has four lines and more for each card, and none that a card has written", () => {
     fc.assert(
-      fc.property(fc.array(hostileCard, { minLength: 1, maxLength: 3 }), (cards) => {
+      fc.property(fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 3 }), (cards) => {
         const list = visualizeCards(cards, { style: "classic" });
-        expect(list).not.toMatch(UNSAFE);
+        expect(list).not.toMatch(UNSAFE_CHARACTERS);
         const lines = list.split("\n");
         expect(lines.filter((line) => /^\[Card \d+\] \S+$/.test(line))).toHaveLength(cards.length);
         expect(lines.every((line) => /^( {2}|\[Card|=+$|A2A CARD|Total Cards: |$)/.test(line))).toBe(true);
@@ -129,22 +129,22 @@ describe("the width of a text", () => {
     ["\u200b", 0],
     ["→…─", 3],
   ])("%s is %i", (text, width) => {
-    expect(widthOf(text)).toBe(width);
+    expect(measureColumns(text)).toBe(width);
   });
 
   it("is what a text is cut or filled up to, between characters", () => {
-    expect(fit("방법", 3)).toBe("방…");
-    expect(fit("방법", 2)).toBe("… ");
-    expect(fit("방법", 6)).toBe("방법  ");
-    expect(wrap("a bc def\n방법을", 4)).toEqual(["a bc", "def", "방법", "을"]);
+    expect(fitToColumns("방법", 3)).toBe("방…");
+    expect(fitToColumns("방법", 2)).toBe("… ");
+    expect(fitToColumns("방법", 6)).toBe("방법  ");
+    expect(wrapText("a bc def\n방법을", 4)).toEqual(["a bc", "def", "방법", "을"]);
   });
 });
 
-const EQUALS = "=".repeat(80);
-const DASHES = "-".repeat(76);
-const CLASSIC = `${EQUALS}
+const EQUALS_LINE = "=".repeat(80);
+const DASHES_LINE = "-".repeat(76);
+const EXPECTED_CLASSIC_LIST = `${EQUALS_LINE}
 A2A CARD COMMUNICATION FLOW
-${EQUALS}
+${EQUALS_LINE}
 
 [Card 1] 2025-01-15T10:30:01.000Z
   From: CONTROLLER
@@ -152,7 +152,7 @@ ${EQUALS}
   Type: TASK
   Task: Janet's ducks lay 16 eggs per day...
   Metadata: {"card_id":"c1","dataset":"gsm8k"}
-  ${DASHES}
+  ${DASHES_LINE}
 
 [Card 2] 2025-01-15T10:30:03.000Z
   From: SOLVER
@@ -161,7 +161,7 @@ ${EQUALS}
   Status: success
   Result: ${"9".repeat(100)}...
   Metadata: {"card_id":"c3","turn":1,"tokens":120,"status":"success"}
-  ${DASHES}
-${EQUALS}
+  ${DASHES_LINE}
+${EQUALS_LINE}
 Total Cards: 2
-${EQUALS}`;
+${EQUALS_LINE}`;

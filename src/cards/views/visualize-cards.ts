@@ -1,13 +1,13 @@
-import type { Card } from "../card/index.ts";
-import { type BoxOptions, boxesOf } from "./boxes.ts";
-import { classicOf } from "./classic.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import { type CardBoxOptions, renderCardBoxes } from "./card-boxes.ts";
+import { renderClassicList } from "./classic-list.ts";
 
-export interface VisualizeOptions extends BoxOptions {
+export interface VisualizeOptions extends CardBoxOptions {
   /** `boxes`, or `classic`: the plain list of the specification's own tool, 80 columns wide. Default `boxes`. */
   readonly style?: "boxes" | "classic";
 }
 
 /** The cards, one below the other: who to whom and when, what it says, and its metadata. */
-export function visualizeCards(cards: readonly Card[], options: VisualizeOptions = {}): string {
-  return options.style === "classic" ? classicOf(cards) : boxesOf(cards, options);
+export function visualizeCards(cards: readonly MessageCard[], options: VisualizeOptions = {}): string {
+  return options.style === "classic" ? renderClassicList(cards) : renderCardBoxes(cards, options);
 }

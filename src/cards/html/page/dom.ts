@@ -1,31 +1,37 @@
-import { printable } from "../../views/text-width.ts";
+import { escapeControlCharacters } from "../../views/text-width.ts";
 
-type Child = Node | string | number | undefined | false;
-type Properties = Readonly<Record<string, string | number | boolean | undefined | ((event: never) => void)>>;
+type ElementChild = Node | string | number | undefined | false;
+type ElementProperties = Readonly<
+  Record<string, string | number | boolean | undefined | ((event: never) => void)>
+>;
 
-const SVG = "http://www.w3.org/2000/svg";
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /**
  * An element with attributes, listeners (`onclick`) and children. Texts become text nodes, never markup: what agents say
  * is shown and does nothing.
  */
-export function html<Name extends keyof HTMLElementTagNameMap>(
+export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
-  properties: Properties = {},
-  ...children: readonly Child[]
+  properties: ElementProperties = {},
+  ...children: readonly ElementChild[]
 ): HTMLElementTagNameMap[Name] {
-  return filled(document.createElement(name), properties, children);
+  return initializeElement(document.createElement(name), properties, children);
 }
 
-export function svg<Name extends keyof SVGElementTagNameMap>(
+export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
   name: Name,
-  properties: Properties = {},
-  ...children: readonly Child[]
+  properties: ElementProperties = {},
+  ...children: readonly ElementChild[]
 ): SVGElementTagNameMap[Name] {
-  return filled(document.createElementNS(SVG, name), properties, children);
+  return initializeElement(document.createElementNS(SVG_NAMESPACE, name), properties, children);
 }
 
-function filled<E extends Element>(element: E, properties: Properties, children: readonly Child[]): E {
+function initializeElement<E extends Element>(
+  element: E,
+  properties: ElementProperties,
+  children: readonly ElementChild[],
+): E {
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
@@ -41,18 +47,18 @@ function filled<E extends Element>(element: E, properties: Properties, children:
  * What an agent said, with its own direction, so that a text from right to left does not turn what is around it, and with
  * control characters made visible.
  */
-export function said(text: string, properties: Properties = {}): HTMLElement {
-  return html("bdi", properties, printable(text));
+export function createIsolatedText(text: string, properties: ElementProperties = {}): HTMLElement {
+  return createElement("bdi", properties, escapeControlCharacters(text));
 }
 
 /** The element of the page with this id; there is always one. */
-export function byId(id: string): HTMLElement {
+export function requireElementById(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}.`);
   return element;
 }
 
 /** Tells who cannot see it what has changed. */
-export function announce(text: string): void {
-  byId("says").textContent = text;
+export function announceToScreenReader(text: string): void {
+  requireElementById("says").textContent = text;
 }

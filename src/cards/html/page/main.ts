@@ -1,25 +1,25 @@
-import { analysisOf, criticalOf } from "../analysis.ts";
-import { matchesCard, matchesSample } from "../filter.ts";
-import { overviewOf } from "../overview.ts";
+import { analyzeSample, collectCriticalCards } from "../sample-analysis.ts";
+import { matchesCard, matchesSample } from "../card-filter.ts";
+import { summarizeRun } from "../run-overview.ts";
 import type { PageData } from "../page-data.ts";
-import { type PageSample, RunModel, type SeenCard } from "../run-model.ts";
-import { announce, byId, html } from "./dom.ts";
-import { Filters } from "./filters.ts";
-import { dagView } from "./graph-view.ts";
-import { headerOf } from "./header.ts";
-import { inspectorOf } from "./inspector.ts";
-import { listen } from "./live.ts";
-import { hashOf, type Place, placeOf, type View, VIEWS } from "./place.ts";
-import { runPanel } from "./run-panel.ts";
-import { sampleHead } from "./sample-head.ts";
+import { type PageSample, RunModel, type PageCard } from "../run-model.ts";
+import { announceToScreenReader, requireElementById, createElement } from "./dom.ts";
+import { FilterForm } from "./filter-form.ts";
+import { renderCardDag } from "./graph-view.ts";
+import { renderRunHeader } from "./run-header.ts";
+import { renderCardInspector } from "./card-inspector.ts";
+import { subscribeToLiveEvents } from "./live-events.ts";
+import { formatViewHash, type ViewState, parseViewHash, type ViewName, VIEW_NAMES } from "./view-state.ts";
+import { renderRunPanel } from "./run-panel.ts";
+import { renderSampleHeader } from "./sample-header.ts";
 import { SampleList } from "./sample-list.ts";
-import { sequenceView, type Shown } from "./sequence-view.ts";
-import { tableView } from "./table-view.ts";
+import { renderSequenceView, type SampleViewProps } from "./sequence-view.ts";
+import { renderTableView } from "./table-view.ts";
 import { toggleTheme } from "./theme.ts";
-import { timelineView } from "./timeline-view.ts";
-import { count, some } from "./words.ts";
+import { renderTimelineView } from "./timeline-view.ts";
+import { formatCount, pluralize } from "./text-format.ts";
 
-const NAMES: Readonly<Record<View, string>> = {
+const VIEW_LABELS: Readonly<Record<ViewName, string>> = {
   sequence: "Sequence",
   timeline: "Timeline",
   graph: "Graph",
@@ -27,126 +27,153 @@ const NAMES: Readonly<Record<View, string>> = {
 };
 
 // The text of the page's own build.
-const data = JSON.parse(byId("recording").textContent ?? "") as PageData;
-let model = RunModel.of(data);
-let place: Place = placeOf(location.hash);
+const pageData = JSON.parse(requireElementById("recording").textContent ?? "") as PageData;
+let runModel = RunModel.fromPageData(pageData);
+let viewState: ViewState = parseViewHash(location.hash);
 /** What the middle shows; drawn again only when that has changed. */
-let drawn = "";
+let renderedKey = "";
 let isConnected = true;
 
-const filters = new Filters(() => show());
-const list = new SampleList((sample) => go({ sample, card: undefined }));
-byId("filters").append(filters.element);
+const filterForm = new FilterForm(() => renderPage());
+const sampleList = new SampleList((sample) => navigate({ sampleId: sample, cardNumber: undefined }));
+requireElementById("filters").append(filterForm.element);
 
-function go(to: Partial<Place>): void {
-  place = { ...place, ...to };
-  const hash = hashOf(place);
+function navigate(to: Partial<ViewState>): void {
+  viewState = { ...viewState, ...to };
+  const hash = formatViewHash(viewState);
   if (hash !== location.hash) history.replaceState(undefined, "", hash === "#" ? " " : hash);
-  show();
+  renderPage();
 }
 
 /** Everything as it is now; what has not changed stays as it is. */
-function show(): void {
-  const { filter } = filters;
-  const samples = model.samples.filter((sample) => isShown(sample) && matchesSample(sample, filter));
-  list.show(samples, place.sample);
-  const total = model.samples.filter(isShown).length;
+function renderPage(): void {
+  const { filter } = filterForm;
+  const samples = runModel.samples.filter((sample) => isListed(sample) && matchesSample(sample, filter));
+  sampleList.render(samples, viewState.sampleId);
+  const total = runModel.samples.filter(isListed).length;
   const matches =
     samples.length === total
-      ? some(total, "problem")
-      : `${count(samples.length)} of ${some(total, "problem")}`;
-  if (byId("matches").textContent !== matches) byId("matches").textContent = matches;
-  byId("whole").setAttribute("aria-pressed", String(place.sample === undefined));
-  const sample = place.sample === undefined ? undefined : model.sample(place.sample);
+      ? pluralize(total, "problem")
+      : `${formatCount(samples.length)} of ${pluralize(total, "problem")}`;
+  if (requireElementById("matches").textContent !== matches)
+    requireElementById("matches").textContent = matches;
+  requireElementById("whole").setAttribute("aria-pressed", String(viewState.sampleId === undefined));
+  const sample = viewState.sampleId === undefined ? undefined : runModel.findSample(viewState.sampleId);
   document.body.dataset["looks"] = sample ? "sample" : "run";
-  if (sample) showSample(sample);
-  else showRun(samples);
+  if (sample) renderSample(sample);
+  else renderRun(samples);
 }
 
 /** Lines without a problem have a row only when there are any. */
-function isShown({ id, cards }: PageSample): boolean {
+function isListed({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
 }
 
-function showSample(sample: PageSample): void {
-  const chosen = place.card === undefined ? undefined : sample.cards[place.card - 1];
-  const room = byId("picture").clientWidth - 2;
+function renderSample(sample: PageSample): void {
+  const chosen = viewState.cardNumber === undefined ? undefined : sample.cards[viewState.cardNumber - 1];
+  const room = requireElementById("picture").clientWidth - 2;
   const key = JSON.stringify([
     sample.id,
     sample.version,
-    place.card,
-    place.view,
+    viewState.cardNumber,
+    viewState.view,
     room,
-    place.view === "table" ? filters.filter : 0,
+    viewState.view === "table" ? filterForm.filter : 0,
   ]);
-  if (key === drawn) return;
-  drawn = key;
-  byId("head").replaceChildren(...sampleHead(sample, analysisOf(sample, model)));
-  showTabs();
-  const choose = (seen: SeenCard): void => {
-    go({ card: sample.cards.indexOf(seen) + 1 });
-    focusCard();
+  if (key === renderedKey) return;
+  renderedKey = key;
+  requireElementById("head").replaceChildren(...renderSampleHeader(sample, analyzeSample(sample, runModel)));
+  renderTabs();
+  const choose = (seen: PageCard): void => {
+    navigate({ cardNumber: sample.cards.indexOf(seen) + 1 });
+    focusSelectedCard();
   };
-  const shown: Shown = { cards: sample.cards, chosen, critical: criticalOf(sample, model), choose, room };
-  const picture = byId("picture");
+  const shown: SampleViewProps = {
+    cards: sample.cards,
+    selectedCard: chosen,
+    criticalCards: collectCriticalCards(sample, runModel),
+    onSelect: choose,
+    width: room,
+  };
+  const picture = requireElementById("picture");
   const { scrollLeft, scrollTop } = picture;
-  picture.replaceChildren(pictureOf(shown, sample));
+  picture.replaceChildren(renderView(shown, sample));
   picture.scrollTo(scrollLeft, scrollTop);
-  byId("card").replaceChildren(
+  requireElementById("card").replaceChildren(
     ...(chosen
-      ? inspectorOf(sample, chosen, choose)
-      : [html("p", { class: "hint" }, "Choose a card to see all of it. ← and → walk through the cards.")]),
+      ? renderCardInspector(sample, chosen, choose)
+      : [
+          createElement(
+            "p",
+            { class: "hint" },
+            "Choose a card to see all of it. ← and → walk through the cards.",
+          ),
+        ]),
   );
 }
 
-function pictureOf(shown: Shown, sample: PageSample): Element {
-  if (sample.cards.length === 0) return html("p", { class: "hint" }, "There is no card of this problem yet.");
-  return PICTURES[place.view](shown, sample);
+function renderView(shown: SampleViewProps, sample: PageSample): Element {
+  if (sample.cards.length === 0)
+    return createElement("p", { class: "hint" }, "There is no card of this problem yet.");
+  return VIEW_RENDERERS[viewState.view](shown, sample);
 }
 
-const PICTURES: Readonly<Record<View, (shown: Shown, sample: PageSample) => Element>> = {
-  sequence: sequenceView,
-  timeline: timelineView,
-  graph: dagView,
+const VIEW_RENDERERS: Readonly<Record<ViewName, (shown: SampleViewProps, sample: PageSample) => Element>> = {
+  sequence: renderSequenceView,
+  timeline: renderTimelineView,
+  graph: renderCardDag,
   table: (shown, sample) =>
-    tableView(
+    renderTableView(
       sample.cards
-        .map((seen, at) => ({ sample, seen, number: at + 1 }))
-        .filter(({ seen }) => matchesCard(seen, sample, { ...filters.filter, text: "" })),
-      shown.chosen,
-      ({ seen }) => shown.choose(seen),
+        .map((seen, at) => ({ sample, pageCard: seen, cardNumber: at + 1 }))
+        .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filterForm.filter, text: "" })),
+      shown.selectedCard,
+      ({ pageCard: seen }) => shown.onSelect(seen),
     ),
 };
 
-function showRun(samples: readonly PageSample[]): void {
-  const view: View = place.view === "table" ? "table" : "sequence";
-  const key = JSON.stringify(["run", model.cards, model.calls, overview.done, view, filters.filter]);
-  if (key === drawn) return;
-  drawn = key;
-  const picture = byId("picture");
-  byId("head").replaceChildren();
-  byId("card").replaceChildren();
-  showTabs();
+function renderRun(samples: readonly PageSample[]): void {
+  const view: ViewName = viewState.view === "table" ? "table" : "sequence";
+  const key = JSON.stringify([
+    "run",
+    runModel.cardCount,
+    runModel.callCount,
+    runOverview.doneCount,
+    view,
+    filterForm.filter,
+  ]);
+  if (key === renderedKey) return;
+  renderedKey = key;
+  const picture = requireElementById("picture");
+  requireElementById("head").replaceChildren();
+  requireElementById("card").replaceChildren();
+  renderTabs();
   if (view === "table") {
     const rows = samples.flatMap((sample) =>
       sample.cards
-        .map((seen, at) => ({ sample, seen, number: at + 1 }))
-        .filter(({ seen }) => matchesCard(seen, sample, filters.filter)),
+        .map((seen, at) => ({ sample, pageCard: seen, cardNumber: at + 1 }))
+        .filter(({ pageCard }) => matchesCard(pageCard, sample, filterForm.filter)),
     );
     picture.replaceChildren(
-      tableView(rows, undefined, ({ sample, number }) =>
-        go({ sample: sample.id, card: number, view: "sequence" }),
+      renderTableView(rows, undefined, ({ sample, cardNumber: number }) =>
+        navigate({ sampleId: sample.id, cardNumber: number, view: "sequence" }),
       ),
     );
-  } else picture.replaceChildren(...runPanel(overview, samples, (sample) => go({ sample, card: undefined })));
+  } else
+    picture.replaceChildren(
+      ...renderRunPanel(runOverview, samples, (sample) =>
+        navigate({ sampleId: sample, cardNumber: undefined }),
+      ),
+    );
 }
 
-function showTabs(): void {
-  const views = place.sample === undefined ? (["sequence", "table"] as const) : VIEWS;
-  byId("tabs").replaceChildren(
+function renderTabs(): void {
+  const views = viewState.sampleId === undefined ? (["sequence", "table"] as const) : VIEW_NAMES;
+  requireElementById("tabs").replaceChildren(
     ...views.map((view) => {
-      const isOn = place.view === view || (view === "sequence" && !views.some((one) => one === place.view));
-      return html(
+      const isOn =
+        viewState.view === view || (view === "sequence" && !views.some((one) => one === viewState.view));
+      return createElement(
         "button",
         {
           type: "button",
@@ -156,59 +183,67 @@ function showTabs(): void {
           "aria-controls": "picture",
           tabindex: isOn ? 0 : -1,
           onclick: () => {
-            go({ view });
-            byId(`tab-${view}`).focus();
+            navigate({ view });
+            requireElementById(`tab-${view}`).focus();
           },
         },
-        place.sample === undefined && view === "sequence" ? "Overview" : NAMES[view],
+        viewState.sampleId === undefined && view === "sequence" ? "Overview" : VIEW_LABELS[view],
       );
     }),
   );
 }
 
-let overview = overviewOf(model);
+let runOverview = summarizeRun(runModel);
 
 /** After the run has changed. */
-function refresh(): void {
-  overview = overviewOf(model);
-  filters.know(model);
-  byId("run").replaceChildren(...headerOf(model, overview, data.title, data.live !== undefined));
-  byId("run").classList.toggle("away", !isConnected);
-  document.title = `${model.run?.run_id ?? data.title} · cards`;
-  show();
+function refreshRun(): void {
+  runOverview = summarizeRun(runModel);
+  filterForm.updateOptions(runModel);
+  requireElementById("run").replaceChildren(
+    ...renderRunHeader(runModel, runOverview, pageData.title, pageData.live !== undefined),
+  );
+  requireElementById("run").classList.toggle("away", !isConnected);
+  document.title = `${runModel.run?.run_id ?? pageData.title} · cards`;
+  renderPage();
 }
 
-function focusCard(): void {
+function focusSelectedCard(): void {
   document.querySelector<SVGElement>("#picture [aria-pressed=true]")?.focus();
 }
 
 /** Which card comes so many after the one that is chosen. */
-function walk(steps: number): void {
-  const cards = place.sample === undefined ? 0 : (model.sample(place.sample)?.cards.length ?? 0);
+function moveCardSelection(steps: number): void {
+  const cards =
+    viewState.sampleId === undefined ? 0 : (runModel.findSample(viewState.sampleId)?.cards.length ?? 0);
   if (cards === 0) return;
-  go({ card: Math.min(cards, Math.max(1, (place.card ?? (steps > 0 ? 0 : cards + 1)) + steps)) });
+  navigate({
+    cardNumber: Math.min(cards, Math.max(1, (viewState.cardNumber ?? (steps > 0 ? 0 : cards + 1)) + steps)),
+  });
   const chosen = document.querySelector("#picture [aria-pressed=true]");
   chosen?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  announce(chosen?.getAttribute("aria-label") ?? "");
+  announceToScreenReader(chosen?.getAttribute("aria-label") ?? "");
 }
 
-const KEYS: Readonly<Record<string, () => void>> = {
-  j: () => list.move(1),
-  k: () => list.move(-1),
-  ArrowDown: () => list.move(1),
-  ArrowUp: () => list.move(-1),
-  l: () => walk(1),
-  h: () => walk(-1),
-  ArrowRight: () => walk(1),
-  ArrowLeft: () => walk(-1),
-  "/": () => filters.search.focus(),
-  t: () => announce(`${toggleTheme()} theme`),
-  o: () => go({ sample: undefined, card: undefined, view: "sequence" }),
-  "1": () => go({ view: "sequence" }),
-  "2": () => go({ view: "timeline" }),
-  "3": () => go({ view: "graph" }),
-  "4": () => go({ view: "table" }),
-  Escape: () => (place.card === undefined ? go({ sample: undefined }) : go({ card: undefined })),
+const KEY_BINDINGS: Readonly<Record<string, () => void>> = {
+  j: () => sampleList.moveSelection(1),
+  k: () => sampleList.moveSelection(-1),
+  ArrowDown: () => sampleList.moveSelection(1),
+  ArrowUp: () => sampleList.moveSelection(-1),
+  l: () => moveCardSelection(1),
+  h: () => moveCardSelection(-1),
+  ArrowRight: () => moveCardSelection(1),
+  ArrowLeft: () => moveCardSelection(-1),
+  "/": () => filterForm.searchInput.focus(),
+  t: () => announceToScreenReader(`${toggleTheme()} theme`),
+  o: () => navigate({ sampleId: undefined, cardNumber: undefined, view: "sequence" }),
+  "1": () => navigate({ view: "sequence" }),
+  "2": () => navigate({ view: "timeline" }),
+  "3": () => navigate({ view: "graph" }),
+  "4": () => navigate({ view: "table" }),
+  Escape: () =>
+    viewState.cardNumber === undefined
+      ? navigate({ sampleId: undefined })
+      : navigate({ cardNumber: undefined }),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -216,15 +251,15 @@ document.addEventListener("keydown", (event) => {
   const { target } = event;
   const isTyping = target instanceof HTMLInputElement || target instanceof HTMLSelectElement;
   if (isTyping) {
-    if (event.key !== "Escape" && !(event.key === "ArrowDown" && target === filters.search)) return;
-    if (event.key === "Escape") filters.clear();
-    byId("samples").focus();
-    show();
+    if (event.key !== "Escape" && !(event.key === "ArrowDown" && target === filterForm.searchInput)) return;
+    if (event.key === "Escape") filterForm.reset();
+    requireElementById("samples").focus();
+    renderPage();
     if (event.key === "Escape") return;
   }
   // Tabs are walked through as tabs are.
   if (target instanceof HTMLElement && target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) {
-    const tabs = [...byId("tabs").querySelectorAll<HTMLElement>("[role=tab]")];
+    const tabs = [...requireElementById("tabs").querySelectorAll<HTMLElement>("[role=tab]")];
     const at = tabs.indexOf(target) + (event.key === "ArrowRight" ? 1 : -1);
     event.preventDefault();
     tabs.at(at % tabs.length)?.click();
@@ -233,25 +268,29 @@ document.addEventListener("keydown", (event) => {
   // Whoever reads the JSON scrolls with the arrows.
   if (target instanceof Element && target.closest(".table-body, .raw") && event.key.startsWith("Arrow"))
     return;
-  const act = KEYS[event.key];
+  const act = KEY_BINDINGS[event.key];
   if (!act) return;
   event.preventDefault();
   act();
 });
 addEventListener("hashchange", () => {
-  place = placeOf(location.hash);
-  show();
+  viewState = parseViewHash(location.hash);
+  renderPage();
 });
-new ResizeObserver(() => show()).observe(byId("picture"));
-byId("whole").addEventListener("click", () =>
-  go({ sample: undefined, card: undefined, view: place.view === "table" ? "table" : "sequence" }),
+new ResizeObserver(() => renderPage()).observe(requireElementById("picture"));
+requireElementById("whole").addEventListener("click", () =>
+  navigate({
+    sampleId: undefined,
+    cardNumber: undefined,
+    view: viewState.view === "table" ? "table" : "sequence",
+  }),
 );
-byId("theme").addEventListener("click", () => announce(`${toggleTheme()} theme`));
+requireElementById("theme").addEventListener("click", () => announceToScreenReader(`${toggleTheme()} theme`));
 
-refresh();
+refreshRun();
 document.body.dataset["ready"] = "true";
 
-if (data.live !== undefined) {
+if (pageData.live !== undefined) {
   let isDue = false;
   let pause = 100;
   // However many lines come, the page is drawn a few times a second, and a large one no more than a fifth of the time.
@@ -261,27 +300,27 @@ if (data.live !== undefined) {
     setTimeout(() => {
       const began = performance.now();
       isDue = false;
-      refresh();
+      refreshRun();
       pause = Math.max(100, 4 * (performance.now() - began));
     }, pause);
   };
-  listen(data.live, {
-    lines: (lines) => {
-      for (const line of lines) model.add(line);
+  subscribeToLiveEvents(pageData.live, {
+    onLines: (lines) => {
+      for (const line of lines) runModel.addLine(line);
       due();
     },
-    torn: (lines) => {
-      model.torn += lines;
+    onTornLines: (lines) => {
+      runModel.tornLineCount += lines;
       due();
     },
-    reset: () => {
-      model = new RunModel();
+    onReset: () => {
+      runModel = new RunModel();
       due();
     },
-    connected: (isThere) => {
+    onConnectionChange: (isThere) => {
       if (isThere === isConnected) return;
       isConnected = isThere;
-      announce(isThere ? "Connected again." : "The connection is lost; trying again.");
+      announceToScreenReader(isThere ? "Connected again." : "The connection is lost; trying again.");
       due();
     },
   });

@@ -1,117 +1,135 @@
-import { FINDINGS } from "../../statistics/index.ts";
-import type { Overview } from "../overview.ts";
+import { RUN_FINDING_KINDS } from "../../statistics/index.ts";
+import type { RunOverview } from "../run-overview.ts";
 import type { PageSample } from "../run-model.ts";
-import { summaryOf } from "../summary.ts";
-import { html, said } from "./dom.ts";
-import { aggregateView } from "./graph-view.ts";
-import { count, duration, percent } from "./words.ts";
+import { summarizeSample } from "../sample-summary.ts";
+import { createElement, createIsolatedText } from "./dom.ts";
+import { renderRoleGraph } from "./graph-view.ts";
+import { formatCount, formatDuration, formatPercent } from "./text-format.ts";
 
 /** The whole run: who sent how much to whom, where tokens and time went, which problems took longest. */
-export function runPanel(
-  overview: Overview,
+export function renderRunPanel(
+  overview: RunOverview,
   samples: readonly PageSample[],
   choose: (id: string) => void,
 ): HTMLElement[] {
   const slowest = samples
     .filter(({ cards }) => cards.length > 0)
-    .map((sample) => ({ sample, summary: summaryOf(sample) }))
-    .toSorted((a, b) => b.summary.ms - a.summary.ms)
+    .map((sample) => ({ sample, summary: summarizeSample(sample) }))
+    .toSorted((a, b) => b.summary.durationMs - a.summary.durationMs)
     .slice(0, 8);
   return [
-    section("Who sent how much to whom", html("div", { class: "scroll" }, aggregateView(overview.edges))),
-    section(
+    renderSection(
+      "Who sent how much to whom",
+      createElement("div", { class: "scroll" }, renderRoleGraph(overview.roleEdges)),
+    ),
+    renderSection(
       "Where tokens and time went",
-      table(
+      renderTable(
         ["role", "turn", "cards", "input", "cached", "output", "time", "share"],
         overview.spending.map((one) => [
-          said(one.role),
+          createIsolatedText(one.role),
           one.turn === undefined ? "–" : String(one.turn),
-          count(one.cards),
-          count(one.input),
-          count(one.cached),
-          count(one.output),
-          duration(one.ms),
-          percent(one.share),
+          formatCount(one.cards),
+          formatCount(one.input),
+          formatCount(one.cached),
+          formatCount(one.output),
+          formatDuration(one.ms),
+          formatPercent(one.share),
         ]),
       ),
     ),
-    ...(overview.waits.length > 0
+    ...(overview.bottlenecks.length > 0
       ? [
-          section(
+          renderSection(
             "What answers waited for",
-            table(
+            renderTable(
               ["who", "turn", "time", "share"],
-              overview.waits
+              overview.bottlenecks
                 .slice(0, 6)
                 .map(({ kind, who, turn, ms, share }) => [
-                  said(kind === "work" ? who : `on the way, ${who}`),
+                  createIsolatedText(kind === "work" ? who : `on the way, ${who}`),
                   turn === undefined ? "–" : String(turn),
-                  duration(ms),
-                  percent(share),
+                  formatDuration(ms),
+                  formatPercent(share),
                 ]),
             ),
           ),
         ]
       : []),
-    ...(overview.found.size > 0
+    ...(overview.findingsByKind.size > 0
       ? [
-          section(
+          renderSection(
             "What stands out",
-            table(
+            renderTable(
               ["what", "how often", "first in"],
-              [...overview.found].map(([kind, found]) => [
-                html("span", { class: FINDINGS[kind].broken ? "broken" : "" }, FINDINGS[kind].about),
-                count(found.length),
-                html(
+              [...overview.findingsByKind].map(([kind, found]) => [
+                createElement(
+                  "span",
+                  { class: RUN_FINDING_KINDS[kind].isViolation ? "broken" : "" },
+                  RUN_FINDING_KINDS[kind].description,
+                ),
+                formatCount(found.length),
+                createElement(
                   "span",
                   {},
                   ...[...new Set(found.map(({ sample_id = "" }) => sample_id))]
                     .slice(0, 4)
-                    .flatMap((id) => [link(id, choose), " "]),
+                    .flatMap((id) => [renderSampleLink(id, choose), " "]),
                 ),
               ]),
             ),
           ),
         ]
       : []),
-    section(
+    renderSection(
       "The slowest problems",
-      table(
+      renderTable(
         ["problem", "time", "tokens", "cards", "answer", "gold"],
         slowest.map(({ sample, summary }) => [
-          link(sample.id, choose),
-          duration(summary.ms),
-          count(summary.tokens),
-          count(summary.cards),
-          said(sample.score?.predicted ?? "–"),
-          said(sample.score?.gold ?? "–"),
+          renderSampleLink(sample.id, choose),
+          formatDuration(summary.durationMs),
+          formatCount(summary.tokenCount),
+          formatCount(summary.cardCount),
+          createIsolatedText(sample.score?.predicted ?? "–"),
+          createIsolatedText(sample.score?.gold ?? "–"),
         ]),
       ),
     ),
   ];
 }
 
-function link(id: string, choose: (id: string) => void): HTMLElement {
-  return html(
+function renderSampleLink(id: string, choose: (id: string) => void): HTMLElement {
+  return createElement(
     "button",
     { type: "button", class: "link", onclick: () => choose(id) },
-    said(id === "" ? "(no problem)" : id),
+    createIsolatedText(id === "" ? "(no problem)" : id),
   );
 }
 
-function section(title: string, ...content: readonly HTMLElement[]): HTMLElement {
-  return html("section", {}, html("h2", {}, title), ...content);
+function renderSection(title: string, ...content: readonly HTMLElement[]): HTMLElement {
+  return createElement("section", {}, createElement("h2", {}, title), ...content);
 }
 
-function table(head: readonly string[], rows: readonly (readonly (string | HTMLElement)[])[]): HTMLElement {
-  return html(
+function renderTable(
+  head: readonly string[],
+  rows: readonly (readonly (string | HTMLElement)[])[],
+): HTMLElement {
+  return createElement(
     "div",
     { class: "scroll" },
-    html(
+    createElement(
       "table",
       {},
-      html("thead", {}, html("tr", {}, ...head.map((name) => html("th", { scope: "col" }, name)))),
-      html("tbody", {}, ...rows.map((row) => html("tr", {}, ...row.map((cell) => html("td", {}, cell))))),
+      createElement(
+        "thead",
+        {},
+        createElement("tr", {}, ...head.map((name) => createElement("th", { scope: "col" }, name))),
+      ),
+      createElement(
+        "tbody",
+        {},
+        ...rows.map((row) => createElement("tr", {}, ...row.map((cell) => createElement("td", {}, cell)))),
+      ),
     ),
   );
 }

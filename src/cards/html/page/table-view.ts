@@ -1,63 +1,69 @@
-import type { PageSample, SeenCard } from "../run-model.ts";
-import { statusOf, tokensOf } from "../summary.ts";
-import { oneLine } from "../../views/text-width.ts";
-import { html, said } from "./dom.ts";
-import { Rows } from "./rows.ts";
-import { kindOf } from "./sequence-view.ts";
-import { count, duration } from "./words.ts";
+import type { PageSample, PageCard } from "../run-model.ts";
+import { findCardStatus, countCardTokens } from "../sample-summary.ts";
+import { toSingleLine } from "../../views/text-width.ts";
+import { createElement, createIsolatedText } from "./dom.ts";
+import { VirtualList } from "./virtual-list.ts";
+import { getCardCssClass } from "./sequence-view.ts";
+import { formatCount, formatDuration } from "./text-format.ts";
 
 /** A row of the table. */
-export interface TableRow {
+export interface CardTableRow {
   readonly sample: PageSample;
-  readonly seen: SeenCard;
+  readonly pageCard: PageCard;
   /** Counts the problem's cards, from 1. */
-  readonly number: number;
+  readonly cardNumber: number;
 }
 
-const COLUMNS = ["problem", "#", "type", "from", "to", "content", "status", "tokens", "time"] as const;
+const COLUMN_NAMES = ["problem", "#", "type", "from", "to", "content", "status", "tokens", "time"] as const;
 
 /** The table of the cards, of one problem or of all. */
-export function tableView(
-  rows: readonly TableRow[],
-  chosen: SeenCard | undefined,
-  choose: (row: TableRow) => void,
+export function renderTableView(
+  rows: readonly CardTableRow[],
+  chosen: PageCard | undefined,
+  choose: (row: CardTableRow) => void,
 ): HTMLElement {
-  const body = html("div", { class: "table-body", role: "rowgroup", tabindex: 0, "aria-label": "Cards" });
-  const table = html(
+  const body = createElement("div", {
+    class: "table-body",
+    role: "rowgroup",
+    tabindex: 0,
+    "aria-label": "Cards",
+  });
+  const table = createElement(
     "div",
     { class: "table", role: "table", "aria-label": "Cards", "aria-rowcount": rows.length + 1 },
-    html(
+    createElement(
       "div",
       { role: "rowgroup" },
-      html(
+      createElement(
         "div",
         { class: "table-row table-head", role: "row" },
-        ...COLUMNS.map((name) =>
-          html("span", { role: "columnheader", class: `c-${name === "#" ? "number" : name}` }, name),
+        ...COLUMN_NAMES.map((name) =>
+          createElement("span", { role: "columnheader", class: `c-${name === "#" ? "number" : name}` }, name),
         ),
       ),
     ),
     body,
   );
-  const at = rows.findIndex(({ seen }) => seen === chosen);
+  const at = rows.findIndex(({ pageCard: seen }) => seen === chosen);
   let active = Math.max(0, at);
-  const list = new Rows<TableRow>(
+  const list = new VirtualList<CardTableRow>(
     body,
     32,
-    (row, place) => rowOf(row, place, { isChosen: row.seen === chosen, isActive: place === active }, choose),
-    ({ sample, number }, place) => `${sample.id}/${number}/${place === active}`,
+    (row, place) =>
+      renderRow(row, place, { isChosen: row.pageCard === chosen, isActive: place === active }, choose),
+    ({ sample, cardNumber: number }, place) => `${sample.id}/${number}/${place === active}`,
   );
   const goTo = (place: number): void => {
     active = Math.min(rows.length - 1, Math.max(0, place));
-    list.reveal(active);
-    body.setAttribute("aria-activedescendant", list.drawn(active)?.id ?? "");
+    list.scrollToRow(active);
+    body.setAttribute("aria-activedescendant", list.findRowElement(active)?.id ?? "");
   };
   body.addEventListener("keydown", (event) => {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: 1,
       ArrowUp: -1,
-      PageDown: list.page,
-      PageUp: -list.page,
+      PageDown: list.rowsPerPage,
+      PageUp: -list.rowsPerPage,
       Home: Number.NEGATIVE_INFINITY,
       End: Number.POSITIVE_INFINITY,
     };
@@ -73,35 +79,35 @@ export function tableView(
   return table;
 }
 
-function rowOf(
-  { sample, seen, number }: TableRow,
+function renderRow(
+  { sample, pageCard: seen, cardNumber: number }: CardTableRow,
   at: number,
   { isChosen, isActive }: { readonly isChosen: boolean; readonly isActive: boolean },
-  choose: (row: TableRow) => void,
+  choose: (row: CardTableRow) => void,
 ): HTMLElement {
   const { card } = seen;
-  const tokens = tokensOf(card);
-  return html(
+  const tokens = countCardTokens(card);
+  return createElement(
     "div",
     {
-      class: `table-row ${kindOf(card)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
+      class: `table-row ${getCardCssClass(card)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
       role: "row",
       id: `row-${at}`,
       "aria-rowindex": at + 2,
-      onclick: () => choose({ sample, seen, number }),
+      onclick: () => choose({ sample, pageCard: seen, cardNumber: number }),
     },
-    cell("problem", said(sample.id)),
-    cell("number", String(number)),
-    cell("type", said(card.message_type)),
-    cell("from", said(card.sender)),
-    cell("to", said(card.recipient)),
-    cell("content", said(oneLine(card.content.slice(0, 300)))),
-    cell("status", said(statusOf(card) ?? "")),
-    cell("tokens", tokens > 0 ? count(tokens) : ""),
-    cell("time", card.metadata.duration_ms ? duration(card.metadata.duration_ms) : ""),
+    renderCell("problem", createIsolatedText(sample.id)),
+    renderCell("number", String(number)),
+    renderCell("type", createIsolatedText(card.message_type)),
+    renderCell("from", createIsolatedText(card.sender)),
+    renderCell("to", createIsolatedText(card.recipient)),
+    renderCell("content", createIsolatedText(toSingleLine(card.content.slice(0, 300)))),
+    renderCell("status", createIsolatedText(findCardStatus(card) ?? "")),
+    renderCell("tokens", tokens > 0 ? formatCount(tokens) : ""),
+    renderCell("time", card.metadata.duration_ms ? formatDuration(card.metadata.duration_ms) : ""),
   );
 }
 
-function cell(name: string, ...content: readonly (Node | string)[]): HTMLElement {
-  return html("span", { role: "cell", class: `c-${name}` }, ...content);
+function renderCell(name: string, ...content: readonly (Node | string)[]): HTMLElement {
+  return createElement("span", { role: "cell", class: `c-${name}` }, ...content);
 }

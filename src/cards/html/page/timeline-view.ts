@@ -1,22 +1,22 @@
-import { timelineLayout } from "../layout/timeline.ts";
-import { fit, oneLine } from "../../views/text-width.ts";
-import { svg } from "./dom.ts";
-import { cardButton, kindOf, type Shown } from "./sequence-view.ts";
-import { duration } from "./words.ts";
+import { computeTimelineLayout } from "../layout/timeline-layout.ts";
+import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { createSvgElement } from "./dom.ts";
+import { createCardButtonProperties, getCardCssClass, type SampleViewProps } from "./sequence-view.ts";
+import { formatDuration } from "./text-format.ts";
 
-const HEAD = 34;
-const LANE = 40;
-const LEFT = 112;
-const RIGHT = 24;
+const HEADER_HEIGHT = 34;
+const LANE_HEIGHT = 40;
+const LEFT_MARGIN = 112;
+const RIGHT_MARGIN = 24;
 
 /** Who worked when. */
-export function timelineView(shown: Shown): SVGSVGElement {
-  const layout = timelineLayout(shown.cards);
-  const width = Math.max(560, shown.room);
-  const scale = width - LEFT - RIGHT;
-  const rows = layout.lanes.reduce((sum, lane) => sum + lane.rows, 0);
-  const height = HEAD + rows * LANE + layout.lanes.length * 12 + 12;
-  const root = svg("svg", {
+export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
+  const layout = computeTimelineLayout(shown.cards);
+  const width = Math.max(560, shown.width);
+  const scale = width - LEFT_MARGIN - RIGHT_MARGIN;
+  const rows = layout.lanes.reduce((sum, lane) => sum + lane.rowCount, 0);
+  const height = HEADER_HEIGHT + rows * LANE_HEIGHT + layout.lanes.length * 12 + 12;
+  const root = createSvgElement("svg", {
     class: "timeline",
     width,
     height,
@@ -25,39 +25,57 @@ export function timelineView(shown: Shown): SVGSVGElement {
     "aria-label": "Timeline: a lane for each role, a bar for the work on each card",
   });
   for (const tick of layout.ticks) {
-    const x = LEFT + (tick / layout.span) * scale;
+    const x = LEFT_MARGIN + (tick / layout.totalMs) * scale;
     root.append(
-      svg("line", { class: "tick", x1: x, x2: x, y1: HEAD - 6, y2: height - 8 }),
-      svg("text", { class: "after", x, y: HEAD - 12, "text-anchor": "middle" }, duration(tick)),
+      createSvgElement("line", { class: "tick", x1: x, x2: x, y1: HEADER_HEIGHT - 6, y2: height - 8 }),
+      createSvgElement(
+        "text",
+        { class: "after", x, y: HEADER_HEIGHT - 12, "text-anchor": "middle" },
+        formatDuration(tick),
+      ),
     );
   }
   const place = new Map(shown.cards.map((seen, at) => [seen, at]));
-  let top = HEAD;
+  let top = HEADER_HEIGHT;
   for (const lane of layout.lanes) {
-    const bottom = top + lane.rows * LANE;
+    const bottom = top + lane.rowCount * LANE_HEIGHT;
     root.append(
-      svg("rect", { class: "lane", x: LEFT, y: top, width: scale, height: bottom - top, rx: 8 }),
-      svg(
+      createSvgElement("rect", {
+        class: "lane",
+        x: LEFT_MARGIN,
+        y: top,
+        width: scale,
+        height: bottom - top,
+        rx: 8,
+      }),
+      createSvgElement(
         "text",
-        { class: "role-name", x: LEFT - 14, y: (top + bottom) / 2 + 4, "text-anchor": "end" },
-        fit(oneLine(lane.role), 13).trim(),
+        { class: "role-name", x: LEFT_MARGIN - 14, y: (top + bottom) / 2 + 4, "text-anchor": "end" },
+        fitToColumns(toSingleLine(lane.role), 13).trim(),
       ),
     );
-    for (const { seen, row, start, length } of lane.spans) {
+    for (const { pageCard: seen, row, start, length } of lane.bars) {
       const at = place.get(seen) ?? 0;
-      const x = LEFT + start * scale;
+      const x = LEFT_MARGIN + start * scale;
       const size = Math.max(3, length * scale);
-      const y = top + row * LANE + 6;
+      const y = top + row * LANE_HEIGHT + 6;
       root.append(
-        svg(
+        createSvgElement(
           "g",
           {
-            ...cardButton(shown, seen, at),
-            class: `card ${kindOf(seen.card)}${shown.critical.has(seen) ? " critical" : ""}${shown.chosen === seen ? " chosen" : ""}`,
+            ...createCardButtonProperties(shown, seen, at),
+            class: `card ${getCardCssClass(seen.card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
           },
-          svg("rect", { class: "work", x, y, width: size, height: LANE - 12, rx: Math.min(6, size / 2) }),
+          createSvgElement("rect", {
+            class: "work",
+            x,
+            y,
+            width: size,
+            height: LANE_HEIGHT - 12,
+            rx: Math.min(6, size / 2),
+          }),
           size > 26 &&
-            svg(
+            createSvgElement(
               "text",
               { class: "number", x: x + size / 2, y: y + 18, "text-anchor": "middle" },
               String(at + 1),

@@ -1,0 +1,100 @@
+import { A2AError } from "../../protocol/index.ts";
+
+/** A JSON object of a data file, with the place where it stands: what is wrong with it is said with file and line. */
+export class DataRecord {
+  readonly location: string;
+  readonly #members: Readonly<Record<string, unknown>>;
+
+  constructor(value: unknown, where: string) {
+    if (typeof value !== "object" || value === null || Array.isArray(value))
+      throw createMalformedDataError(where, "a record is a JSON object");
+    this.location = where;
+    this.#members = value as Readonly<Record<string, unknown>>;
+  }
+
+  getString(name: string): string {
+    const value = this.#members[name];
+    if (typeof value !== "string") throw this.createFieldError(name, "is not a string");
+    return value;
+  }
+
+  getOptionalString(name: string): string | undefined {
+    return this.#members[name] === undefined ? undefined : this.getString(name);
+  }
+
+  getBoolean(name: string): boolean {
+    const value = this.#members[name];
+    if (typeof value !== "boolean") throw this.createFieldError(name, "is neither true nor false");
+    return value;
+  }
+
+  getOptionalIndex(name: string): number | undefined {
+    const value = this.#members[name];
+    if (value === undefined) return undefined;
+    if (!isNonNegativeInteger(value)) throw this.createFieldError(name, "is not a whole number from 0");
+    return value;
+  }
+
+  getNestedRecord(name: string): DataRecord {
+    return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
+  }
+
+  /** A list of pairs, `[[first, second], …]`. */
+  getPairs<Second>(
+    name: string,
+    isSecond: (value: unknown) => value is Second,
+  ): (readonly [string, Second])[] {
+    const value = this.#members[name];
+    if (!Array.isArray(value)) throw this.createFieldError(name, "is not a list");
+    return value.map((pair: unknown) => {
+      if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== "string" || !isSecond(pair[1]))
+        throw this.createFieldError(name, "has an entry of another form than the official one");
+      return [pair[0], pair[1]];
+    });
+  }
+
+  createFieldError(name: string, what: string): A2AError {
+    return createMalformedDataError(this.location, `${JSON.stringify(name)} ${what}`);
+  }
+}
+
+export function isNonNegativeInteger(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** The records of a JSON Lines file. Empty lines are passed over, and count. */
+export function decodeJsonLines(text: string, file: string): DataRecord[] {
+  return stripByteOrderMark(text)
+    .split("\n")
+    .flatMap((line, index) => {
+      const where = `${file}:${index + 1}`;
+      return line.trim() === "" ? [] : [new DataRecord(parseJson(line, where), where)];
+    });
+}
+
+/** The records of a file that is one JSON list, or JSON Lines. */
+export function decodeJsonRecords(text: string, file: string): DataRecord[] {
+  const json = stripByteOrderMark(text);
+  if (!json.trimStart().startsWith("[")) return decodeJsonLines(json, file);
+  const list = parseJson(json, file) as unknown[];
+  return list.map((value, index) => new DataRecord(value, `${file}, record ${index + 1}`));
+}
+
+function parseJson(json: string, where: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw createMalformedDataError(where, "this is not JSON, perhaps cut off", cause);
+  }
+}
+
+/** Some editors put a byte order mark in front. */
+function stripByteOrderMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+}
+
+export function createMalformedDataError(where: string, what: string, cause?: unknown): A2AError {
+  return new A2AError("INVALID_PARAMS", `${where}: ${what}. Take the file as its authors publish it.`, {
+    cause,
+  });
+}

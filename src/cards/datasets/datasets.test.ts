@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import {
+  decodeGsm8k,
+  decodeHotpotQa,
+  decodeGsm8kModelAnswers,
+  decodeGsm8kSocratic,
+  getGsm8kSlice,
+  mergeSocraticSteps,
+} from "./index.ts";
+
+const PROBLEM = JSON.stringify({ question: "1 + 1?", answer: "It is <<1+1=2>>2.\n#### 2" });
+const PARAGRAPHS = {
+  question: "Who?",
+  answer: "Ann",
+  supporting_facts: [["A", 0]],
+  context: [["A", ["Ann did.", " She knew."]]],
+};
+
+describe("GSM8K", () => {
+  it("has a shipped slice of 20 problems with their steps", () => {
+    const slice = getGsm8kSlice();
+    expect(slice.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `gsm8k_${index}`));
+    expect(slice[0]).toMatchObject({
+      dataset: "gsm8k",
+      question: expect.stringMatching(/^Janet’s ducks lay 16 eggs per day\./),
+      gold: "18",
+      steps: [
+        {
+          question: "How many eggs does Janet sell?",
+          text: "Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.",
+        },
+        { question: "How much does Janet make at the farmers' market?" },
+      ],
+    });
+    expect(slice.every(({ steps }) => steps.length >= 2)).toBe(true);
+  });
+
+  it("is read with or without a byte order mark, carriage returns and a last newline", () => {
+    const expected = [
+      {
+        dataset: "gsm8k",
+        id: "gsm8k_0",
+        question: "1 + 1?",
+        gold: "2",
+        solution: "It is <<1+1=2>>2.",
+        steps: [],
+      },
+    ];
+    for (const text of [PROBLEM, `\uFEFF${PROBLEM}\r\n`, `${PROBLEM}\n\n`])
+      expect(decodeGsm8k(text, "test.jsonl")).toEqual(expected);
+  });
+
+  it.each([
+    ["{", "test.jsonl:2: this is not JSON"],
+    ["[]", "test.jsonl:2: a record is a JSON object"],
+    ['{"question":"?"}', 'test.jsonl:2: "answer" is not a string'],
+    ['{"question":"?","answer":"2"}', 'test.jsonl:2: "answer" has no last line "#### <number>"'],
+  ])("says in which line it cannot read %s", (line, message) => {
+    expect(() => decodeGsm8k(`${PROBLEM}\n${line}`, "test.jsonl")).toThrow(message);
+  });
+
+  it("says which step has no sub-question", () => {
+    expect(() => decodeGsm8kSocratic(PROBLEM, "s.jsonl")).toThrow(
+      /^s\.jsonl:1: the step "It is .*" has no sub-question/,
+    );
+  });
+
+  it("is not joined with the steps of other problems", () => {
+    const [first, second] = getGsm8kSlice();
+    if (!first || !second) throw new Error("the slice is empty");
+    expect(() => mergeSocraticSteps([first], [second])).toThrow(
+      "gsm8k_0: the Socratic file has another problem",
+    );
+    expect(() => mergeSocraticSteps([first, second], [first])).toThrow("gsm8k_1");
+  });
+
+  it("comes with recorded answers, and says which of the four is missing", () => {
+    const answer = { is_correct: true, solution: "A: 2" };
+    const four = { "6b_finetuning": answer, "6b_verification": answer, "175b_finetuning": answer };
+    const read = (record: object): unknown =>
+      decodeGsm8kModelAnswers(JSON.stringify({ question: "?", ...record }), "e.jsonl");
+    expect(read({ ...four, "175b_verification": { ...answer, is_correct: false } })).toMatchObject([
+      {
+        id: "gsm8k_0",
+        answers: {
+          "6b_finetuning": { text: "A: 2", correct: true },
+          "175b_verification": { correct: false },
+        },
+      },
+    ]);
+    expect(() => read(four)).toThrow('e.jsonl:1, "175b_verification": a record is a JSON object');
+    expect(() => read({ ...four, "175b_verification": { solution: "" } })).toThrow(
+      '"is_correct" is neither true nor false',
+    );
+  });
+});
+
+describe("HotpotQA", () => {
+  it("is read as the official list and as lines", () => {
+    const records = [
+      { _id: "5a7", ...PARAGRAPHS, type: "bridge", level: "hard" },
+      { dev_index: 7, ...PARAGRAPHS },
+      PARAGRAPHS,
+    ];
+    const samples = decodeHotpotQa(JSON.stringify(records), "dev.json");
+    expect(samples.map(({ id }) => id)).toEqual(["hotpotqa_5a7", "hotpotqa_7", "hotpotqa_2"]);
+    expect(samples[0]).toEqual({
+      dataset: "hotpotqa",
+      id: "hotpotqa_5a7",
+      question: "Who?",
+      gold: "Ann",
+      type: "bridge",
+      level: "hard",
+      paragraphs: [{ title: "A", sentences: ["Ann did.", " She knew."] }],
+      supportingFacts: [{ title: "A", sentence: 0 }],
+    });
+    expect(decodeHotpotQa(records.map((record) => JSON.stringify(record)).join("\n"), "dev.jsonl")).toEqual(
+      samples,
+    );
+  });
+
+  it.each([
+    [{ ...PARAGRAPHS, context: undefined }, '"context" is not a list'],
+    [{ ...PARAGRAPHS, context: [["A", "text"]] }, '"context" has an entry of another form'],
+    [{ ...PARAGRAPHS, supporting_facts: [["A", -1]] }, '"supporting_facts" has an entry of another form'],
+    [{ ...PARAGRAPHS, dev_index: 1.5 }, '"dev_index" is not a whole number'],
+  ])("says in which record it cannot read a member, %#", (record, message) => {
+    expect(() => decodeHotpotQa(JSON.stringify([PARAGRAPHS, record]), "dev.json")).toThrow(
+      `dev.json, record 2: ${message}`,
+    );
+  });
+
+  it("has every id once", () => {
+    const record = { _id: "5a7", ...PARAGRAPHS };
+    expect(() => decodeHotpotQa(JSON.stringify([record, record]), "dev.json")).toThrow(
+      "two records are hotpotqa_5a7",
+    );
+  });
+});

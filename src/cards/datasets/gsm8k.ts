@@ -1,0 +1,60 @@
+import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
+import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
+
+/** Reads `test.jsonl` or `train.jsonl` of GSM8K. `file` is its name in errors. */
+export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
+  return decodeJsonLines(text, file).map((record, index) => ({
+    ...decodeGsm8kProblem(record, index),
+    steps: [],
+  }));
+}
+
+/** Reads `test_socratic.jsonl`: each line of an answer is `<sub-question> ** <step>`. */
+export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
+  return decodeJsonLines(text, file).map((record, index) => {
+    const problem = decodeGsm8kProblem(record, index);
+    return {
+      ...problem,
+      steps: problem.solution.split("\n").map((line) => decodeSocraticStep(line, record.location)),
+    };
+  });
+}
+
+/** The problems of the one with the steps of the other, which must be the same problems in the same order. */
+export function mergeSocraticSteps(
+  problems: readonly Gsm8kSample[],
+  socratic: readonly Gsm8kSample[],
+): Gsm8kSample[] {
+  return problems.map((problem, index) => {
+    const same = socratic[index];
+    if (same?.question !== problem.question || same.gold !== problem.gold)
+      throw createMalformedDataError(
+        problem.id,
+        "the Socratic file has another problem, or none, at its place",
+      );
+    return { ...problem, steps: same.steps };
+  });
+}
+
+function decodeGsm8kProblem(record: DataRecord, index: number): Omit<Gsm8kSample, "steps"> {
+  const answer = record.getString("answer");
+  const mark = answer.lastIndexOf("\n#### ");
+  if (mark < 0) throw record.createFieldError("answer", 'has no last line "#### <number>"');
+  return {
+    dataset: "gsm8k",
+    id: `gsm8k_${index}`,
+    question: record.getString("question"),
+    gold: answer.slice(mark + "\n#### ".length).trim(),
+    solution: answer.slice(0, mark),
+  };
+}
+
+function decodeSocraticStep(line: string, where: string): Gsm8kStep {
+  const [question, ...text] = line.split(" ** ");
+  if (question === undefined || text.length === 0)
+    throw createMalformedDataError(
+      where,
+      `the step ${JSON.stringify(line)} has no sub-question before " ** "`,
+    );
+  return { question: question.trim(), text: text.join(" ** ").trim() };
+}

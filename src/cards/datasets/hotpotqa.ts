@@ -1,0 +1,38 @@
+import {
+  isNonNegativeInteger,
+  createMalformedDataError,
+  decodeJsonRecords,
+  type DataRecord,
+} from "./data-record.ts";
+import type { HotpotQaSample } from "./dataset-sample.ts";
+
+/** Reads HotpotQA's distractor files: the official JSON list, or JSON Lines of the same records. */
+export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
+  const samples = decodeJsonRecords(text, file).map(decodeHotpotSample);
+  const ids = new Set<string>();
+  for (const { id } of samples) {
+    if (ids.has(id)) throw createMalformedDataError(file, `two records are ${id}`);
+    ids.add(id);
+  }
+  return samples;
+}
+
+function decodeHotpotSample(record: DataRecord, index: number): HotpotQaSample {
+  const name = record.getOptionalIndex("dev_index") ?? record.getOptionalString("_id") ?? index;
+  return {
+    dataset: "hotpotqa",
+    id: `hotpotqa_${name}`,
+    question: record.getString("question"),
+    gold: record.getString("answer"),
+    type: record.getOptionalString("type"),
+    level: record.getOptionalString("level"),
+    paragraphs: record.getPairs("context", isStringArray).map(([title, sentences]) => ({ title, sentences })),
+    supportingFacts: record
+      .getPairs("supporting_facts", isNonNegativeInteger)
+      .map(([title, sentence]) => ({ title, sentence })),
+  };
+}
+
+function isStringArray(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((text) => typeof text === "string");
+}

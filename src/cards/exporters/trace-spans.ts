@@ -1,0 +1,377 @@
+import { isTraceparent } from "../a2a/index.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import type { ModelCallLine, CardTransportInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
+import type { Delegation, WorkSpan } from "../views/delegations.ts";
+import {
+  type SampleExchange,
+  buildSampleExchanges,
+  toRecording,
+  type CardsOrRecording,
+} from "../views/sample-exchanges.ts";
+import { computeSpanId, computeTraceId } from "./trace-ids.ts";
+
+/**
+ * A span as OpenTelemetry knows it, from a recording. Names and attributes follow the GenAI conventions and the draft for
+ * A2A (open-telemetry/semantic-conventions-genai, both in development), and OpenInference where it draws agents.
+ */
+export interface TraceSpan {
+  /** 32 and 16 digits of hex. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Missing of the first of a trace. */
+  readonly parentSpanId: string | undefined;
+  readonly name: string;
+  readonly kind: "internal" | "server" | "client";
+  /** The role whose process would have told of it. */
+  readonly service: string;
+  /** In milliseconds since 1970, to the microsecond. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+  /** It failed; the text is empty unless contents are exported. */
+  readonly error: string | undefined;
+}
+
+export interface TraceExportOptions {
+  /** Whether what cards say is exported too. It may be nobody else's business: default false. */
+  readonly includeContent?: boolean;
+}
+
+/**
+ * The spans of a run, a trace for each problem: the workflow; `invoke_agent` for each task, as its asker and as its worker
+ * saw it, with the A2A call between the two where one was recorded; and in it `plan` and `chat`. Ids are those that travelled
+ * as `traceparent`; the others are made from the ids of run, problem and card, the same each time.
+ */
+export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
+  const recording = toRecording(shown);
+  const lines = Map.groupBy(recording.cards, ({ card }) => card.metadata.card_id);
+  return buildSampleExchanges(recording).flatMap((exchange) =>
+    exchange.roots.flatMap((root, at) =>
+      new TraceBuilder(recording, lines, exchange, root, at, options).build(),
+    ),
+  );
+}
+
+/** One trace: a root task and all below it. */
+class TraceBuilder {
+  readonly #run: RunLine | undefined;
+  readonly #linesByCardId: ReadonlyMap<string | undefined, readonly CardLine[]>;
+  readonly #exchange: SampleExchange;
+  readonly #root: Delegation;
+  readonly #options: TraceExportOptions;
+  readonly #traceId: string;
+  readonly #commonAttributes: TraceSpan["attributes"];
+  /** What the recording's clock is behind the wall's. */
+  readonly #wallClockOffset: number;
+  /** Names what has no id of its own. */
+  readonly #idSeed: readonly string[];
+  readonly #spans: TraceSpan[] = [];
+
+  constructor(
+    recording: Recording,
+    lines: ReadonlyMap<string | undefined, readonly CardLine[]>,
+    exchange: SampleExchange,
+    root: Delegation,
+    at: number,
+    options: TraceExportOptions,
+  ) {
+    const { run, cards } = recording;
+    const { sampleId, timings: moments } = exchange;
+    const [first] = cards;
+    const runId = first?.run_id ?? "";
+    this.#run = run;
+    this.#linesByCardId = lines;
+    this.#exchange = exchange;
+    this.#root = root;
+    this.#options = options;
+    this.#wallClockOffset = first ? Date.parse(first.at) - first.mono_ms : 0;
+    // Of several runs of unnamed cards, the time of the first tells which is which.
+    this.#idSeed = [runId, sampleId ?? "", String(at), moments[0]?.card.timestamp ?? ""];
+    const context = this.#findCarriers(root.task).find(
+      ({ context_id }) => context_id !== undefined,
+    )?.context_id;
+    this.#commonAttributes = {
+      "gen_ai.conversation.id": context ?? sampleId ?? runId,
+      "colloquy.run.id": runId,
+      ...(sampleId !== undefined && { "colloquy.sample.id": sampleId }),
+      ...(run && { "colloquy.evidence": run.evidence }),
+    };
+    this.#traceId = this.#findTraceContext(root.task)?.traceId ?? computeTraceId(...this.#idSeed);
+  }
+
+  build(): readonly TraceSpan[] {
+    const { task, sentMs: sent, answeredMs: answered, reply } = this.#root;
+    const workflow = this.#run?.method ?? "cards";
+    const id = this.#addSpan({
+      id: this.#computeSpanId("workflow"),
+      parent: undefined,
+      name: `invoke_workflow ${workflow}`,
+      service: task.sender,
+      times: [sent, answered],
+      attributes: {
+        "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.workflow.name": workflow,
+        "openinference.span.kind": "CHAIN",
+        "graph.node.id": task.sender,
+        "graph.node.name": task.sender,
+      },
+      reply,
+    });
+    this.#addDelegationSpans(this.#root, "0", id);
+    return this.#spans;
+  }
+
+  #addDelegationSpans(one: Delegation, path: string, asker: string): void {
+    const {
+      task,
+      reply,
+      sentMs: sent,
+      startMs: begun,
+      doneMs: done,
+      answeredMs: answered,
+      workSpans: spans,
+      subtasks,
+    } = one;
+    const key = task.metadata.card_id ?? path;
+    const [asked, worker] = [task.sender, task.recipient];
+    const agent = {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": worker,
+      "openinference.span.kind": "AGENT",
+      ...getCardAttributes(task),
+    };
+    let parent = this.#addSpan({
+      id: this.#computeSpanId("ask", key),
+      parent: asker,
+      name: `invoke_agent ${worker}`,
+      kind: "client",
+      service: asked,
+      times: [sent, answered],
+      attributes: { ...agent, "gen_ai.caller.type": "agent", "gen_ai.caller.name": asked },
+      reply,
+    });
+    const carriers = this.#findCarriers(task);
+    const method = carriers.find((carrier) => carrier.method !== undefined)?.method;
+    if (method !== undefined) {
+      const rpc = {
+        ...getA2aAttributes(method, [...carriers, ...this.#findCarriers(reply)]),
+        "gen_ai.agent.name": worker,
+      };
+      parent = this.#addSpan({
+        id: this.#findTraceContext(task)?.spanId ?? this.#computeSpanId("call", key),
+        parent,
+        name: method,
+        kind: "client",
+        service: asked,
+        times: [sent, answered],
+        attributes: rpc,
+        reply,
+      });
+      // What a worker elsewhere did is known from its own record only.
+      if (this.#findCardLines(task).some(({ dir }) => dir === "in")) {
+        parent = this.#addSpan({
+          id: this.#computeSpanId("serve", key),
+          parent,
+          name: method,
+          kind: "server",
+          service: worker,
+          times: [begun, done],
+          attributes: rpc,
+          reply,
+        });
+      }
+    }
+    const work = this.#addSpan({
+      id: this.#computeSpanId("work", key),
+      parent,
+      name: `invoke_agent ${worker}`,
+      service: worker,
+      times: [begun, done],
+      attributes: {
+        ...agent,
+        "graph.node.id": worker,
+        "graph.node.name": worker,
+        "graph.node.parent_id": asked,
+        ...(this.#options.includeContent && {
+          "gen_ai.input.messages": formatGenAiMessages("user", task),
+          ...(reply && { "gen_ai.output.messages": formatGenAiMessages("assistant", reply) }),
+        }),
+      },
+      reply,
+    });
+    for (const [at, span] of spans.entries()) this.#addWorkSpans(span, `${key}/${at}`, work);
+    for (const [at, subtask] of subtasks.entries()) this.#addDelegationSpans(subtask, `${path}.${at}`, work);
+  }
+
+  /** What a role did before a card left: it planned, if the card is a task, and it called models. */
+  #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
+    const key = card.metadata.card_id ?? path;
+    const calls = this.#exchange.calls.filter(({ card_id }) => card_id === card.metadata.card_id);
+    const { usage, model } = card.metadata;
+    // Where calls are known, what none was made for is no planning: a task of the same plan that had to wait.
+    const isGuess = this.#exchange.calls.length === 0 && end > start;
+    const isWork = calls.length > 0 || usage !== undefined || isGuess;
+    let parent = work;
+    if (card.message_type === "task" && isWork) {
+      parent = this.#addSpan({
+        id: this.#computeSpanId("plan", key),
+        parent: work,
+        name: `plan ${role}`,
+        service: role,
+        times: [start, end],
+        attributes: {
+          "gen_ai.operation.name": "plan",
+          "gen_ai.agent.name": role,
+          "openinference.span.kind": "CHAIN",
+          ...getCardAttributes(card),
+        },
+      });
+    }
+    for (const [at, call] of calls.entries()) this.#addChatSpan(call, `${key}/${at}`, parent);
+    if (calls.length === 0 && usage !== undefined && usage.source !== "none") {
+      // Nobody recorded the call; what the card says of it is all there is.
+      this.#addChatSpan(
+        {
+          role,
+          model: model ?? "unknown",
+          usage,
+          duration_ms: end - start,
+          mono_ms: end,
+          finish: undefined,
+          error: undefined,
+        },
+        key,
+        parent,
+      );
+    }
+  }
+
+  #addChatSpan(
+    call: Pick<ModelCallLine, "role" | "model" | "usage" | "duration_ms" | "mono_ms"> & {
+      readonly finish: string | undefined;
+      readonly error?: string | undefined;
+    },
+    key: string,
+    parent: string,
+  ): void {
+    const { role, model, usage, duration_ms, mono_ms, finish, error } = call;
+    this.#addSpan({
+      id: this.#computeSpanId("chat", key),
+      parent,
+      name: `chat ${model}`,
+      kind: "client",
+      service: role,
+      times: [mono_ms - duration_ms, mono_ms],
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": getModelProvider(model),
+        "gen_ai.request.model": model,
+        "gen_ai.agent.name": role,
+        "openinference.span.kind": "LLM",
+        ...(usage.source !== "none" && {
+          "gen_ai.usage.input_tokens": usage.input_tokens,
+          "gen_ai.usage.output_tokens": usage.output_tokens,
+          ...(usage.cached_input_tokens !== undefined && {
+            "gen_ai.usage.cache_read.input_tokens": usage.cached_input_tokens,
+          }),
+          "colloquy.usage.source": usage.source,
+        }),
+        ...(finish !== undefined && { "colloquy.finish_reason": finish }),
+        ...(error !== undefined && { "error.type": "model_error" }),
+      },
+      ...(error !== undefined && { error: this.#options.includeContent ? error : "" }),
+    });
+  }
+
+  #addSpan(span: {
+    readonly id: string;
+    readonly parent: string | undefined;
+    readonly name: string;
+    readonly kind?: TraceSpan["kind"];
+    readonly service: string;
+    readonly times: readonly [number, number];
+    readonly attributes: TraceSpan["attributes"];
+    readonly reply?: MessageCard | undefined;
+    readonly error?: string;
+  }): string {
+    const { id, parent, name, kind = "internal", service, times, attributes, reply } = span;
+    const type = reply && findErrorType(reply);
+    this.#spans.push({
+      traceId: this.#traceId,
+      spanId: id,
+      parentSpanId: parent,
+      name,
+      kind,
+      service,
+      start: times[0] + this.#wallClockOffset,
+      end: times[1] + this.#wallClockOffset,
+      attributes: {
+        ...this.#commonAttributes,
+        ...attributes,
+        ...(type !== undefined && { "error.type": type }),
+      },
+      error:
+        span.error ??
+        (type === undefined ? undefined : this.#options.includeContent ? (reply?.content ?? "") : ""),
+    });
+    return id;
+  }
+
+  #computeSpanId(...parts: readonly string[]): string {
+    return computeSpanId(...this.#idSeed, ...parts);
+  }
+
+  #findCardLines(card: MessageCard): readonly CardLine[] {
+    const { card_id } = card.metadata;
+    return card_id === undefined ? [] : (this.#linesByCardId.get(card_id) ?? []);
+  }
+
+  #findCarriers(card: MessageCard | undefined): CardTransportInfo[] {
+    return card ? this.#findCardLines(card).flatMap(({ a2a }) => a2a ?? []) : [];
+  }
+
+  /** The place in a distributed trace that travelled with a task. */
+  #findTraceContext(task: MessageCard): { readonly traceId: string; readonly spanId: string } | undefined {
+    const traceparent = this.#findCarriers(task).find(
+      (carrier) => carrier.traceparent !== undefined,
+    )?.traceparent;
+    const [, traceId, spanId] = isTraceparent(traceparent) ? traceparent.split("-") : [];
+    return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+  }
+}
+
+function getCardAttributes({ message_type, metadata }: MessageCard): TraceSpan["attributes"] {
+  const { card_id, turn } = metadata;
+  return {
+    "colloquy.card.type": message_type,
+    ...(card_id !== undefined && { "colloquy.card.id": card_id }),
+    ...(turn !== undefined && { "colloquy.turn": turn }),
+  };
+}
+
+function getA2aAttributes(method: string, carriers: readonly CardTransportInfo[]): TraceSpan["attributes"] {
+  const task = carriers.find(({ task_id }) => task_id !== undefined)?.task_id;
+  const message = carriers.find(({ message_id }) => message_id !== undefined)?.message_id;
+  return {
+    "a2a.method.name": method,
+    ...(task !== undefined && { "a2a.task.id": task }),
+    ...(message !== undefined && { "a2a.message.id": message }),
+  };
+}
+
+function findErrorType({ message_type, metadata }: MessageCard): string | undefined {
+  if (message_type !== "error" && metadata["status"] !== "error") return undefined;
+  const { error_type } = metadata;
+  return typeof error_type === "string" ? error_type : "_OTHER";
+}
+
+/** `openai:gpt-5-mini` is of openai; what has no such beginning stands in for a model. */
+function getModelProvider(model: string): string {
+  const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];
+  if (provider === "google" || model.startsWith("gemini")) return "gcp.gemini";
+  return provider ?? "colloquy";
+}
+
+function formatGenAiMessages(role: "user" | "assistant", { content }: MessageCard): string {
+  return JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
+}

@@ -1,0 +1,54 @@
+import {
+  JANET_SCRIPT,
+  createScriptedRecording,
+  type SampleScript,
+  type ScriptedCard,
+} from "../recording/recording.fixture.ts";
+import type { Recording } from "../recording/index.ts";
+
+/**
+ * A run as long as GSM8K's test: 1,319 problems, of which 10 are answered wrong, in six cards each, or in four more for
+ * every further `rounds` of two solver calls.
+ */
+export function createFullSizeRecording(problems = 1_319, rounds = 1): Recording {
+  return createScriptedRecording(
+    Array.from({ length: problems }, (_, at): SampleScript => {
+      const isWrong = at % 120 === 119;
+      return {
+        ...JANET_SCRIPT,
+        id: `gsm8k_${at}`,
+        ...(isWrong && { predicted: "17" }),
+        steps: createSteps(rounds).map((step, place) => ({
+          ...step,
+          // Not one like the other, as in a true run.
+          content:
+            place === 0 ? `Problem ${at}: ${EXAMPLE_QUESTIONS[at % EXAMPLE_QUESTIONS.length]}` : step.content,
+          ...(step.workMs !== undefined && { workMs: step.workMs + ((at * 37 + place * 101) % 400) }),
+        })),
+      };
+    }),
+    { run_id: "gsm8k-whole" },
+  );
+}
+
+function createSteps(rounds: number): ScriptedCard[] {
+  const [first, ...rest] = JANET_SCRIPT.steps;
+  const last = rest.pop();
+  const middle = Array.from({ length: rounds }, (_, round) =>
+    rest.map((step) => ({
+      ...step,
+      ...(step.name !== undefined && { name: `${step.name}.${round}` }),
+      ...(step.inReplyTo !== undefined && {
+        inReplyTo: step.inReplyTo === "q" ? "q" : `${step.inReplyTo}.${round}`,
+      }),
+    })),
+  );
+  return [...(first ? [first] : []), ...middle.flat(), ...(last ? [last] : [])];
+}
+
+const EXAMPLE_QUESTIONS = [
+  "Janet’s ducks lay 16 eggs per day. She eats three for breakfast and bakes muffins with four. She sells the rest for $2 each. How much does she make every day?",
+  "A robe takes 2 bolts of blue fiber and half that much white fiber. How many bolts in total does it take?",
+  "민수는 사과 12개를 가지고 있고 친구 3명에게 똑같이 나누어 줍니다. 한 명이 받는 사과는 몇 개입니까?",
+  "Josh buys a house for $80,000 and puts in $50,000 of repairs; its value rises by 150 %. What is his profit?",
+];

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { buildPageBundle } from "../../../scripts/build-page-bundle.ts";
+import { createScriptedRecording } from "../recording/recording.fixture.ts";
+import { renderHtmlReport, renderLiveHtmlReport } from "./index.ts";
+
+describe("the page of a recording", () => {
+  it("has the script and the style that are in page/: else run `npm run page`", async () => {
+    const bundle = readFileSync(new URL("page-bundle.ts", import.meta.url), "utf8");
+    expect(bundle === (await buildPageBundle())).toBe(true);
+  });
+
+  it("allows its own script and style by their hashes, and nothing else", () => {
+    const page = renderHtmlReport(createScriptedRecording());
+    const [, policy = ""] = /Content-Security-Policy" content="([^"]+)"/.exec(page) ?? [];
+    const hashOf = (pattern: RegExp): string =>
+      createHash("sha256")
+        .update(pattern.exec(page)?.[1] ?? "")
+        .digest("base64");
+    expect(policy.split("; ")).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${hashOf(/<script type="module">([^]*?)<\/script>/)}'`,
+      `style-src 'sha256-${hashOf(/<style>([^]*?)<\/style>/)}'`,
+      "img-src data:",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+    ]);
+    expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
+  });
+
+  it("may speak with its server only when it is watched", () => {
+    expect(renderLiveHtmlReport("events")).toContain("connect-src 'self'");
+  });
+
+  it.each(["light", "dark"])("can be read in %s: every ink on every ground by WCAG's 4.5 to 1", (theme) => {
+    const css = readFileSync(new URL("page/page.css", import.meta.url), "utf8");
+    const block = (
+      theme === "light" ? /^:root \{([^}]+)\}/m : /^:root\[data-theme="dark"\] \{([^}]+)\}/m
+    ).exec(css);
+    const colors = Object.fromEntries(
+      [...(block?.[1] ?? "").matchAll(/--([\w-]+): (#[\da-f]{6});/g)].map(([, name, value]) => [name, value]),
+    ) as Record<string, string>;
+    const inks = ["ink", "soft", "faint", "accent", "task", "result", "query", "control", "error", "other"];
+    const pairs = inks.flatMap((ink) =>
+      ["paper", "sheet", "sunk", "accent-soft"].map((ground) => [ink, ground]),
+    );
+    const low = [...pairs, ["caution-ink", "caution"]]
+      .map(([ink = "", ground = ""]) => ({
+        ink,
+        ground,
+        ratio: computeContrastRatio(colors[ink] ?? "", colors[ground] ?? ""),
+      }))
+      .filter(({ ratio }) => !(ratio >= 4.5));
+    expect(low).toEqual([]);
+  });
+
+  it("is the same of the same recording", () => {
+    expect(renderHtmlReport(createScriptedRecording())).toBe(renderHtmlReport(createScriptedRecording()));
+  });
+});
+
+/** WCAG 2.2, contrast ratio. */
+function computeContrastRatio(first: string, second: string): number {
+  const light = (color: string): number => {
+    const [r = 0, g = 0, b = 0] = [1, 3, 5]
+      .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const [dark = 0, bright = 0] = [light(first), light(second)].toSorted((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+}

@@ -1,0 +1,180 @@
+import type { RunOverview } from "../run-overview.ts";
+import type { RunModel } from "../run-model.ts";
+import { createElement, createIsolatedText } from "./dom.ts";
+import {
+  formatCount,
+  formatDuration,
+  EVIDENCE_DESCRIPTIONS,
+  formatPercent,
+  pluralize,
+} from "./text-format.ts";
+
+/** What the run is, and how it stands. */
+export function renderRunHeader(
+  model: RunModel,
+  overview: RunOverview,
+  title: string,
+  isLive: boolean,
+): HTMLElement[] {
+  const { run } = model;
+  return [
+    createElement(
+      "div",
+      { class: "title" },
+      createElement("h1", {}, createIsolatedText(run?.run_id ?? title)),
+      createElement(
+        "span",
+        { class: `state ${getRunState(model, isLive).kind}` },
+        getRunState(model, isLive).words,
+      ),
+    ),
+    ...(run
+      ? [
+          createElement(
+            "p",
+            { class: "facts" },
+            ...listRunFacts(run, model).flatMap(([name, value]) => [
+              createElement(
+                "span",
+                { class: "fact" },
+                createElement("span", { class: "name" }, name),
+                createIsolatedText(value),
+              ),
+            ]),
+          ),
+          renderEvidence(run.evidence),
+        ]
+      : []),
+    createElement("dl", { class: "figures" }, ...renderFigures(overview, model)),
+  ];
+}
+
+function listRunFacts(
+  run: NonNullable<RunModel["run"]>,
+  { clockSummary: clocks }: RunModel,
+): [string, string][] {
+  return [
+    ["dataset", [run.dataset, run.split].filter(Boolean).join(" ")],
+    ["method", [run.method, run.mode, run.context && `context ${run.context}`].filter(Boolean).join(" · ")],
+    ...groupRolesByModel(run.model),
+    ["scored by", run.rule],
+    ["colloquy", run.code],
+    ...(clocks
+      ? [
+          [
+            "clocks",
+            `of ${formatCount(clocks.files)} files, moved by up to ${formatDuration(clocks.moved)}`,
+          ] as [string, string],
+        ]
+      : []),
+  ];
+}
+
+/** Roles of the same model together: `planner, solver: oracle`. */
+function groupRolesByModel(models: Readonly<Record<string, string>>): [string, string][] {
+  return [...Map.groupBy(Object.entries(models), ([, model]) => model)].map(([model, roles]) => [
+    roles.map(([role]) => role).join(", "),
+    model,
+  ]);
+}
+
+function renderEvidence(evidence: string): HTMLElement {
+  const isModel = evidence === "live-model" || evidence === "recorded-model";
+  return createElement(
+    "p",
+    { class: isModel ? "evidence" : "evidence caution", id: "evidence" },
+    createElement("strong", {}, "evidence: ", createIsolatedText(evidence)),
+    EVIDENCE_DESCRIPTIONS[evidence] === undefined ? "" : ` — ${EVIDENCE_DESCRIPTIONS[evidence]}`,
+  );
+}
+
+function renderFigures(overview: RunOverview, model: RunModel): HTMLElement[] {
+  const {
+    accuracy,
+    doneCount: done,
+    sampleCount: problems,
+    correctCount: correct,
+    measureMeans: measures,
+    ledger,
+  } = overview;
+  return [
+    ...(accuracy
+      ? [
+          renderFigure(
+            "accuracy",
+            formatPercent(accuracy.value),
+            `${formatCount(correct)} of ${formatCount(done)}, 95 % interval ${formatPercent(accuracy.low)} to ${formatPercent(accuracy.high)}`,
+          ),
+        ]
+      : []),
+    ...Object.entries(measures).map(([name, mean]) => renderFigure(name, mean.toFixed(3), "mean")),
+    renderFigure(
+      "problems",
+      formatCount(problems),
+      done === problems ? "all done" : `${formatCount(done)} done`,
+    ),
+    renderFigure(
+      "cards",
+      formatCount(overview.cardCount),
+      [
+        overview.errorCount + overview.partialCount === 0
+          ? "no errors"
+          : `${pluralize(overview.errorCount, "error")}, ${formatCount(overview.partialCount)} partial`,
+        ...(model.abandonedCardCount > 0
+          ? [`${formatCount(model.abandonedCardCount)} more of attempts that were begun again`]
+          : []),
+      ].join("; "),
+    ),
+    renderTokensFigure(overview),
+    ...(overview.medianMs === undefined
+      ? []
+      : [renderFigure("time", formatDuration(overview.medianMs), "a problem, median")]),
+    renderLedgerFigure(ledger),
+  ];
+}
+
+function renderTokensFigure({
+  tokenCount: tokens,
+  meanTokens: tokensEach,
+  estimatedTokens: estimated,
+}: RunOverview): HTMLElement {
+  if (tokens === 0) return renderFigure("tokens", "–", "no card tells of any");
+  const notes = [
+    ...(tokensEach === undefined ? [] : [`${formatCount(Math.round(tokensEach))} a problem`]),
+    ...(estimated > 0 ? [`${formatCount(estimated)} estimated`] : []),
+  ];
+  return renderFigure("tokens", formatCount(tokens), notes.join(", "));
+}
+
+function renderLedgerFigure(ledger: RunOverview["ledger"]): HTMLElement {
+  if (!ledger) return renderFigure("ledger", "–", "no model call on record");
+  if (!ledger.ok)
+    return renderFigure("ledger", "off", `in ${pluralize(ledger.mismatches.length, "place")}`, "bad");
+  const rest = ledger.unchecked.length > 0 ? `; not on record: ${ledger.unchecked.join(", ")}` : "";
+  return renderFigure("ledger", "balanced", `cards tell what calls spent${rest}`, "good");
+}
+
+function renderFigure(name: string, value: string, note: string, kind = ""): HTMLElement {
+  return createElement(
+    "div",
+    { class: `figure ${kind}` },
+    createElement("dt", {}, createIsolatedText(name)),
+    createElement(
+      "dd",
+      {},
+      createElement("span", { class: "value" }, value),
+      createElement("span", { class: "note" }, note),
+    ),
+  );
+}
+
+function getRunState(model: RunModel, isLive: boolean): { kind: string; words: string } {
+  if (!model.run && model.cardCount === 0)
+    return { kind: "running", words: isLive ? "waiting for the run to begin" : "empty" };
+  const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
+  const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
+  if (model.endStatus) return { kind: model.endStatus, words: `${model.endStatus}${degraded}${torn}` };
+  if (isLive) return { kind: "running", words: `running${torn}` };
+  if (!model.run) return { kind: "", words: `cards without a run${torn}` };
+  return { kind: "interrupted", words: `no end on record: killed, or still running${torn}` };
+}

@@ -1,0 +1,62 @@
+import { type SampleAnalysis, computePathDuration } from "../sample-analysis.ts";
+import type { PageSample } from "../run-model.ts";
+import { RUN_FINDING_KINDS } from "../../statistics/index.ts";
+import { createElement, createIsolatedText } from "./dom.ts";
+import { formatCount, formatDuration, pluralize } from "./text-format.ts";
+
+/** What a problem is and how it ended, above its pictures. */
+export function renderSampleHeader(
+  sample: PageSample,
+  { summary, criticalPath: path, criticalCards: critical, findings }: SampleAnalysis,
+): HTMLElement[] {
+  const { score } = sample;
+  return [
+    createElement(
+      "h2",
+      { id: "sample-title", tabindex: -1 },
+      createIsolatedText(sample.id === "" ? "(no problem)" : sample.id),
+    ),
+    createElement("p", { class: "question", dir: "auto" }, createIsolatedText(summary.question)),
+    createElement(
+      "p",
+      { class: "facts" },
+      ...(score
+        ? [
+            createElement("span", { class: `verdict ${summary.outcome}` }, summary.outcome),
+            renderFact("answer", score.predicted ?? "none found"),
+            renderFact("gold", score.gold),
+            ...Object.entries(score.measures ?? {}).map(([name, value]) =>
+              renderFact(name, value.toFixed(3)),
+            ),
+          ]
+        : [createElement("span", { class: "verdict" }, "not scored")]),
+      renderFact("cards", formatCount(summary.cardCount)),
+      renderFact("tokens", formatCount(summary.tokenCount)),
+      renderFact("time", formatDuration(summary.durationMs)),
+      ...(path.length > 0
+        ? [
+            renderFact(
+              "critical path",
+              `${pluralize(critical.size, "card")}, ${formatDuration(computePathDuration(path))}, drawn bold`,
+            ),
+          ]
+        : []),
+    ),
+    ...findings.map(({ kind, what }) =>
+      createElement(
+        "p",
+        { class: `finding${RUN_FINDING_KINDS[kind].isViolation ? " broken" : ""}` },
+        createIsolatedText(what),
+      ),
+    ),
+  ];
+}
+
+function renderFact(name: string, value: string): HTMLElement {
+  return createElement(
+    "span",
+    { class: "fact" },
+    createElement("span", { class: "name" }, name),
+    createIsolatedText(value),
+  );
+}

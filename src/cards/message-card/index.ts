@@ -1,0 +1,46 @@
+/**
+ * THE CARD: what a controller, a planner and a solver send each other. Pure values; nothing here knows how they travel.
+ * `createCardProtocol` makes and reads cards of registered types and roles; `parseCard` reads whatever is a card; `rules`
+ * are for types of your own.
+ */
+export type {
+  MessageCard,
+  CardMetadata,
+  CardTokenUsage,
+  ControlCard,
+  ControlCardMetadata,
+  CoreCard,
+  CoreCardErrorType,
+  ErrorCard,
+  ErrorCardMetadata,
+  QueryCard,
+  QueryCardMetadata,
+  ResultCard,
+  ResultCardMetadata,
+  ResultCardStatus,
+  TaskCard,
+  TaskCardMetadata,
+} from "./message-card.ts";
+export { parseCardTime } from "./message-card.ts";
+export { truncateText } from "./truncate-text.ts";
+export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
+export { type CardType, type CardTypeOptions, CORE_CARD_TYPES, defineCardType } from "./card-type.ts";
+export type {
+  FieldRules,
+  ValidationContext,
+  RequiredField,
+  FieldRule,
+} from "./validation/validation-context.ts";
+export * as rules from "./validation/rules.ts";
+export {
+  type CardOfType,
+  type CardProtocol,
+  type CardProtocolOptions,
+  CONTROLLER,
+  type CoreRole,
+  createCardProtocol,
+  PLANNER,
+  type CardRoute,
+  SOLVER,
+} from "./card-protocol.ts";
+export { A2ACardProtocol } from "./a2a-card-protocol.ts";

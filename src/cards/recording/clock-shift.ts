@@ -1,0 +1,38 @@
+import type { CardLine } from "./record-lines.ts";
+
+export interface ClockShiftBounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/**
+ * How far the second's clock may be moved, in milliseconds, so that no card between the two arrives before it is sent.
+ * Infinite where no card went that way; `low` above `high` when a clock has changed its pace.
+ */
+export function computeClockShiftBounds(
+  first: readonly CardLine[],
+  second: readonly CardLine[],
+): ClockShiftBounds {
+  const sentFirst = mapTimesByCardId(first, "out");
+  const sentSecond = mapTimesByCardId(second, "out");
+  let low = Number.NEGATIVE_INFINITY;
+  let high = Number.POSITIVE_INFINITY;
+  for (const [id, arrived] of mapTimesByCardId(second, "in")) {
+    const sent = sentFirst.get(id);
+    if (sent !== undefined) low = Math.max(low, sent - arrived);
+  }
+  for (const [id, arrived] of mapTimesByCardId(first, "in")) {
+    const sent = sentSecond.get(id);
+    if (sent !== undefined) high = Math.min(high, arrived - sent);
+  }
+  return { low, high };
+}
+
+function mapTimesByCardId(lines: readonly CardLine[], dir: CardLine["dir"]): Map<string, number> {
+  return new Map(
+    lines.flatMap((line) => {
+      const id = line.card.metadata.card_id;
+      return id !== undefined && line.dir === dir ? [[id, line.mono_ms] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,162 @@
+import { A2AError } from "../../protocol/index.ts";
+import { parseCardInContext, isValidUsage } from "../message-card/parse-card.ts";
+import {
+  matchesFieldRules,
+  isPlainObject,
+  type FieldRules,
+  ValidationContext,
+} from "../message-card/validation/validation-context.ts";
+import {
+  nonNegativeNumber,
+  nonNegativeInteger,
+  id,
+  list,
+  object,
+  oneOf,
+  required,
+  string,
+} from "../message-card/validation/rules.ts";
+import type { RecordLine } from "./record-lines.ts";
+
+/** What stands on a line: one of ours, somebody else's, or the remains of one. */
+export type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
+
+/**
+ * A line of a record. `where` is its file and number, `run.cards.jsonl:17`; errors begin with it. Throws INVALID_PARAMS
+ * when it is one of ours and not as it should be, with every violation.
+ */
+export function decodeRecordLine(text: string, where: string): DecodedRecordLine {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    return { torn: cause instanceof Error ? cause.message : String(cause) };
+  }
+  return parseRecordLine(json, where);
+}
+
+/** `decodeRecordLine` of JSON that has been read. Whoever writes a line asks this first: one that is refused would spoil the file. */
+export function parseRecordLine(json: unknown, where: string): RecordLine | "foreign" {
+  if (!isPlainObject(json)) return "foreign";
+  const members = RULES_BY_KIND.get(json["kind"]);
+  if (json["v"] !== 1 || !members) return "foreign";
+
+  const at = new ValidationContext();
+  matchesFieldRules(json, members, at);
+  let line = json;
+  if (json["kind"] === "card") {
+    // The card's own reader makes an object of metadata that is null.
+    at.withPathSegment("card", () => void (line = { ...json, card: parseCardInContext(json["card"], at) }));
+  }
+  if (at.violations.length > 0) throw createInvalidLineError(where, at);
+  return line as unknown as RecordLine;
+}
+
+function createInvalidLineError(where: string, { violations }: ValidationContext): A2AError {
+  const found = violations.map(({ field, description }) => `${field} ${description}`).join("; ");
+  return new A2AError("INVALID_PARAMS", `${where}: ${found}. To do: put the line right, or take it out.`, {
+    violations: violations.map(({ field, description }) => ({ field: `${where} ${field}`, description })),
+  });
+}
+
+function isTimestamp(value: unknown, at: ValidationContext): value is string {
+  if (typeof value === "string" && !Number.isNaN(Date.parse(value))) return true;
+  return at.addViolation("must be a time as in 2025-01-15T10:30:00.000Z");
+}
+
+function isBoolean(value: unknown, at: ValidationContext): value is boolean {
+  return typeof value === "boolean" || at.addViolation("must be true or false");
+}
+
+function isFiniteNumber(value: unknown, at: ValidationContext): value is number {
+  return Number.isFinite(value) || at.addViolation("must be a number");
+}
+
+function everyValue(rule: (value: unknown, at: ValidationContext) => boolean) {
+  return (value: unknown, at: ValidationContext): value is object => {
+    if (!isPlainObject(value)) return at.addViolation("must be an object");
+    for (const [name, one] of Object.entries(value)) at.withPathSegment(name, () => void rule(one, at));
+    return true;
+  };
+}
+
+const LINE_RULES = { run_id: required(id), at: required(isTimestamp) };
+const STAMP_RULES = { seq: required(nonNegativeInteger), mono_ms: required(isFiniteNumber) };
+const CARRIER_RULES: FieldRules = { method: string, task_id: string, context_id: string, message_id: string };
+
+const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRules>([
+  [
+    "run",
+    {
+      ...LINE_RULES,
+      dataset: required(string),
+      split: string,
+      sample_ids: required(list(id)),
+      method: required(string),
+      mode: string,
+      context: string,
+      model: required(everyValue(string)),
+      limits: object,
+      options: object,
+      evidence: required(oneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic")),
+      rule: required(string),
+      code: required(string),
+      data_sha256: string,
+      seed: isFiniteNumber,
+    },
+  ],
+  [
+    "card",
+    {
+      ...LINE_RULES,
+      ...STAMP_RULES,
+      sample_id: id,
+      dir: required(oneOf("out", "in", "relayed")),
+      at_role: required(id),
+      a2a: (value, at): value is object =>
+        isPlainObject(value)
+          ? matchesFieldRules(value, CARRIER_RULES, at)
+          : at.addViolation("must be an object"),
+      // `card` is read by the card's own reader.
+    },
+  ],
+  [
+    "call",
+    {
+      ...LINE_RULES,
+      ...STAMP_RULES,
+      sample_id: id,
+      role: required(id),
+      turn: nonNegativeInteger,
+      card_id: required(id),
+      model: required(string),
+      usage: required(isValidUsage),
+      duration_ms: required(nonNegativeNumber),
+      finish: required(string),
+      error: string,
+    },
+  ],
+  [
+    "score",
+    {
+      ...LINE_RULES,
+      sample_id: required(id),
+      predicted: string,
+      gold: required(string),
+      correct: required(isBoolean),
+      rule: required(string),
+      turns: nonNegativeInteger,
+      measures: everyValue(isFiniteNumber),
+    },
+  ],
+  [
+    "end",
+    {
+      ...LINE_RULES,
+      status: required(oneOf("completed", "interrupted", "failed")),
+      cards: required(nonNegativeInteger),
+      samples: required(nonNegativeInteger),
+      recorder: oneOf("degraded"),
+    },
+  ],
+]);

@@ -1,0 +1,260 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryCard } from "../message-card/message-card.fixture.ts";
+import { generateFlowDiagram } from "../views/index.ts";
+import {
+  listRecordedCards,
+  decodeCards,
+  decodeRecordLine,
+  decodeRecording,
+  collectScoredSampleIds,
+  encodeRecordLine,
+  toSpecificationCards,
+  computeCardTimings,
+  createRecordingFromCards,
+  collectRunSamples,
+  type RecordLine,
+} from "./index.ts";
+import {
+  JANET_SCRIPT,
+  createScripts,
+  createScriptedRecording,
+  createScriptedRecordText,
+  GSM8K_SCRIPTS,
+} from "./recording.fixture.ts";
+
+const FILE_NAME = "run.cards.jsonl";
+
+describe("a recording", () => {
+  it("has every card once, in the order in which they were sent", () => {
+    const recording = createScriptedRecording([JANET_SCRIPT]);
+    expect(recording.cards).toHaveLength(12);
+    expect(generateFlowDiagram(listRecordedCards(recording))).toBe(
+      [
+        "1. CONTROLLER    → [TASK]    PLANNER",
+        "2. PLANNER       → [TASK]    SOLVER",
+        "3. SOLVER        ← [RESULT]  PLANNER",
+        "4. PLANNER       → [TASK]    SOLVER",
+        "5. SOLVER        ← [RESULT]  PLANNER",
+        "6. PLANNER       ← [RESULT]  CONTROLLER",
+      ].join("\n"),
+    );
+  });
+
+  it("has a card of a role that is not ours as it arrived, or as it was relayed", () => {
+    const foreign = createScriptedRecording([JANET_SCRIPT]).cards.filter(
+      ({ at_role }) => at_role !== "solver",
+    );
+    expect(listRecordedCards({ cards: foreign })).toHaveLength(6);
+    const relayed = createScriptedRecording([JANET_SCRIPT], { roles: ["controller"] }).cards;
+    expect(listRecordedCards({ cards: relayed })).toHaveLength(2);
+  });
+
+  it("tells the problems of a run apart, also those that it has not reached", () => {
+    const recording = createScriptedRecording(GSM8K_SCRIPTS, {
+      sample_ids: ["gsm8k_9", ...GSM8K_SCRIPTS.map(({ id }) => id)],
+    });
+    const samples = collectRunSamples(recording);
+    expect(samples.map(({ id }) => id)).toEqual(["gsm8k_9", "gsm8k_0", "gsm8k_1", "gsm8k_2", "gsm8k_3"]);
+    expect(samples[0]).toEqual({ id: "gsm8k_9", cards: [], cardLines: [], calls: [], score: undefined });
+    expect(samples[1]).toMatchObject({ score: { correct: true, predicted: "18" }, cards: { length: 6 } });
+    expect(samples[1]?.cardLines).toHaveLength(12);
+    expect(samples[1]?.calls).toHaveLength(5);
+    expect([...collectScoredSampleIds(recording)]).toEqual(GSM8K_SCRIPTS.map(({ id }) => id));
+  });
+
+  it("knows when each card was sent, and when it arrived", () => {
+    const moments = computeCardTimings(createScriptedRecording([JANET_SCRIPT]).cards);
+    expect(moments.map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived])).toEqual([
+      [0, 1],
+      [821, 822],
+      [1292, 1293],
+      [2013, 2014],
+      [2444, 2445],
+      [3055, 3056],
+    ]);
+  });
+
+  it("is decoded in well under a second, 1,319 problems and all", () => {
+    const text = createScriptedRecordText(createScripts(1_319));
+    const start = performance.now();
+    const recording = decodeRecording(text, FILE_NAME);
+    // A fifth of that on a quiet machine.
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(recording.scores).toHaveLength(1_319);
+    expect(recording.cards).toHaveLength(1_319 * 12);
+  });
+
+  it("may come line by line", () => {
+    const text = createScriptedRecordText();
+    expect(decodeRecording(text.split("\n"), FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
+  });
+});
+
+describe("a file that a killed writer left", () => {
+  it("is read up to the torn line, which is reported", () => {
+    const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 4 });
+    expect(recording.torn).toEqual([
+      { file: FILE_NAME, line: 5, last: true, why: expect.stringContaining("JSON") as string },
+    ]);
+    expect(recording.cards).toHaveLength(2);
+    expect(recording.ends).toEqual([]);
+  });
+
+  it("has the interrupted problem once after it was resumed, and remembers what was spent in vain", () => {
+    // Two lines before the score of the second problem.
+    const killed = createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { killAfterLine: 36 });
+    expect([...collectScoredSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
+    const resumed = createScriptedRecordText(GSM8K_SCRIPTS.slice(1), {
+      sample_ids: GSM8K_SCRIPTS.map(({ id }) => id),
+    });
+
+    const recording = decodeRecording(`${killed}\n${resumed}`, FILE_NAME);
+    const whole = createScriptedRecording(GSM8K_SCRIPTS);
+    expect(recording.torn).toMatchObject([{ line: 37, last: true }]);
+    expect(collectRunSamples(recording).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
+      collectRunSamples(whole).map(({ cards, calls }) => [cards.length, calls.length]),
+    );
+    expect(recording.abandoned.cards.every((line) => line.sample_id === "gsm8k_1")).toBe(true);
+    expect(recording.abandoned.calls.length).toBeGreaterThan(3);
+    expect(recording.scores).toHaveLength(4);
+  });
+
+  it("counts a problem that nobody went on with as far as it came", () => {
+    const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 11 });
+    expect(recording.abandoned.cards).toEqual([]);
+    expect(collectRunSamples(recording)[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
+  });
+
+  it("may have a torn line elsewhere, which is told apart", () => {
+    const [first = "", second = "", ...rest] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
+    const { torn } = decodeRecording([first, second.slice(0, 50), ...rest], FILE_NAME);
+    expect(torn).toMatchObject([{ line: 2, last: false }]);
+  });
+});
+
+describe("lines that are not ours", () => {
+  it.each([
+    `{"v":1,"kind":"thought","text":"hm"}`,
+    `{"v":2,"kind":"card"}`,
+    `{"some":"log"}`,
+    "42",
+    "",
+    "\r",
+  ])("are passed over: %j", (line) => {
+    const text = createScriptedRecordText([JANET_SCRIPT]);
+    expect(decodeRecording(`${line}\n${text}${line}\n`, FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
+  });
+
+  it("make no recording by themselves", () => {
+    expect(() => decodeRecording(`{"some":"log"}\n`, "app.log")).toThrow(
+      "app.log: there is no line of a card record in it. To do: name a file that ends in .cards.jsonl.",
+    );
+  });
+
+  it("are those of another run, when one is asked for", () => {
+    const two =
+      createScriptedRecordText([JANET_SCRIPT], { run_id: "a" }) +
+      createScriptedRecordText([JANET_SCRIPT], { run_id: "b" });
+    expect(() => decodeRecording(two, FILE_NAME)).toThrow("To do: ask for one of a, b.");
+    expect(decodeRecording(two, FILE_NAME, { runId: "b" }).run?.run_id).toBe("b");
+    expect(decodeRecording(two, FILE_NAME, { runId: "b" }).cards).toHaveLength(12);
+    expect(() => decodeRecording(two, FILE_NAME, { runId: "c" })).toThrow("there is no run c in it");
+  });
+});
+
+describe("a line that is not as it should be", () => {
+  it("is refused with the file, the line and all that is wrong", () => {
+    const [run = "", card = ""] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
+    const wrong = card
+      .replace(`"dir":"out"`, `"dir":"up"`)
+      .replace(`"turn":1`, `"turn":0`)
+      .replace(`"sender"`, `"priority":1,"sender"`);
+    expect(() => decodeRecording([run, wrong], FILE_NAME)).toThrow(
+      /^run\.cards\.jsonl:2: .*dir must be one of out, in, relayed.*card\.priority is no member of a card.*To do: /,
+    );
+  });
+
+  it.each([
+    ["run", "sample_ids", "gsm8k_0"],
+    ["run", "model", { planner: 1 }],
+    ["run", "evidence", "hope"],
+    ["card", "mono_ms", "1"],
+    ["card", "a2a", { task_id: 1 }],
+    ["call", "usage", { input_tokens: 1 }],
+    ["call", "duration_ms", -1],
+    ["score", "correct", "yes"],
+    ["score", "measures", { f1: "1" }],
+    ["end", "status", "tired"],
+    ["end", "at", "noon"],
+  ])("is a line of kind %s whose %s is %j", (kind, member, value) => {
+    const line = createScriptedRecordText([JANET_SCRIPT])
+      .split("\n")
+      .find((text) => text.includes(`"kind":"${kind}"`));
+    const json = { ...(JSON.parse(line ?? "") as object), [member]: value };
+    expect(() => decodeRecordLine(JSON.stringify(json), "f:1")).toThrow(`f:1: ${member}`);
+  });
+
+  it("keeps members that nobody knows", () => {
+    const json = { ...decodeJanetLines()[0], mood: "good" };
+    expect(decodeRecordLine(JSON.stringify(json), "f:1")).toEqual(json);
+  });
+});
+
+describe("the lines of a record", () => {
+  it("come back from a file as they were", () => {
+    fc.assert(
+      fc.property(arbitraryCard, fc.constantFrom("out", "in", "relayed"), fc.nat(), (card, dir, seq) => {
+        const line: RecordLine = {
+          v: 1,
+          kind: "card",
+          run_id: "r",
+          at: new Date(seq).toISOString(),
+          seq,
+          dir,
+          at_role: card.sender,
+          mono_ms: seq / 1_000,
+          card,
+        };
+        const text = encodeRecordLine(line);
+        expect(text.indexOf("\n")).toBe(text.length - 1);
+        expect(decodeRecordLine(text, "f:1")).toEqual(JSON.parse(text));
+        expect(encodeRecordLine(decodeRecordLine(text, "f:1") as RecordLine)).toBe(text);
+      }),
+    );
+  });
+});
+
+describe("bare cards", () => {
+  it("go out as the specification has them, and come back as a recording", () => {
+    const recording = createScriptedRecording(GSM8K_SCRIPTS);
+    const cards = toSpecificationCards(recording);
+    expect(Object.keys(cards[0] ?? {})).toEqual([
+      "sender",
+      "recipient",
+      "message_type",
+      "content",
+      "metadata",
+      "timestamp",
+    ]);
+    const back = createRecordingFromCards(decodeCards(JSON.stringify(cards), "cards.json"));
+    expect(listRecordedCards(back)).toEqual(cards);
+    expect(back.run).toBeUndefined();
+    expect(computeCardTimings(back.cards).map(({ sentMs: sent }) => sent)).toEqual(
+      computeCardTimings(recording.cards).map(({ sentMs: sent }) => sent),
+    );
+  });
+
+  it("are refused with the file and their place", () => {
+    expect(() => decodeCards("{", "cards.json")).toThrow("cards.json: this is no JSON");
+    expect(() => decodeCards("{}", "cards.json")).toThrow("cards.json: this is no list");
+    expect(() => decodeCards(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
+  });
+});
+
+function decodeJanetLines(): RecordLine[] {
+  return createScriptedRecordText([JANET_SCRIPT])
+    .split("\n")
+    .filter((text) => text !== "")
+    .map((text) => decodeRecordLine(text, "f") as RecordLine);
+}

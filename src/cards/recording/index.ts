@@ -1,0 +1,36 @@
+/**
+ * THE RECORD: what a run leaves behind, line by line. `createRecorder` writes it to a sink, `decodeRecording` reads it,
+ * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
+ */
+export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
+export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
+export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";
+export { encodeRecordLine } from "./encode-record-line.ts";
+export type {
+  ModelCallLine,
+  CardTransportInfo,
+  CardLine,
+  ClockAdjustment,
+  EndLine,
+  Recording,
+  RecordLine,
+  RunLine,
+  ScoreLine,
+  TornLine,
+} from "./record-lines.ts";
+export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
+export { type CardTiming, computeCardTimings } from "./card-timing.ts";
+export {
+  type ModelCallRecordInput,
+  type CardRecordInput,
+  createRecorder,
+  createMemorySink,
+  type CardRecorder,
+  type RecorderOptions,
+  type RecordSink,
+  type RunRecorder,
+  type RunRecordInput,
+  type ScoreRecordInput,
+} from "./recorder.ts";
+export { toSpecificationCards, formatSpecificationFileName } from "./specification-export.ts";
+export { collectScoredSampleIds, type RunSample, collectRunSamples } from "./run-samples.ts";

@@ -1,0 +1,130 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type CardLine,
+  listRecordedCards,
+  decodeRecording,
+  mergeRecordings,
+  computeCardTimings,
+  type NamedRecording,
+  type Recording,
+  collectRunSamples,
+} from "./index.ts";
+import { createScriptedRecording, createScriptedRecordText, GSM8K_SCRIPTS } from "./recording.fixture.ts";
+
+const ROLES = ["controller", "planner", "solver"] as const;
+
+/** What a role's own process writes: without the run, and by its own clocks. */
+function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): NamedRecording {
+  const file = `${role}.cards.jsonl`;
+  const lines = createScriptedRecordText(GSM8K_SCRIPTS, { roles: [role] })
+    .split("\n")
+    .filter((text) => role === "controller" || /"kind":"(card|call)"/.test(text))
+    .map((text) => {
+      if (!text.includes(`"mono_ms"`)) return text;
+      const line = JSON.parse(text) as CardLine;
+      const at = new Date(Date.parse(line.at) + skew).toISOString();
+      return JSON.stringify({ ...line, at, mono_ms: line.mono_ms + origin });
+    });
+  return { file, recording: decodeRecording(lines, file) };
+}
+
+const listCardIds = (recording: Recording): unknown[] =>
+  listRecordedCards(recording).map(({ metadata }) => metadata["card_id"]);
+
+describe("what several processes recorded of one run", () => {
+  it("is one recording, the same as if one process had written it", () => {
+    const merged = mergeRecordings(
+      ROLES.map((role, index) => createRoleRecording(role, { origin: index * 5_000 })),
+    );
+    const whole = createScriptedRecording(GSM8K_SCRIPTS);
+    expect(listCardIds(merged)).toEqual(listCardIds(whole));
+    expect(
+      computeCardTimings(merged.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]),
+    ).toEqual(computeCardTimings(whole.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]));
+    expect(merged.run).toEqual(whole.run);
+    expect(merged.scores).toEqual(whole.scores);
+    expect(merged.calls).toHaveLength(whole.calls.length);
+    expect(merged.clocks).toMatchObject([
+      { file: "planner.cards.jsonl", moved_ms: 0 },
+      { file: "solver.cards.jsonl", moved_ms: 0 },
+    ]);
+  });
+
+  it("has no card that arrives before it is sent, however wrong the clocks are, and says how they were moved", () => {
+    const skew = fc.integer({ min: -100_000, max: 100_000 });
+    fc.assert(
+      fc.property(skew, skew, fc.shuffledSubarray([...ROLES], { minLength: 3 }), (planner, solver, order) => {
+        const files = {
+          controller: createRoleRecording("controller"),
+          planner: createRoleRecording("planner", { skew: planner }),
+          solver: createRoleRecording("solver", { skew: solver, origin: 1e6 }),
+        };
+        const merged = mergeRecordings(order.map((role) => files[role]));
+        expect(computeCardTimings(merged.cards).filter(({ isInverted: inverted }) => inverted)).toEqual([]);
+        for (const { file, moved_ms, low_ms, high_ms } of merged.clocks) {
+          const truth = file.startsWith("planner") ? -planner : -solver;
+          expect(moved_ms).toBeGreaterThanOrEqual(low_ms);
+          expect(moved_ms).toBeLessThanOrEqual(high_ms);
+          // Each hop takes a millisecond each way.
+          if (file.startsWith("planner")) expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(1);
+          else expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(2);
+        }
+      }),
+    );
+  });
+
+  it("leaves out what a role did for an attempt that the controller's file knows as interrupted", () => {
+    const ids = GSM8K_SCRIPTS.map(({ id }) => id);
+    const again = (text: string): string => text.replaceAll("gsm8k_1.", "gsm8k_1-again.");
+    const first = (roles: string[]): string =>
+      createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { roles, sample_ids: ids });
+    const second = (roles: string[]): string =>
+      again(createScriptedRecordText(GSM8K_SCRIPTS.slice(1), { roles, sample_ids: ids }));
+    // The controller was killed before it had the answer; planner and solver went on.
+    const killed = first(["controller"])
+      .split("\n")
+      .filter((line) => !/gsm8k_1.*"(dir":"in"|kind":"score)|"kind":"end"/.test(line))
+      .filter((line) => !(line.includes(`"kind":"score"`) && line.includes("gsm8k_1")))
+      .join("\n");
+    const bare = (text: string): string =>
+      text
+        .split("\n")
+        .filter((line) => /"kind":"(card|call)"/.test(line))
+        .join("\n");
+    const controller = decodeRecording(`${killed}${second(["controller"])}`, "controller");
+    expect(controller.abandoned.cards).toHaveLength(1);
+    const others = ["planner", "solver"];
+    const roles = decodeRecording(`${bare(first(others))}\n${bare(second(others))}`, "roles");
+    expect(roles.abandoned.cards).toEqual([]);
+
+    const merged = mergeRecordings([
+      { file: "controller", recording: controller },
+      { file: "roles", recording: roles },
+    ]);
+    expect(collectRunSamples(merged).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
+      collectRunSamples(createScriptedRecording(GSM8K_SCRIPTS)).map(({ cards, calls }) => [
+        cards.length,
+        calls.length,
+      ]),
+    );
+    expect(merged.abandoned.cards.every(({ sample_id }) => sample_id === "gsm8k_1")).toBe(true);
+    expect(merged.abandoned.calls).toHaveLength(7);
+  });
+});
+
+describe("a role that was restarted", () => {
+  it("counts its milliseconds anew, and stays on one clock", () => {
+    const [first = "", ...rest] = createScriptedRecordText(GSM8K_SCRIPTS, { roles: ["solver"] })
+      .split("\n")
+      .filter((line) => line.includes(`"kind":"card"`));
+    const restarted = rest.map((text, index) => {
+      const line = JSON.parse(text) as CardLine;
+      return JSON.stringify({ ...line, seq: index + 1, mono_ms: line.mono_ms - 500 });
+    });
+    const whole = decodeRecording([first, ...rest], "solver").cards.map(({ mono_ms }) => mono_ms);
+    const { cards, abandoned } = decodeRecording([first, ...restarted], "solver");
+    expect(cards.map(({ mono_ms }) => mono_ms)).toEqual(whole);
+    expect(abandoned.cards).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+/** What a query asks for: words, and how much each counts. */
+export type WordWeights = ReadonlyMap<string, number>;
+
+/**
+ * Ranks texts by BM25 with the usual k1 = 1.5 and b = 0.75. A word of the query counts once, by its weight. The
+ * inverse document frequency is Lucene's, which is never negative, so that it works for ten texts too.
+ */
+export class Bm25Index {
+  readonly #wordCounts: readonly ReadonlyMap<string, number>[];
+  readonly #lengths: readonly number[];
+  readonly #meanLength: number;
+  readonly #documentFrequencies = new Map<string, number>();
+
+  constructor(texts: readonly string[]) {
+    const words = texts.map(tokenizeWords);
+    this.#wordCounts = words.map(countWords);
+    this.#lengths = words.map((list) => list.length);
+    this.#meanLength = this.#lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, texts.length);
+    for (const counts of this.#wordCounts)
+      for (const word of counts.keys())
+        this.#documentFrequencies.set(word, (this.#documentFrequencies.get(word) ?? 0) + 1);
+  }
+
+  /** Positions of the texts, best first; of equals, the earlier first. */
+  rank(query: WordWeights): number[] {
+    const scores = this.#wordCounts.map((_, text) => this.#computeScore(query, text));
+    return scores.map((_, text) => text).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+  }
+
+  #computeScore(query: WordWeights, text: number): number {
+    const length = (this.#lengths[text] ?? 0) / (this.#meanLength || 1);
+    let score = 0;
+    for (const [word, weight] of query) {
+      const count = this.#wordCounts[text]?.get(word) ?? 0;
+      if (count > 0)
+        score +=
+          (weight * this.#computeInverseDocumentFrequency(word) * count * (BM25_K1 + 1)) /
+          (count + BM25_K1 * (1 - BM25_B + BM25_B * length));
+    }
+    return score;
+  }
+
+  #computeInverseDocumentFrequency(word: string): number {
+    const holders = this.#documentFrequencies.get(word) ?? 0;
+    return Math.log(1 + (this.#wordCounts.length - holders + 0.5) / (holders + 0.5));
+  }
+}
+
+/** The words of a text in lower case, without those that say nothing of a subject. */
+export function tokenizeWords(text: string): string[] {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word));
+}
+
+function countWords(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+const BM25_K1 = 1.5;
+const BM25_B = 0.75;
+
+const STOP_WORDS: ReadonlySet<string> = new Set(
+  (
+    "a also an and are as at be been being but by did do does for from had has have how in is it its not of on or " +
+    "than that the these this those to was were what when where which who whom whose with"
+  ).split(" "),
+);

@@ -1,0 +1,87 @@
+import type { SupportingFact } from "../datasets/index.ts";
+
+/** Precision, recall and their harmonic mean; `exact` is 1 or 0. */
+export interface OverlapScore {
+  readonly exact: number;
+  readonly f1: number;
+  readonly precision: number;
+  readonly recall: number;
+}
+
+/** The normalisation of the official script: lower case, no ASCII punctuation, no articles, single spaces. */
+export function normalizeAnswer(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(PUNCTUATION_PATTERN, "")
+    .replaceAll(ARTICLE_PATTERN, " ")
+    .split(/\s+/)
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Exact match and F1 over words. `yes`, `no` and `noanswer` earn nothing by sharing a word. */
+export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapScore {
+  const left = normalizeAnswer(predicted);
+  const right = normalizeAnswer(gold);
+  if (left === right && left !== "") return { exact: 1, f1: 1, precision: 1, recall: 1 };
+  const exact = left === right ? 1 : 0;
+  if (CLOSED_ANSWERS.has(left) || CLOSED_ANSWERS.has(right)) return computeOverlapScore(exact, 0, 1, 1);
+  const words = left.split(" ").filter(Boolean);
+  const wanted = right.split(" ").filter(Boolean);
+  return computeOverlapScore(exact, countSharedWords(words, wanted), words.length, wanted.length);
+}
+
+/** The same over supporting sentences. */
+export function scoreSupportingFacts(
+  predicted: readonly SupportingFact[],
+  gold: readonly SupportingFact[],
+): OverlapScore {
+  const left = new Set(predicted.map(getFactKey));
+  const right = new Set(gold.map(getFactKey));
+  const shared = [...left].filter((fact) => right.has(fact)).length;
+  return computeOverlapScore(
+    left.size === right.size && shared === right.size ? 1 : 0,
+    shared,
+    left.size,
+    right.size,
+  );
+}
+
+/** The answer and its sentences together: products of the two precisions and of the two recalls. */
+export function scoreHotpotQaJoint(answer: OverlapScore, facts: OverlapScore): OverlapScore {
+  const precision = answer.precision * facts.precision;
+  const recall = answer.recall * facts.recall;
+  return { exact: answer.exact * facts.exact, f1: computeHarmonicMean(precision, recall), precision, recall };
+}
+
+function computeOverlapScore(exact: number, shared: number, predicted: number, gold: number): OverlapScore {
+  const precision = predicted > 0 ? shared / predicted : 0;
+  const recall = gold > 0 ? shared / gold : 0;
+  return { exact, f1: computeHarmonicMean(precision, recall), precision, recall };
+}
+
+function computeHarmonicMean(precision: number, recall: number): number {
+  return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
+}
+
+/** A word counts as often as both have it. */
+function countSharedWords(left: readonly string[], right: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);
+  let shared = 0;
+  for (const word of left) {
+    const count = counts.get(word) ?? 0;
+    if (count > 0) shared += 1;
+    counts.set(word, count - 1);
+  }
+  return shared;
+}
+
+function getFactKey({ title, sentence }: SupportingFact): string {
+  return `${sentence} ${title}`;
+}
+
+const CLOSED_ANSWERS: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
+const PUNCTUATION_PATTERN = /[!-/:-@[-`{-~]/g;
+// Python's \b knows the letters of all scripts, JavaScript's only those of ASCII.
+const ARTICLE_PATTERN = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;

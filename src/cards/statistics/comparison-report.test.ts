@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import { type Recording, createRecordingFromCards } from "../recording/index.ts";
+import { createScripts, createScriptedRecording, type SampleScript } from "../recording/recording.fixture.ts";
+import { buildComparisonReport, toScoredRun } from "./index.ts";
+
+/** So many chains for each problem, and the answers of the problems whose number `isWrong` are wrong. */
+function createChainOfThoughtRun(
+  k: number,
+  isWrong: (index: number) => boolean,
+  tokens: [number, number] = [86, 200],
+): Recording {
+  const scripts = createScripts(40).map(({ id, startMs: starts = 0 }, index): SampleScript => {
+    const steps = Array.from({ length: k }, (_, at) => [
+      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", after: [] },
+      {
+        from: "solver",
+        to: "controller",
+        type: "result",
+        re: `q${at}`,
+        after: [`q${at}`],
+        content: "18",
+        works: 900,
+        tokens,
+        metadata: { status: "success" },
+      },
+    ]).flat();
+    return { id, startMs: starts, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
+  });
+  const method = k === 1 ? "cot" : `cot-sc@${k}`;
+  return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });
+}
+
+const plannerRun = createScriptedRecording(createScripts(40), { run_id: "planner" });
+const chainOfThoughtRun = createChainOfThoughtRun(1, (index) => index % 4 === 0);
+
+describe("runs beside each other", () => {
+  it("have accuracy, tokens, turns and price, each beside the first", () => {
+    const tariff = { input: 1, output: 5, cached: 0.1 };
+    const { rows, ...about } = buildComparisonReport([chainOfThoughtRun, plannerRun], { tariff });
+    expect(about).toMatchObject({
+      dataset: "gsm8k",
+      evidence: "simulated",
+      rule: "gsm8k/strict",
+      samples: 40,
+    });
+    expect(rows).toMatchObject([
+      {
+        name: "cot",
+        accuracy: { value: 0.75 },
+        tokens: { input: 86, output: 200, cached: 0 },
+        turns: undefined,
+        against: undefined,
+      },
+      {
+        name: "a2a",
+        accuracy: { value: 0.9 },
+        tokens: { input: 864, output: 93, cached: 410 },
+        turns: 3,
+        estimated: false,
+        // Wrong are 0, 4, 8 … there and 9, 19, 29, 39 here.
+        against: { onlyThis: 10, onlyOther: 4, tokenRatio: { value: 957 / 286 } },
+      },
+    ]);
+    expect(rows[0]?.price).toBeCloseTo((86 + 1_000) / 1e6, 12);
+    expect(rows[1]?.price).toBeCloseTo((454 + 41 + 93 * 5) / 1e6, 12);
+    expect(rows[1]?.perThousand).toBeCloseTo(0.9 / 0.957, 12);
+    expect(rows[1]?.against?.difference.value).toBeCloseTo(0.15, 12);
+    expect(rows[1]?.against?.p.exact).toBeCloseTo(0.1796, 4);
+  });
+
+  it("are refused when no table may have both", () => {
+    const oracle = createScriptedRecording(createScripts(40), { evidence: "oracle" });
+    expect(() => buildComparisonReport([chainOfThoughtRun, oracle])).toThrow(
+      "their evidence differs: simulated and oracle",
+    );
+    const fewer = createScriptedRecording(createScripts(39));
+    expect(() => buildComparisonReport([chainOfThoughtRun, fewer])).toThrow("only one of them has gsm8k_39");
+    expect(() => buildComparisonReport([chainOfThoughtRun, createScriptedRecording([])])).toThrow(
+      "only one of them has",
+    );
+    expect(() => buildComparisonReport([createScriptedRecording([]), createScriptedRecording([])])).toThrow(
+      "there are no scored samples",
+    );
+    expect(() => buildComparisonReport([])).toThrow("name two runs or more");
+    expect(() => toScoredRun(createRecordingFromCards([]))).toThrow(
+      "There is no record of the run with these cards.",
+    );
+  });
+
+  it("have no tokens where one call did not tell them, and say when some are estimates", () => {
+    const silent: Recording = {
+      ...plannerRun,
+      calls: plannerRun.calls.map((line, at) =>
+        at === 0 ? { ...line, usage: { input_tokens: 0, output_tokens: 0, source: "none" } } : line,
+      ),
+    };
+    const [, row] = buildComparisonReport([chainOfThoughtRun, silent], {
+      tariff: { input: 1, output: 1 },
+    }).rows;
+    expect(row).toMatchObject({ tokens: undefined, price: undefined, perThousand: undefined });
+    expect(row?.against?.tokenRatio).toBeUndefined();
+    const guessed: Recording = {
+      ...plannerRun,
+      calls: plannerRun.calls.map((line) => ({ ...line, usage: { ...line.usage, source: "estimated" } })),
+    };
+    expect(buildComparisonReport([guessed]).rows[0]?.estimated).toBe(true);
+  });
+
+  it("compare other measures of the dataset, too", () => {
+    const withF1 = (f1: number): Recording =>
+      createScriptedRecording(createScripts(20).map((script) => ({ ...script, measures: { f1, em: 1 } })));
+    const [first, second] = buildComparisonReport([withF1(0.5), withF1(0.75)]).rows;
+    expect(first?.measures["f1"]).toBeCloseTo(0.5, 12);
+    expect(second?.against?.measures["f1"]?.value).toBeCloseTo(0.25, 12);
+    expect(second?.against?.measures["em"]).toEqual({ value: 0, low: 0, high: 0 });
+  });
+
+  it("are told apart by what differs", () => {
+    const again = createScriptedRecording(createScripts(40), { run_id: "again", mode: "parallel" });
+    expect(
+      buildComparisonReport([plannerRun, again, chainOfThoughtRun]).rows.map(({ name }) => name),
+    ).toEqual(["a2a chained", "a2a parallel", "cot"]);
+    expect(buildComparisonReport([plannerRun, { ...plannerRun }]).rows[0]?.name).toContain("planner");
+  });
+});
+
+describe("at equal tokens", () => {
+  it("a run stands beside the chains of thought that had as many", () => {
+    const three = createChainOfThoughtRun(3, (index) => index % 8 === 0);
+    expect(buildComparisonReport([chainOfThoughtRun, three, plannerRun]).budgets).toMatchObject([
+      { name: "a2a", tokens: 957, other: "cot-sc@3", otherTokens: 858, against: {}, missing: undefined },
+    ]);
+  });
+
+  it("nothing is said where there are none, only which are missing", () => {
+    expect(buildComparisonReport([chainOfThoughtRun, plannerRun]).budgets).toEqual([
+      { name: "a2a", tokens: 957, other: "cot", otherTokens: 286, against: undefined, missing: "cot-sc@3" },
+    ]);
+    const expensive = createChainOfThoughtRun(1, () => false, [86, 5_000]);
+    expect(buildComparisonReport([expensive, plannerRun]).budgets).toMatchObject([
+      { against: undefined, missing: undefined },
+    ]);
+    expect(buildComparisonReport([plannerRun]).budgets).toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+import { A2AError } from "../../protocol/index.ts";
+import { createSeededRandom } from "./seeded-random.ts";
+import { computeQuantile } from "./distribution.ts";
+import type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
+
+export interface BootstrapOptions {
+  /** 2,000 unless told; at most 100,000. */
+  readonly resamples?: number;
+  /** The same seed gives the same interval; 1 unless told. */
+  readonly seed?: number;
+  readonly confidence?: ConfidenceLevel;
+}
+
+/**
+ * The percentile interval of a statistic of paired values: problems are drawn with replacement, and both values of a
+ * problem come along together. `statistic` is given the sums of both over the drawn problems, and their number.
+ */
+export function computePairedBootstrap(
+  pairs: readonly (readonly [first: number, second: number])[],
+  statistic: (first: number, second: number, count: number) => number,
+  { resamples = 2_000, seed = 1, confidence = 0.95 }: BootstrapOptions = {},
+): IntervalEstimate {
+  if (pairs.length === 0)
+    throw new A2AError("INVALID_PARAMS", "Nothing to resample; compare runs with samples.");
+  if (!Number.isSafeInteger(resamples) || resamples < 1 || resamples > 100_000)
+    throw new A2AError("INVALID_PARAMS", `${resamples} resamples; take from 1 to 100000.`);
+  const random = createSeededRandom(seed);
+  const drawn = Array.from({ length: resamples }, () => {
+    let first = 0;
+    let second = 0;
+    for (let draw = 0; draw < pairs.length; draw += 1) {
+      const pair = pairs[Math.floor(random() * pairs.length)] ?? [0, 0];
+      first += pair[0];
+      second += pair[1];
+    }
+    return statistic(first, second, pairs.length);
+  }).toSorted((a, b) => a - b);
+  const sums = pairs.reduce(([a, b], [first, second]) => [a + first, b + second] as const, [0, 0] as const);
+  return {
+    value: statistic(sums[0], sums[1], pairs.length),
+    low: computeQuantile(drawn, (1 - confidence) / 2),
+    high: computeQuantile(drawn, (1 + confidence) / 2),
+  };
+}

@@ -1,0 +1,13 @@
+/** Numbers from 0 to below 1. */
+export type RandomGenerator = () => number;
+
+/** The same numbers for the same seed, everywhere: mulberry32. For resampling; nothing that has to stay secret. */
+export function createSeededRandom(seed: number): RandomGenerator {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,115 @@
+import type { JsonValue } from "../../protocol/index.ts";
+import type { MessageCard, CardMetadata, CardTokenUsage } from "../message-card/index.ts";
+import {
+  fitToColumns,
+  toSingleLine,
+  escapeControlCharacters,
+  measureColumns,
+  wrapText,
+} from "./text-width.ts";
+
+export interface CardBoxOptions {
+  /** Columns of a box. Default 78, at least 40. */
+  readonly width?: number;
+  /** Draws each type's frame in a colour of its own, with the codes of terminals. Default false. */
+  readonly colors?: boolean;
+}
+
+/** The cards as boxes, one below the other. */
+export function renderCardBoxes(
+  cards: readonly MessageCard[],
+  { width = 78, colors = false }: CardBoxOptions = {},
+): string {
+  const numbers = new Map(cards.map(({ metadata }, at) => [metadata.card_id, at + 1]));
+  return cards
+    .map((card, at) =>
+      renderCardBox(card, at + 1, numbers, Math.max(40, width), colors ? getColorizer(card) : keepUncolored),
+    )
+    .join("\n");
+}
+
+type TextColorizer = (text: string) => string;
+
+const keepUncolored: TextColorizer = (text) => text;
+
+/** Cyan, green, yellow, magenta, red: readable on light and on dark. */
+const ANSI_COLORS: ReadonlyMap<string, number> = new Map([
+  ["task", 36],
+  ["result", 32],
+  ["query", 33],
+  ["control", 35],
+  ["error", 31],
+]);
+
+function getColorizer({ message_type }: MessageCard): TextColorizer {
+  const color = ANSI_COLORS.get(message_type) ?? 34;
+  return (text) => `\u001b[${color}m${text}\u001b[39m`;
+}
+
+/** Of the cards that are shown, by their ids. */
+type CardNumbersById = ReadonlyMap<string | undefined, number>;
+
+function renderCardBox(
+  card: MessageCard,
+  number: number,
+  numbers: CardNumbersById,
+  width: number,
+  paint: TextColorizer,
+): string {
+  const { sender, recipient, message_type, content, metadata, timestamp } = card;
+  const inside = width - 4;
+  const time = /\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?/.exec(timestamp)?.[0] ?? "";
+  const about = `${number} ${toSingleLine(message_type).toUpperCase()}  ${toSingleLine(sender)} → ${toSingleLine(recipient)}`;
+  const room = inside - time.length - 3;
+  const title = measureColumns(about) > room ? fitToColumns(about, room) : about;
+  const notes = formatMetadata(metadata, numbers);
+  const side = paint("│");
+  return [
+    paint(`┌ ${title} ${"─".repeat(inside - measureColumns(title) - time.length - 2)} ${time} ┐`),
+    ...[
+      ...wrapText(escapeControlCharacters(content), inside),
+      ...(notes === "" ? [] : wrapText(`· ${notes}`, inside)),
+    ].map((line) => `${side} ${fitToColumns(line, inside)} ${side}`),
+    paint(`└${"─".repeat(width - 2)}┘`),
+  ].join("\n");
+}
+
+/** Names that are for programs: what they say, the place of the box says. */
+const HIDDEN_METADATA: ReadonlySet<string> = new Set([
+  "card_id",
+  "run_id",
+  "sample_id",
+  "in_reply_to",
+  "usage",
+]);
+
+function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): string {
+  const { in_reply_to, tokens, usage } = metadata;
+  const notes = Object.entries(metadata).flatMap(([name, value]) => {
+    if (value === undefined || HIDDEN_METADATA.has(name) || (name === "tokens" && usage !== undefined))
+      return [];
+    // Who replies does so in the same dataset.
+    if (name === "dataset" && in_reply_to !== undefined) return [];
+    if (name === "duration_ms") return `${Math.round(Number(value))} ms`;
+    return value === true ? name : `${name}=${formatMetadataValue(value)}`;
+  });
+  if (usage !== undefined) notes.push(formatUsage(usage, tokens));
+  if (in_reply_to !== undefined) notes.push(`re=${numbers.get(in_reply_to) ?? in_reply_to}`);
+  return notes.map(toSingleLine).join("  ");
+}
+
+/** `tokens=213 (182 in, 31 out, estimated)`; of a model that told nothing `tokens=?`. */
+function formatUsage(
+  { input_tokens, output_tokens, source }: CardTokenUsage,
+  tokens: number | undefined,
+): string {
+  if (source === "none" && input_tokens + output_tokens === 0) return "tokens=?";
+  const estimated = source === "reported" ? "" : `, ${source}`;
+  return `tokens=${tokens ?? input_tokens + output_tokens} (${input_tokens} in, ${output_tokens} out${estimated})`;
+}
+
+function formatMetadataValue(value: JsonValue): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value.join(" | ");
+  return JSON.stringify(value);
+}

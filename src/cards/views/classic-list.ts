@@ -1,0 +1,42 @@
+import type { MessageCard } from "../message-card/index.ts";
+import { truncateToColumns, toSingleLine } from "./text-width.ts";
+
+const FRAME_LINE = "=".repeat(80);
+/** Of a content, in columns; a list is for seeing who said what to whom, not for reading it. */
+const MAX_CONTENT_COLUMNS = 103;
+
+/** The cards as a plain list, `[Card 1]` and so on, with nothing in it that a log or a mail could not show. */
+export function renderClassicList(cards: readonly MessageCard[]): string {
+  return [
+    FRAME_LINE,
+    "A2A CARD COMMUNICATION FLOW",
+    FRAME_LINE,
+    ...cards.flatMap((card, at) => renderListEntry(card, at + 1)),
+    FRAME_LINE,
+    `Total Cards: ${cards.length}`,
+    FRAME_LINE,
+  ].join("\n");
+}
+
+function renderListEntry(card: MessageCard, number: number): string[] {
+  const { sender, recipient, message_type, content, metadata, timestamp } = card;
+  const { status } = metadata;
+  const isResult = message_type === "result" && typeof status === "string";
+  return [
+    "",
+    `[Card ${number}] ${toSingleLine(timestamp)}`,
+    `  From: ${toSingleLine(sender).toUpperCase()}`,
+    `  To:   ${toSingleLine(recipient).toUpperCase()}`,
+    `  Type: ${toSingleLine(message_type).toUpperCase()}`,
+    ...(isResult ? [`  Status: ${toSingleLine(status)}`] : []),
+    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateToColumns(toSingleLine(content), MAX_CONTENT_COLUMNS, "...")}`,
+    ...(Object.keys(metadata).length > 0 ? [`  Metadata: ${toSingleLine(JSON.stringify(metadata))}`] : []),
+    `  ${"-".repeat(76)}`,
+  ];
+}
+
+const CONTENT_LABELS: ReadonlyMap<string, string> = new Map([
+  ["task", "Task"],
+  ["result", "Result"],
+  ["control", "Action"],
+]);

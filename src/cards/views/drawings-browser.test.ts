@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import * as fc from "fast-check";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { MessageCard } from "../message-card/index.ts";
+import { findChromium, CHROMIUM_MISSING_MESSAGE, openBrowser } from "../html/browser.fixture.ts";
+import { listRecordedCards } from "../recording/index.ts";
+import { PARALLEL_SCRIPT, createScriptedRecording } from "../recording/recording.fixture.ts";
+import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
+import {
+  renderRoleGraphMermaid,
+  buildRoleGraph,
+  renderRoleGraphSvg,
+  renderSequenceMermaid,
+  renderSequenceSvg,
+} from "./index.ts";
+
+/** The same in every run: what a browser makes of one is slow to find out. */
+const hostileCardLists: MessageCard[][] = fc.sample(
+  fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 }),
+  {
+    numRuns: 12,
+    seed: 1,
+  },
+);
+const cardLists = [listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT])), ...hostileCardLists];
+
+const hasChromium = findChromium() !== undefined;
+if (!hasChromium)
+  process.stderr.write(`Drawings of cards are not tested in a browser: ${CHROMIUM_MISSING_MESSAGE}.\n`);
+
+describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  it("the drawings are well-formed SVG that runs nothing, and have a name for those who hear them", async () => {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
+    page.on("request", (request) => complaints.push(request.url()));
+    const folder = await mkdtemp(join(tmpdir(), "colloquy-svg-"));
+    const drawings = cardLists.flatMap((cards) => [
+      renderSequenceSvg(cards),
+      renderRoleGraphSvg(buildRoleGraph(cards)),
+    ]);
+    for (const [at, drawing] of drawings.entries()) {
+      const file = join(folder, `${at}.svg`);
+      await writeFile(file, drawing);
+      const url = pathToFileURL(file).href;
+      await page.goto(url);
+      expect(complaints.splice(0)).toEqual([url]);
+      const found = await page.evaluate(INSPECT_SVG_SCRIPT);
+      expect(found).toEqual({ root: "svg", broken: 0, attributes: 0, name: true });
+    }
+  });
+
+  it("Mermaid draws our diagrams, and nothing of the cards in them runs", async () => {
+    const page = await browser.newPage();
+    const complaints: string[] = [];
+    page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
+    page.on("pageerror", (error) => complaints.push(error.message));
+    await page.setContent("<body></body>");
+    await page.addScriptTag({
+      content: readFileSync(fileURLToPath(import.meta.resolve("@mermaid-js/tiny")), "utf8"),
+    });
+    const diagrams = cardLists.flatMap((cards) => [
+      renderSequenceMermaid(cards),
+      renderRoleGraphMermaid(buildRoleGraph(cards)),
+    ]);
+    const drawn = await page.evaluate(`(${RENDER_MERMAID_SCRIPT})(${JSON.stringify(diagrams)})`);
+    expect(drawn).toEqual(diagrams.map(() => 0));
+    expect(complaints).toEqual([]);
+  });
+});
+
+// What runs in the page is text here: this code has no document.
+const INSPECT_SVG_SCRIPT = `({
+  root: document.documentElement.localName,
+  broken: document.querySelectorAll("parsererror, script, a, image, foreignObject").length,
+  attributes: [...document.querySelectorAll("*")].filter((element) =>
+    element.getAttributeNames().some((name) => name.startsWith("on") || name.endsWith("href")),
+  ).length,
+  name: document.documentElement.getAttribute("aria-label") !== "",
+})`;
+
+/** As a page would that trusts what it draws. */
+const RENDER_MERMAID_SCRIPT = `async (texts) => {
+  mermaid.initialize({ startOnLoad: false, securityLevel: "loose" });
+  const found = [];
+  for (const [at, text] of texts.entries()) {
+    const { svg } = await mermaid.render("d" + at, text);
+    document.body.innerHTML = svg;
+    found.push(document.querySelectorAll("body script, body a, body iframe, body [onload], body [onclick]").length);
+  }
+  return found;
+}`;

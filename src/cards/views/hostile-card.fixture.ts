@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { arbitraryCard } from "../message-card/message-card.fixture.ts";
+import type { MessageCard } from "../message-card/index.ts";
+
+/** What must stand in nothing that is shown: control characters, and what turns the order of letters around. */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+export const UNSAFE_CHARACTERS: RegExp =
+  /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** What some viewer takes for more than text. */
+const arbitraryMarkup = fc.constantFrom(
+  "\u001b[2J\u001b[31m",
+  "\u009b31m",
+  "\u202egnp.exe",
+  "\r",
+  "\n",
+  "\t",
+  "\u0000",
+  "\uffff",
+  "</text><script>alert(1)</script>",
+  "</title></svg>",
+  "]]>",
+  "<!--",
+  "<?xml?>",
+  '" onload="alert(1)',
+  "&lt;",
+  "&#x3c;",
+  "javascript:alert(1)",
+  "어떤 방법",
+  "👩‍👩‍👧",
+  "e\u0301",
+  "│▶",
+);
+
+/** Text that tries to be something else. */
+export const arbitraryHostileText: fc.Arbitrary<string> = fc
+  .array(fc.oneof(arbitraryMarkup, fc.string({ unit: "binary", maxLength: 5 })), { maxLength: 6 })
+  .map((texts) => texts.join(""));
+
+/**
+ * Cards that somebody made without `parseCard`, between few roles so that they reply to each other: every member that is
+ * text may be hostile.
+ */
+export const arbitraryHostileCard: fc.Arbitrary<MessageCard> = fc
+  .tuple(
+    arbitraryCard,
+    arbitraryHostileText,
+    fc.oneof(fc.constantFrom("planner", "solver"), arbitraryHostileText),
+    fc.oneof(fc.constantFrom("planner", "solver"), arbitraryHostileText),
+    fc.oneof(fc.constantFrom("task", "result", "query", "error"), arbitraryHostileText),
+    arbitraryHostileText,
+  )
+  .map(([card, content, sender, recipient, message_type, note]) => ({
+    ...card,
+    content,
+    sender,
+    recipient,
+    message_type,
+    metadata: { ...card.metadata, note, error_type: note, options: [note] },
+  }));

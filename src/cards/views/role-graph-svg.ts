@@ -1,0 +1,85 @@
+import {
+  type RoleGraph,
+  formatEdgeNote,
+  type RoleGraphEdge,
+  type RoleGraphNode,
+  formatNodeNote,
+} from "./role-graph.ts";
+import { renderSvgDocument, renderSvgText } from "./svg-document.ts";
+
+const BOX_WIDTH = 150;
+const BOX_HEIGHT = 48;
+/** Between two boxes side by side; a note about an edge has to have room above it. */
+const BOX_GAP = 210;
+const MIN_ARC_HEIGHT = 46;
+const ARC_HEIGHT_STEP = 56;
+const DIAGRAM_MARGIN = 24;
+
+/**
+ * The graph in SVG: roles in a row, in the order in which they appear, and what they sent each other in arcs: above the
+ * row what goes to the right, below it what comes back. The same graph is always the same drawing.
+ */
+export function renderRoleGraphSvg(
+  graph: RoleGraph,
+  { title = "Who spoke with whom" }: { readonly title?: string } = {},
+): string {
+  const order = new Map(graph.nodes.map(({ role }, at) => [role, at]));
+  const spans = graph.edges.map(({ from, to }) => (order.get(to) ?? 0) - (order.get(from) ?? 0));
+  const above = Math.max(20, ...spans.filter((span) => span >= 0).map(computeArcHeight)) + 24;
+  const below = Math.max(20, ...spans.filter((span) => span < 0).map(computeArcHeight)) + 24;
+  const width =
+    DIAGRAM_MARGIN * 2 + graph.nodes.length * BOX_WIDTH + Math.max(0, graph.nodes.length - 1) * BOX_GAP;
+  const left = (role: string): number => DIAGRAM_MARGIN + (order.get(role) ?? 0) * (BOX_WIDTH + BOX_GAP);
+
+  const draw = (edge: RoleGraphEdge, at: number): string => {
+    const span = spans[at] ?? 0;
+    const sign = span < 0 ? -1 : 1;
+    const edgeOfBox = span < 0 ? above + BOX_HEIGHT : above;
+    // Leaves a box right of its middle when it goes to the right, and comes in left of it: arcs do not cross so.
+    const from = left(edge.from) + BOX_WIDTH / 2 + (span === 0 ? -24 : sign * 36);
+    const to = left(edge.to) + BOX_WIDTH / 2 + (span === 0 ? 24 : -sign * 36);
+    const top = edgeOfBox - sign * computeArcHeight(span);
+    const weight = Math.min(6, 1.5 + Math.log10(edge.cards));
+    return [
+      `<g class="other"><title>${renderSvgText(describeEdge(edge))}</title>`,
+      `<path class="arrow" style="stroke-width:${weight.toFixed(1)}" d="M${from} ${edgeOfBox}C${from} ${top} ${to} ${top} ${to} ${edgeOfBox - sign * 9}"/>`,
+      `<path class="head" d="M${to} ${edgeOfBox}l-5 ${-sign * 10}h10z"/>`,
+      `<text x="${(from + to) / 2}" y="${edgeOfBox - sign * computeArcHeight(span) * 0.75 + (sign > 0 ? -6 : 16)}" text-anchor="middle">${renderSvgText(formatEdgeNote(edge), BOX_WIDTH + BOX_GAP + 16)}</text></g>`,
+    ].join("");
+  };
+
+  return renderSvgDocument({
+    width,
+    height: above + BOX_HEIGHT + below,
+    title,
+    description: [
+      ...graph.nodes.map((node) => `${node.role}: ${formatNodeNote(node)}`),
+      ...graph.edges.map(describeEdge),
+    ],
+    body: [
+      ...graph.edges.map(draw),
+      ...graph.nodes.map((node) => renderRoleBox(node, left(node.role), above)),
+    ],
+  });
+}
+
+/** How far an arc over so many boxes is from the row. */
+function computeArcHeight(span: number): number {
+  return span === 0 ? 24 : MIN_ARC_HEIGHT + (Math.abs(span) - 1) * ARC_HEIGHT_STEP;
+}
+
+function describeEdge(edge: RoleGraphEdge): string {
+  return `${edge.from} to ${edge.to}: ${formatEdgeNote(edge)}`;
+}
+
+function renderRoleBox(node: RoleGraphNode, x: number, y: number): string {
+  const middle = x + BOX_WIDTH / 2;
+  const name = renderSvgText(node.role, BOX_WIDTH - 16);
+  const note = formatNodeNote(node);
+  return [
+    `<g><title>${renderSvgText(`${node.role}: ${note}`)}</title>`,
+    `<rect class="box" x="${x}" y="${y}" width="${BOX_WIDTH}" height="${BOX_HEIGHT}" rx="8"/>`,
+    `<text class="role" x="${middle}" y="${y + 20}" text-anchor="middle">${name}</text>`,
+    `<text class="dim" x="${middle}" y="${y + 37}" text-anchor="middle">${renderSvgText(note, BOX_WIDTH - 12)}</text></g>`,
+  ].join("");
+}

@@ -1,0 +1,181 @@
+import { readFileSync } from "node:fs";
+import { createContext, runInContext } from "node:vm";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
+import { type MessageCard, parseCardTime } from "../message-card/index.ts";
+import { listRecordedCards } from "../recording/index.ts";
+import {
+  INCEPTION_SCRIPT,
+  JANET_SCRIPT,
+  TURN_LIMIT_SCRIPT,
+  PARALLEL_SCRIPT,
+  createScriptedRecording,
+  TIMEOUT_SCRIPT,
+} from "../recording/recording.fixture.ts";
+import { renderSequenceMermaid } from "./index.ts";
+
+/** What Mermaid's own parser understood, one for each statement. */
+interface ParsedStatement {
+  readonly from?: string;
+  readonly to?: string;
+  readonly message?: unknown;
+  readonly type: number;
+}
+
+interface MermaidParser {
+  /** Loads the kinds of diagrams, beside parsing. */
+  parse(text: string): Promise<unknown>;
+  readonly mermaidAPI: {
+    getDiagramFromText(
+      text: string,
+    ): Promise<{ db: { getMessages(): ParsedStatement[]; getActorKeys(): string[] } }>;
+  };
+}
+
+/** Mermaid as a browser has it; its parser for sequence diagrams needs no document. */
+function loadMermaid(): MermaidParser {
+  const context = createContext({ structuredClone, URL, setTimeout, console });
+  runInContext(readFileSync(new URL(import.meta.resolve("@mermaid-js/tiny")), "utf8"), context);
+  return (context as { mermaid: MermaidParser }).mermaid;
+}
+
+const mermaid = loadMermaid();
+
+async function parseDiagram(diagram: string): Promise<{ statements: ParsedStatement[]; actors: string[] }> {
+  await mermaid.parse(diagram);
+  const { db } = await mermaid.mermaidAPI.getDiagramFromText(diagram);
+  return { statements: db.getMessages(), actors: db.getActorKeys() };
+}
+
+describe("the Mermaid diagram", () => {
+  it("has the roles, and an arrow for each card", () => {
+    expect(renderSequenceMermaid(createJanetCards().slice(0, 3))).toBe(`sequenceDiagram
+    autonumber
+    participant r1 as controller
+    participant r2 as planner
+    participant r3 as solver
+    r1->>r2: [TASK] Janet's ducks lay 16 eggs per day...
+    r2->>r3: [TASK] Calculate 16 eggs - 3 eaten - 4 muffins
+    r3-->>r2: [RESULT] 9 (120 tok)
+`);
+  });
+
+  it("puts tasks that were under way at the same time beside each other, each card with its own number", () => {
+    const parallel = listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]));
+    expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
+      EXPECTED_PARALLEL_DIAGRAM,
+    );
+    // One after the other is no block.
+    expect(renderSequenceMermaid(listRecordedCards(createScriptedRecording([JANET_SCRIPT])))).not.toContain(
+      "par ",
+    );
+  });
+
+  it.each([JANET_SCRIPT, INCEPTION_SCRIPT, PARALLEL_SCRIPT, TURN_LIMIT_SCRIPT, TIMEOUT_SCRIPT])(
+    "is understood by Mermaid itself: $id",
+    async (script) => {
+      const cards = listRecordedCards(createScriptedRecording([script]));
+      const { statements } = await parseDiagram(renderSequenceMermaid(cards));
+      const arrows = statements.filter(
+        ({ from, to, type }) => from !== undefined && to !== undefined && type !== 2,
+      );
+      expect(arrows).toHaveLength(cards.length);
+    },
+  );
+
+  it("has nothing in it that a card could end a line or begin markup with", () => {
+    const [card] = createJanetCards();
+    const diagram = renderSequenceMermaid([{ ...card!, content: "a;b\n#<script>%%{init: {}}%% $$x$$" }]);
+    expect(diagram).toContain(
+      "[TASK] a#59;b<br/>#35;#60;script#62;#37;#37;#123;init#58; #123;#125;#125;#37;#37; #36;#36;x#36;#36;\n",
+    );
+  });
+
+  it("cuts a long content, because Mermaid takes no long diagram", () => {
+    const [card] = createJanetCards();
+    expect(renderSequenceMermaid([{ ...card!, content: "🦆".repeat(100_000) }]).length).toBeLessThan(1_000);
+  });
+
+  it("is understood with an arrow for each card and nothing else, whatever is in them", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(arbitraryMermaidCard, { minLength: 1, maxLength: 6 }), async (cards) => {
+        const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
+        const diagram = renderSequenceMermaid(cards);
+        expect(diagram).not.toMatch(UNSAFE_CHARACTERS);
+        const { statements, actors } = await parseDiagram(diagram);
+        expect(actors).toEqual(roles.map((_, at) => `r${at + 1}`));
+        const rest = statements.filter(({ type }) => !PARALLEL_STATEMENT_TYPES.has(type));
+        const ids = cards.map(
+          ({ sender, recipient }) => `r${roles.indexOf(sender) + 1} r${roles.indexOf(recipient) + 1}`,
+        );
+        expect(rest.map(({ from, to }) => `${from} ${to}`).toSorted()).toEqual(ids.toSorted());
+      }),
+    );
+  });
+});
+
+/** Mermaid's numbers for what is no arrow: a note, the three words of a block, a number set anew. */
+const PARALLEL_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 19, 20, 21, 26]);
+
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const UNSAFE_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+
+/** What Mermaid takes for more than text. */
+const arbitraryMermaidSyntax = fc.constantFrom(
+  "end",
+  "\nend\n",
+  "%%{init: {'theme': 'forest'}}%%",
+  "%% x",
+  "---\ntitle: x\n---",
+  "wrap: x",
+  "nowrap:x",
+  "$$x^2$$",
+  "`**x**`",
+  "a;b",
+  "#59;",
+  "&amp;",
+  "<script>alert(1)</script>",
+  "<br/>",
+  "->>+r1: x",
+  "\r\nparticipant evil",
+  "\u2028r1->>r2: x",
+  'links r1: {"a": "javascript:alert(1)"}',
+  "@{ shape: x }",
+  "box red\n",
+);
+
+const arbitraryMermaidCard: fc.Arbitrary<MessageCard> = fc
+  .tuple(
+    arbitraryCard,
+    fc.array(fc.oneof(arbitraryMermaidSyntax, fc.string({ unit: "binary", maxLength: 5 })), { maxLength: 5 }),
+  )
+  .map(([card, texts]) => ({
+    ...card,
+    content: texts.join(""),
+    ...(card.message_type > "Z" && { message_type: "query", metadata: { ...card.metadata, options: texts } }),
+  }))
+  .filter((card) => !Number.isNaN(parseCardTime(card)));
+
+const EXPECTED_PARALLEL_DIAGRAM = `    r1->>r2: [TASK] A robe takes 2 bolts of blue fiber and half that much white fiber...
+    par task 2
+        r2->>r3: [TASK] How many bolts of blue? (260 tok)
+        autonumber 5
+        r3-->>r2: [RESULT] 2 (64 tok)
+    and task 3
+        autonumber 3
+        r2->>r3: [TASK] How many bolts of white?
+        autonumber 6
+        r3->>r2: [QUERY] Half of how many? (79 tok)
+        Note over r3,r2: 2 bolts | 1 bolt
+        autonumber 8
+        r2-->>r3: [RESULT] 2 bolts (85 tok)
+        r3-->>r2: [RESULT] 1 (93 tok)
+    and task 4
+        autonumber 4
+        r2->>r3: [TASK] Is anything lost in cutting?
+        autonumber 7
+        r3-->>r2: [RESULT] Nothing (57 tok)
+    end
+    autonumber 10
+    r2-->>r1: [RESULT] 3 (272 tok)`;

@@ -1,0 +1,100 @@
+import type { MessageCard } from "../message-card/index.ts";
+import type { Delegation } from "./delegations.ts";
+import { buildSampleExchanges } from "./sample-exchanges.ts";
+import { escapeMermaid as escaped } from "./mermaid-escape.ts";
+
+/** How a type's arrow is drawn; what is not here is drawn as a task. */
+const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
+  ["result", "-->>"],
+  ["control", "-)"],
+  ["error", "-x"],
+]);
+
+/**
+ * The cards as a sequence diagram of Mermaid, which GitHub and many editors draw. Tasks that were under way at the same
+ * time stand beside each other in a `par` block; each card keeps the number that it has in every other view.
+ */
+export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
+  const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
+  // Ids of our own, because a role may be called `end`, which ends a block.
+  const ids = new Map(roles.map((role, at) => [role, `r${at + 1}`]));
+  const places = new Map(cards.map((card, at) => [card, at]));
+  const roots = buildSampleExchanges(cards).flatMap((exchange) => exchange.roots);
+  const lines: string[] = [];
+  let next = 1;
+
+  const draw = (card: MessageCard, at: number, indent: string): void => {
+    const { sender, recipient, message_type, content, metadata } = card;
+    if (next !== at + 1) lines.push(`${indent}autonumber ${at + 1}`);
+    next = at + 2;
+    const tokens = metadata.tokens === undefined ? "" : ` (${metadata.tokens} tok)`;
+    const label = `${escaped(`[${message_type.toUpperCase()}] ${content}`)}${tokens}`;
+    const ends = [ids.get(sender), ids.get(recipient)] as const;
+    lines.push(`${indent}${ends[0]}${ARROWS_BY_TYPE.get(message_type) ?? "->>"}${ends[1]}: ${label}`);
+    const { options } = metadata;
+    if (message_type === "query" && Array.isArray(options) && options.length > 0)
+      lines.push(`${indent}Note over ${ends.join()}: ${escaped(options.map(String).join(" | "))}`);
+  };
+
+  /** The cards at these places, in order; those of branches that run beside each other, in a block. */
+  const drawAll = (all: readonly number[], below: readonly Delegation[], indent: string): void => {
+    const blocks = findParallelBranches(below, places);
+    const done = new Set<number>();
+    for (const at of all) {
+      if (done.has(at)) continue;
+      const block = blocks.find((branches) => branches.some((branch) => branch.positions.includes(at)));
+      if (!block) draw(cards[at] as MessageCard, at, indent);
+      for (const [index, branch] of (block ?? []).entries()) {
+        lines.push(`${indent}${index === 0 ? "par" : "and"} task ${(branch.positions[0] ?? 0) + 1}`);
+        drawAll(branch.positions, branch.delegation.subtasks, `${indent}    `);
+        for (const place of branch.positions) done.add(place);
+      }
+      if (block) lines.push(`${indent}end`);
+    }
+  };
+
+  drawAll([...cards.keys()], roots, "    ");
+  return [
+    "sequenceDiagram",
+    "    autonumber",
+    ...roles.map((role) => `    participant ${ids.get(role)} as ${escaped(role)}`),
+    ...lines,
+    "",
+  ].join("\n");
+}
+
+interface ParallelBranch {
+  readonly delegation: Delegation;
+  /** Of its cards and of all below it, in order. */
+  readonly positions: readonly number[];
+}
+
+/** Where several were under way at the same time. One that was alone is looked into instead. */
+function findParallelBranches(
+  delegations: readonly Delegation[],
+  places: ReadonlyMap<MessageCard, number>,
+): ParallelBranch[][] {
+  const branches = delegations
+    .map((delegation) => ({ delegation, positions: listCardPositions(delegation, places) }))
+    .toSorted((a, b) => (a.positions[0] ?? 0) - (b.positions[0] ?? 0));
+  const groups: ParallelBranch[][] = [];
+  let last = -1;
+  for (const branch of branches) {
+    const [first = 0] = branch.positions;
+    if (first < last) groups.at(-1)?.push(branch);
+    else groups.push([branch]);
+    last = Math.max(last, branch.positions.at(-1) ?? 0);
+  }
+  return groups.flatMap((group) => {
+    const [only] = group;
+    return only && group.length === 1 ? findParallelBranches(only.delegation.subtasks, places) : [group];
+  });
+}
+
+function listCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
+  const own = [one.task, ...one.relatedCards.map(({ card }) => card), ...(one.reply ? [one.reply] : [])];
+  return [
+    ...own.flatMap((card) => places.get(card) ?? []),
+    ...one.subtasks.flatMap((subtask) => listCardPositions(subtask, places)),
+  ].toSorted((a, b) => a - b);
+}

@@ -1,0 +1,136 @@
+import type { MessageCard } from "../message-card/index.ts";
+import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
+import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
+import { getCardTypeClass, measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
+import { toSingleLine } from "./text-width.ts";
+import { formatCardDelay } from "./card-delay.ts";
+
+export interface SequenceSvgOptions {
+  /** What is drawn, for those who do not see it, and as a tooltip. Default `Cards between …`. */
+  readonly title?: string;
+}
+
+const ROLE_GAP = 290;
+const TIME_WIDTH = 76;
+const HEADER_HEIGHT = 52;
+const ROW_HEIGHT = 38;
+/** Of a tooltip and of a line for those who hear the drawing, in pixels of text. */
+const MAX_TOOLTIP_LENGTH = 2_000;
+/** Nobody listens to more. */
+const MAX_DESCRIBED_CARDS = 100;
+
+/**
+ * The cards as a sequence diagram in SVG, for a README or a page: one file, light or dark as the reader's system is. A
+ * bar on a role's line says that it had a task; the full content of a card is its tooltip.
+ */
+export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
+  const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
+  const at = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * ROLE_GAP]));
+  const place = (role: string): number => at.get(role) ?? 0;
+  const width =
+    TIME_WIDTH +
+    160 +
+    Math.max(0, roles.length - 1) * ROLE_GAP +
+    (cards.some(isSelfAddressed) ? ROLE_GAP / 2 : 0);
+  const height = computeRowY(cards.length) - 8;
+  const answers = mapRepliesToTaskNumbers(cards);
+  const title = options.title ?? `Cards between ${roles.map(toSingleLine).join(", ")}`;
+
+  return renderSvgDocument({
+    width,
+    height,
+    title,
+    description: cards
+      .slice(0, MAX_DESCRIBED_CARDS)
+      .map((card, index) => `${index + 1}. ${describeCard(card).slice(0, MAX_TOOLTIP_LENGTH)}`),
+    body: [
+      ...roles.map(
+        (role) =>
+          `<line class="life" x1="${place(role)}" y1="${HEADER_HEIGHT}" x2="${place(role)}" y2="${height - 12}"/>`,
+      ),
+      ...computeBusyIntervals(cards).map(
+        ({ role, fromRow: from, toRow: to, depth }) =>
+          `<rect class="busy" x="${place(role) - 4 + depth * 5}" y="${computeRowY(from)}" width="8" height="${computeRowY(to) - computeRowY(from)}" rx="2"/>`,
+      ),
+      ...roles.map((role) => renderRoleBox(role, place(role))),
+      ...cards.map((card, index) => renderArrow(card, index, cards[index - 1], answers.get(card), place)),
+    ],
+  });
+}
+
+/** Where the arrow of a card is. */
+function computeRowY(index: number): number {
+  return HEADER_HEIGHT + 34 + index * ROW_HEIGHT;
+}
+
+function isSelfAddressed({ sender, recipient }: MessageCard): boolean {
+  return sender === recipient;
+}
+
+function describeCard({ sender, recipient, message_type, content }: MessageCard): string {
+  return `${sender} to ${recipient}, ${message_type}: ${content}`;
+}
+
+function renderRoleBox(role: string, x: number): string {
+  const name = renderSvgText(role, 140);
+  const wide = Math.min(150, measurePixels(toSingleLine(role)) + 28);
+  return `<rect class="box" x="${x - wide / 2}" y="14" width="${wide}" height="28" rx="6"/><text class="role" x="${x}" y="32" text-anchor="middle">${name}</text>`;
+}
+
+function renderArrow(
+  card: MessageCard,
+  index: number,
+  before: MessageCard | undefined,
+  answers: number | undefined,
+  place: (role: string) => number,
+): string {
+  const from = place(card.sender);
+  const to = place(card.recipient);
+  const tokens = card.metadata.tokens === undefined ? "" : ` (${card.metadata.tokens} tok)`;
+  const room = Math.max(Math.abs(to - from), ROLE_GAP / 2) - 24 - measurePixels(tokens);
+  const about = `${index + 1} ${card.message_type}${answers === undefined ? "" : ` to ${answers}`}`;
+  const label = `<tspan class="type">${renderSvgText(about, room)}</tspan> ${renderSvgText(card.content.slice(0, 500), room - measurePixels(about))}`;
+  const line = computeRowY(index);
+  const direction = Math.sign(to - from);
+  const [path, tip] =
+    direction === 0
+      ? [`M${from + 4} ${line - 8}h34v10h-26`, `M${from + 6} ${line + 2}l9 -4v8z`]
+      : [
+          `M${from + direction * 4} ${line}H${to - direction * 12}`,
+          `M${to - direction * 5} ${line}l${-direction * 9} -4v8z`,
+        ];
+  const anchor =
+    direction === 0
+      ? `x="${from + 44}" y="${line}"`
+      : `x="${(from + to) / 2}" y="${line - 6}" text-anchor="middle"`;
+  return [
+    `<g class="${getCardTypeClass(card.message_type)}"><title>${renderSvgText(describeCard(card), MAX_TOOLTIP_LENGTH)}</title>`,
+    `<path class="arrow" d="${path}"/><path class="head" d="${tip}"/>`,
+    `<text ${anchor}>${label}<tspan class="dim">${tokens}</tspan></text>`,
+    `<text class="dim" x="12" y="${line + 4}">${formatCardDelay(before, card)}</text></g>`,
+  ].join("");
+}
+
+interface BusyInterval {
+  readonly role: string;
+  /** Rows. */
+  readonly fromRow: number;
+  readonly toRow: number;
+  /** How many others the role had at the same time, that began before. */
+  readonly depth: number;
+}
+
+/** When each role had a task, from its arrival to its reply; to the end where there was none. */
+function computeBusyIntervals(cards: readonly MessageCard[]): BusyInterval[] {
+  const rows = new Map(cards.map((card, row) => [card, row]));
+  const rowOf = (card: MessageCard | undefined): number => (card && rows.get(card)) ?? cards.length - 1;
+  const tasks = buildSampleExchanges(cards)
+    .flatMap(({ roots }) => flattenDelegations(roots))
+    .map(({ task, reply }) => ({ role: task.recipient, fromRow: rowOf(task), toRow: rowOf(reply) }))
+    .filter(({ fromRow, toRow }) => toRow > fromRow)
+    .toSorted((a, b) => a.fromRow - b.fromRow);
+  return tasks.map((one, index) => ({
+    ...one,
+    depth: tasks.slice(0, index).filter(({ role, toRow }) => role === one.role && toRow > one.fromRow).length,
+  }));
+}

@@ -1,0 +1,105 @@
+import type { MessageCard } from "../message-card/index.ts";
+import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
+import { formatCardDelay } from "./card-delay.ts";
+import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
+
+export interface SequenceTextOptions {
+  /** Columns of the drawing. Default 100; with many roles it is wider, at least 16 for each. */
+  readonly width?: number;
+}
+
+/** Of the column of times, with the room before it. */
+const TIME_COLUMNS = 13;
+/** From one role's line to the next. */
+const MIN_LANE_COLUMNS = 16;
+const MAX_LANE_COLUMNS = 40;
+const MAX_NAME_COLUMNS = 16;
+
+/**
+ * The cards as arrows between the lines of the roles, each pointing where the card goes: tasks drawn through, replies
+ * dashed. At the right is the time that has passed since the card before.
+ */
+export function renderSequenceText(
+  cards: readonly MessageCard[],
+  { width = 100 }: SequenceTextOptions = {},
+): string {
+  const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
+  const names = roles.map((role) => truncateToColumns(toSingleLine(role).toUpperCase(), MAX_NAME_COLUMNS));
+  const left = Math.ceil(measureColumns(names.at(0) ?? "") / 2);
+  const right = Math.floor(measureColumns(names.at(-1) ?? "") / 2);
+  // A role that talks to itself does so beside its line, also when it is the last.
+  const hasSelf = cards.some(({ sender, recipient }) => sender === recipient);
+  const gaps = Math.max(1, roles.length - (hasSelf ? 0 : 1));
+  const room = Math.floor((width - left - right - TIME_COLUMNS) / gaps);
+  const gap = Math.min(MAX_LANE_COLUMNS, Math.max(MIN_LANE_COLUMNS, room));
+  const places = roles.map((_, at) => left + at * gap);
+  const end = (places.at(-1) ?? 0) + (hasSelf ? gap : right + 1);
+  const answers = mapRepliesToTaskNumbers(cards);
+
+  const rows = cards.map((card, at) => {
+    const from = roles.indexOf(card.sender);
+    const to = roles.indexOf(card.recipient);
+    const line = new DiagramLine(end, places);
+    const start = places[Math.min(from, to)] ?? 0;
+    const columns = from === to ? gap - 1 : Math.abs(from - to) * gap - 1;
+    const label = `${at + 1} ${formatArrowLabel(card, columns, answers.get(card))}`;
+    line.putText(start + 1, renderArrow(card, label, columns, to - from));
+    return `${line.finish()}   ${formatCardDelay(cards[at - 1], card)}`;
+  });
+  const header = new DiagramLine(end, []);
+  for (const [at, name] of names.entries()) {
+    const shown = truncateToColumns(name, gap - 1);
+    header.putText((places[at] ?? 0) - Math.floor(measureColumns(shown) / 2), shown);
+  }
+  return [header.finish(), ...rows].map((line) => line.trimEnd()).join("\n");
+}
+
+/** A line of the drawing: the roles' lines, and what is put over them from left to right. */
+class DiagramLine {
+  readonly #width: number;
+  readonly #laneColumns: readonly number[];
+  #text = "";
+  #column = 0;
+
+  constructor(end: number, places: readonly number[]) {
+    this.#width = end;
+    this.#laneColumns = places;
+  }
+
+  putText(at: number, text: string): void {
+    this.#fillToColumn(at);
+    this.#text += text;
+    this.#column += measureColumns(text);
+  }
+
+  finish(): string {
+    this.#fillToColumn(this.#width);
+    return this.#text;
+  }
+
+  #fillToColumn(end: number): void {
+    for (; this.#column < end; this.#column++)
+      this.#text += this.#laneColumns.includes(this.#column) ? "│" : " ";
+  }
+}
+
+/** An arrow of so many columns with its label in it; towards nobody else when `direction` is 0. */
+function renderArrow(card: MessageCard, label: string, columns: number, direction: number): string {
+  const isReply = card.message_type === "result" || card.message_type === "error";
+  const dash = isReply ? "╌" : "─";
+  if (direction === 0) return fitToColumns(`↺ ${label}`, columns);
+  // Two dashes before it, one behind, and the head.
+  const shown = truncateToColumns(label, columns - 6);
+  const rest = dash.repeat(columns - 5 - measureColumns(shown));
+  return direction > 0 ? `${dash}${dash} ${shown} ${rest}▶` : `◀${rest} ${shown} ${dash}${dash}`;
+}
+
+/** What it is, and as much of what it says as there is room for, if that is worth it. */
+function formatArrowLabel(
+  { message_type, content }: MessageCard,
+  columns: number,
+  answers: number | undefined,
+): string {
+  const type = `${toSingleLine(message_type)}${answers === undefined ? "" : ` to ${answers}`}`;
+  return columns < measureColumns(type) + 14 ? type : `${type} "${toSingleLine(content.slice(0, 500))}"`;
+}
