@@ -2,12 +2,12 @@ import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cardsOf, generateFlowDiagram, visualizeCards } from "../cards/index.ts";
-import { JANET, recorded } from "../cards/record/record.fixture.ts";
+import { listRecordedCards, generateFlowDiagram, visualizeCards } from "../cards/index.ts";
+import { JANET_SCRIPT, createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import { A2AVisualizer } from "./index.ts";
 
 it("the specification's visualizer shows cards, draws their flow, and saves both, one call each", async () => {
-  const cards = cardsOf(recorded([JANET]));
+  const cards = listRecordedCards(createScriptedRecording([JANET_SCRIPT]));
   expect(A2AVisualizer.visualizeCards(cards)).toBe(visualizeCards(cards));
   expect(A2AVisualizer.generateFlowDiagram(cards)).toBe(generateFlowDiagram(cards));
 

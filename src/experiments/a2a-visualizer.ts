@@ -1,13 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Card, generateFlowDiagram, visualizeCards, type VisualizeOptions } from "../cards/index.ts";
+import {
+  type MessageCard,
+  generateFlowDiagram,
+  visualizeCards,
+  type VisualizeOptions,
+} from "../cards/index.ts";
 
 /**
  * Writes the cards into a file as somebody would read them: each as `visualizeCards` shows it, then all as a flow diagram.
  * Makes the folder, and replaces what was in the file.
  */
 export function saveCardVisualization(
-  cards: readonly Card[],
+  cards: readonly MessageCard[],
   file: string,
   options: Omit<VisualizeOptions, "colors"> = {},
 ): void {

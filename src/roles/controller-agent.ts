@@ -1,21 +1,21 @@
 import type { Agent, AgentDescription, AgentEvent, Caller, Run } from "../engine/index.ts";
 import {
-  type Card,
+  type MessageCard,
   type ErrorCard,
   generateFlowDiagram,
   type QueryCard,
   type ResultCard,
 } from "../cards/index.ts";
-import { type JsonObject, type Task, textOf } from "../protocol/index.ts";
+import { type JsonObject, type Task, getText } from "../protocol/index.ts";
 import { systemClock } from "./a2a/clock.ts";
-import { Sitting } from "./a2a/sitting.ts";
-import { Sittings, type WaitingLimits } from "./a2a/sittings.ts";
-import { defined } from "./a2a/defined.ts";
-import { errorText } from "./a2a/error-text.ts";
-import type { Controller, Problem } from "./controller.ts";
+import { ResumableWork } from "./a2a/resumable-work.ts";
+import { ResumableWorkRegistry, type AnswerWaitLimits } from "./a2a/resumable-work-registry.ts";
+import { omitUndefined } from "./a2a/omit-undefined.ts";
+import { formatError } from "./a2a/format-error.ts";
+import type { Controller, SolveRequest } from "./controller.ts";
 
 export interface ControllerAgentOptions
-  extends WaitingLimits, Pick<Problem, "to" | "dataset" | "context" | "deadlineMs"> {
+  extends AnswerWaitLimits, Pick<SolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
   readonly controller: Controller;
   /** Default `controller`. */
   readonly name?: string;
@@ -23,19 +23,19 @@ export interface ControllerAgentOptions
 }
 
 /** A problem of somebody who knows nothing of cards. */
-interface Asking {
-  readonly sitting: Sitting<string>;
+interface ActiveProblem {
+  readonly work: ResumableWork<string>;
 }
 
 /**
  * A controller as an agent for people: a problem comes in words, each card between the roles is a line of progress, the
  * answer is an artifact, and another one is the flow of the cards. What a role asks is asked on.
  */
-export function controllerAgent(options: ControllerAgentOptions): Agent {
+export function createControllerAgent(options: ControllerAgentOptions): Agent {
   const { name = "controller", description = "Has problems solved by a planner and its solvers." } = options;
   const { to, dataset, context, deadlineMs } = options;
-  const about = defined({ to, dataset, context, deadlineMs });
-  const problems = new Sittings<string, Asking>(systemClock, options);
+  const about = omitUndefined({ to, dataset, context, deadlineMs });
+  const problems = new ResumableWorkRegistry<string, ActiveProblem>(systemClock, options);
   return {
     describe: (): AgentDescription => ({
       name,
@@ -46,80 +46,90 @@ export function controllerAgent(options: ControllerAgentOptions): Agent {
       skills: [{ id: "solve", name: "Solve", description, tags: ["cards", "solve"] }],
     }),
     async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
-      const text = textOf(run.message.parts);
+      const text = getText(run.message.parts);
       const known = problems.find(run.taskId);
       if (!known && (run.task.history?.length ?? 0) > 1) {
-        yield said(
+        yield createStatusUpdate(
           "TASK_STATE_FAILED",
           "The server was restarted meanwhile, and the question is forgotten; ask again.",
         );
         return;
       }
-      known?.sitting.answer(text);
-      yield* problems.turn(known ?? begin(run, text), run);
+      known?.work.resolveQuestion(text);
+      yield* problems.streamTurn(known ?? begin(run, text), run);
     },
-    cancelled: ({ id }: Task, _caller: Caller, metadata: JsonObject) => problems.giveUp(id, metadata),
+    onTaskCanceled: ({ id }: Task, _caller: Caller, metadata: JsonObject) =>
+      problems.abandonWork(id, metadata),
   };
 
-  function begin({ taskId, contextId, traceparent }: Run, task: string): Asking {
+  function begin({ taskId, contextId, traceparent }: Run, task: string): ActiveProblem {
     const stop = new AbortController();
-    const sitting = new Sitting<string>(() => stop.abort());
-    const asking = problems.begin(taskId, { sitting });
-    void solve(taskId, asking, stop.signal, { task, contextId, ...defined({ traceparent }) });
+    const sitting = new ResumableWork<string>(() => stop.abort());
+    const asking = problems.register(taskId, { work: sitting });
+    void solve(taskId, asking, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
     return asking;
   }
 
   async function solve(
     taskId: string,
-    asking: Asking,
+    asking: ActiveProblem,
     signal: AbortSignal,
-    problem: Pick<Problem, "task" | "contextId" | "traceparent">,
+    problem: Pick<SolveRequest, "task" | "contextId" | "traceparent">,
   ): Promise<void> {
-    const { sitting } = asking;
+    const { work: sitting } = asking;
     const ask = (query: QueryCard): Promise<string> =>
-      problems.ask(taskId, asking, said("TASK_STATE_INPUT_REQUIRED", questionOf(query)), signal);
+      problems.askQuestion(
+        taskId,
+        asking,
+        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatQuestion(query)),
+        signal,
+      );
     try {
       const { reply, cards } = await options.controller.solve({
         ...about,
         ...problem,
         relay: "full",
         signal,
-        onCard: (card) => sitting.say(said("TASK_STATE_WORKING", lineOf(card))),
-        answer: async (query) => ({ result: await ask(query) }),
+        onCard: (card) => sitting.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
+        answerQuery: async (query) => ({ result: await ask(query) }),
       });
-      for (const event of ending(reply, cards, signal.aborted)) sitting.say(event);
+      for (const event of createFinalUpdates(reply, cards, signal.aborted)) sitting.emit(event);
     } catch (error) {
       // What cannot be a card, for example a text that is too long.
-      sitting.say(said("TASK_STATE_FAILED", errorText(error)));
+      sitting.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
     }
-    problems.end(taskId, asking);
+    problems.endWork(taskId, asking);
   }
 }
 
-type Said = Parameters<Sitting<string>["say"]>[0];
-type State = Extract<Said, { status: unknown }>["status"]["state"];
+type TaskUpdateEvent = Parameters<ResumableWork<string>["emit"]>[0];
+type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
-function said(state: State, text: string): Said {
+function createStatusUpdate(state: TaskUpdateState, text: string): TaskUpdateEvent {
   return { status: { state, message: { parts: [{ text }] } } };
 }
 
-function ending(reply: ResultCard | ErrorCard, cards: readonly Card[], wasStopped: boolean): Said[] {
+function createFinalUpdates(
+  reply: ResultCard | ErrorCard,
+  cards: readonly MessageCard[],
+  wasStopped: boolean,
+): TaskUpdateEvent[] {
   const flow = { artifactId: "flow", name: "flow", parts: [{ text: generateFlowDiagram(cards) }] };
   const stopped = wasStopped ? "TASK_STATE_CANCELED" : undefined;
   const { content, metadata } = reply;
   if (reply.message_type === "error" || metadata["status"] === "error") {
-    return [{ artifact: flow }, said(stopped ?? "TASK_STATE_FAILED", content)];
+    return [{ artifact: flow }, createStatusUpdate(stopped ?? "TASK_STATE_FAILED", content)];
   }
   const answer = { artifactId: "answer", name: "answer", parts: [{ text: content }] };
   const isPartial = metadata["status"] === "partial";
-  const end: Said = { status: { state: (isPartial && stopped) || "TASK_STATE_COMPLETED" } };
+  const end: TaskUpdateEvent = { status: { state: (isPartial && stopped) || "TASK_STATE_COMPLETED" } };
   return [{ artifact: answer }, { artifact: flow }, end];
 }
 
-function lineOf({ sender, recipient, message_type, content }: Card): string {
+function formatCardLine({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} [${message_type}] ${content}`;
 }
 
-function questionOf({ content, metadata: { options } }: QueryCard): string {
+function formatQuestion({ content, metadata: { options } }: QueryCard): string {
   return options?.length ? `${content} (${options.join(" | ")})` : content;
 }

@@ -1,7 +1,7 @@
-import type { Remote } from "../client/index.ts";
+import type { A2AClient } from "../client/index.ts";
 import {
-  type Card,
-  CARD_EXTENSION,
+  type MessageCard,
+  MESSAGE_CARD_EXTENSION_URI,
   CONTROLLER,
   type ControlCard,
   type ErrorCard,
@@ -11,22 +11,22 @@ import {
   type TaskCard,
   toCardParts,
 } from "../cards/index.ts";
-import { type Envelope, nextTraceparent } from "../cards/index.ts";
+import { type CardEnvelope, createChildTraceparent } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
-import { answerCard, answerOr } from "./a2a/answer.ts";
-import { Correspondence } from "./a2a/correspondence.ts";
-import { runErrand } from "./a2a/errand.ts";
-import { type OfficeOptions, openOffice } from "./a2a/office.ts";
-import { defined } from "./a2a/defined.ts";
+import { createAnswerCard, tryAnswerQuery } from "./a2a/query-answer.ts";
+import { CardJournal } from "./a2a/card-journal.ts";
+import { deliverCard } from "./a2a/card-delivery.ts";
+import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.ts";
+import { omitUndefined } from "./a2a/omit-undefined.ts";
 import type { QueryAnswer } from "./role.ts";
 
-export interface ControllerOptions extends OfficeOptions {
+export interface ControllerOptions extends RoleRuntimeOptions {
   /** Answers what the role asks that has the problem. Default: nobody does, and it goes on without an answer. */
-  readonly answer?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
+  readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
 
 /** A problem to be solved. */
-export interface Problem {
+export interface SolveRequest {
   readonly task: string;
   /** Who solves it. Default: the planner. */
   readonly to?: string;
@@ -47,19 +47,19 @@ export interface Problem {
   /** A distributed trace that this is part of (W3C). Default: a trace of its own. */
   readonly traceparent?: string;
   /** Answers what is asked about this problem. Default: that of the controller. */
-  readonly answer?: ControllerOptions["answer"];
+  readonly answerQuery?: ControllerOptions["answerQuery"];
   /** Told of every card as it is seen here: sent, received and relayed. */
-  readonly onCard?: (card: Card) => void;
-  /** Told of the A2A task once there is one; `control` takes its id. */
-  readonly onTask?: (taskId: string) => void;
+  readonly onCard?: (card: MessageCard) => void;
+  /** Told of the A2A task once there is one; `createControlCard` takes its id. */
+  readonly onTaskCreated?: (taskId: string) => void;
 }
 
 /** What became of a problem. */
-export interface Solution {
+export interface SolveResult {
   /** A result, or what went wrong; never missing. */
   readonly reply: ResultCard | ErrorCard;
   /** All cards that the controller has seen, in order. */
-  readonly cards: readonly Card[];
+  readonly cards: readonly MessageCard[];
   /** Of the A2A task at the role that had the problem; undefined when there came to be none. */
   readonly taskId: string | undefined;
 }
@@ -69,28 +69,28 @@ export interface Controller {
    * Hands a problem to its role and waits for the reply. What goes wrong is an error card; rejects only for a problem that
    * cannot be a card, with INVALID_PARAMS.
    */
-  solve(problem: Problem): Promise<Solution>;
+  solve(problem: SolveRequest): Promise<SolveResult>;
   /**
    * Sends a control card to a problem that is being solved, for example `budget` with `{ token_budget: 5000 }`; rejects when it
    * is not taken. For `stop` abort the problem's signal.
    */
-  control(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
+  sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
 /** Hands problems to other roles and holds their deadlines. */
 export function createController(options: ControllerOptions): Controller {
-  const office = openOffice(CONTROLLER, options);
+  const office = createRoleRuntime(CONTROLLER, options);
   const underWay = new Map<
     string,
-    { readonly cards: Correspondence; readonly to: string; readonly remote: Remote }
+    { readonly cards: CardJournal; readonly to: string; readonly remote: A2AClient }
   >();
 
-  const write = (problem: Problem): TaskCard => {
+  const write = (problem: SolveRequest): TaskCard => {
     const { task, to = PLANNER, context, dataset, sampleId: sample_id, runId } = problem;
     const about = {
       card_id: office.newId(),
       run_id: runId ?? office.newId(),
-      ...defined({ sample_id, dataset }),
+      ...omitUndefined({ sample_id, dataset }),
     };
     const card = { from: CONTROLLER, to, task, metadata: about };
     return office.protocol.createTaskCard(context ? { ...card, context } : card);
@@ -98,26 +98,32 @@ export function createController(options: ControllerOptions): Controller {
 
   return {
     async solve(problem) {
-      const { relay = "none", onCard, onTask, signal = new AbortController().signal } = problem;
-      const { answer = options.answer } = problem;
-      const seen: Card[] = [];
-      const exchanged = (card: Card): void => {
+      const {
+        relay = "none",
+        onCard,
+        onTaskCreated: onTask,
+        signal = new AbortController().signal,
+      } = problem;
+      const { answerQuery: answer = options.answerQuery } = problem;
+      const seen: MessageCard[] = [];
+      const exchanged = (card: MessageCard): void => {
         seen.push(card);
         onCard?.(card);
       };
       const card = write(problem);
-      const traceparent = nextTraceparent(problem.traceparent);
-      const envelope: Envelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
-      const cards = new Correspondence(office, card, envelope, { exchanged });
+      const traceparent = createChildTraceparent(problem.traceparent);
+      const envelope: CardEnvelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
+      const cards = new CardJournal(office, card, envelope, { onCard: exchanged });
       let task: string | undefined;
-      const reply = await runErrand({
+      const reply = await deliverCard({
         card,
-        cards,
+        journal: cards,
         contextId: problem.contextId ?? office.newId(),
         signal,
         deadlineMs: problem.deadlineMs ?? office.deadlineMs,
-        answer: async (query) => answerCard(query, await answerOr(() => answer?.(query), cards), cards),
-        onTask(taskId, remote) {
+        answerQuery: async (query) =>
+          createAnswerCard(query, await tryAnswerQuery(() => answer?.(query), cards), cards),
+        onTaskCreated(taskId, remote) {
           task = taskId;
           underWay.set(taskId, { cards, to: card.recipient, remote });
           onTask?.(taskId);
@@ -127,17 +133,21 @@ export function createController(options: ControllerOptions): Controller {
       return { reply, cards: seen, taskId: task };
     },
 
-    async control(taskId, action, parameters = {}) {
+    async sendControl(taskId, action, parameters = {}) {
       const found = underWay.get(taskId);
       if (!found)
         throw new Error(`No problem with the task ${taskId} is being solved here; onTask tells their ids.`);
       const { cards, to, remote } = found;
-      const card = cards.control(to, action, parameters);
+      const card = cards.createControlCard(to, action, parameters);
       const message_id = card.metadata.card_id;
-      cards.sent(card, { method: "SendMessage", task_id: taskId, ...defined({ message_id }) }, true);
+      cards.recordSent(
+        card,
+        { method: "SendMessage", task_id: taskId, ...omitUndefined({ message_id }) },
+        true,
+      );
       await remote.send({
         parts: toCardParts(card),
-        extensions: [CARD_EXTENSION],
+        extensions: [MESSAGE_CARD_EXTENSION_URI],
         taskId,
         ...(message_id === undefined ? {} : { messageId: message_id }),
       });

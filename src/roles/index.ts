@@ -3,38 +3,38 @@
  * says it, when, and to whom. What only other rooms need is in `internal.ts`.
  */
 export type {
-  AnswerStep,
-  Finding,
+  AnswerInput,
+  SolverFinding,
   ModelMessage,
   ModelReply,
   ModelRequest,
-  ModelStep,
-  PlanStep,
+  ModelInput,
+  PlanInput,
   RoleModel,
-  SolveStep,
-} from "./model.ts";
-export { type Document, documentsContext, documentsOf } from "./documents.ts";
+  SolveInput,
+} from "./role-model.ts";
+export { type ContextDocument, createDocumentsContext, parseDocuments } from "./context-documents.ts";
 export {
-  cassette,
-  type CassetteOptions,
+  createCassetteModel,
+  type CassetteModelOptions,
   type CassetteStore,
-  type Faults,
-  faulty,
-  type HeuristicOptions,
-  heuristicHotpot,
-  oracle,
-  type OracleOptions,
-  recorded,
-  type RoleScript,
-  scripted,
-  type ScriptedOptions,
-  type ScriptReply,
-  type Take,
+  type FaultOptions,
+  withFaults,
+  type HotpotHeuristicOptions,
+  createHotpotHeuristicModel,
+  createOracleModel,
+  type OracleModelOptions,
+  createRecordedModel,
+  type ModelScript,
+  createScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedModelReply,
+  type CassetteEntry,
 } from "./models/index.ts";
 export {
   type ContextPolicy,
   createPlanner,
-  type CustomContext,
+  type ContextBuilder,
   type PlannerMode,
   type PlannerOptions,
 } from "./planner/index.ts";
@@ -45,25 +45,30 @@ export {
   createSolver,
   type SolverOptions,
 } from "./solver/index.ts";
-export type { Answer, Asked, Delegated, Desk, QueryAnswer, Role } from "./role.ts";
+export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, QueryAnswer, Role } from "./role.ts";
 export {
-  type AnyProtocol,
-  type LinkOptions,
-  type OfficeOptions,
-  roleAgent,
-  type RoleOptions,
-  type Where,
+  type AnyCardProtocol,
+  type RoleConnectionOptions,
+  type RoleRuntimeOptions,
+  createRoleAgent,
+  type RoleAgentOptions,
+  type RoleTarget,
 } from "./a2a/index.ts";
 export {
   type Controller,
   type ControllerOptions,
   createController,
-  type Problem,
-  type Solution,
+  type SolveRequest,
+  type SolveResult,
 } from "./controller.ts";
-export { type ServedRole, type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve.ts";
-export { controllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
+export {
+  type ServedRoleOptions,
+  type ServedRoles,
+  serveRoles,
+  type ServeRolesOptions,
+} from "./serve-roles.ts";
+export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
 
 // Used by other rooms only; no entry exports it.
-export { understand } from "./planner/index.ts";
-export { answerIn } from "./solver/index.ts";
+export { parseAction } from "./planner/index.ts";
+export { extractAnswer } from "./solver/index.ts";

@@ -1,15 +1,15 @@
 import type {
   CardMetadata,
   ControlCard,
-  CoreErrorType,
+  CoreCardErrorType,
   ErrorCard,
   QueryCard,
   ResultCard,
-  ResultStatus,
+  ResultCardStatus,
   TaskCard,
 } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
-import type { ModelReply, ModelRequest } from "./model.ts";
+import type { ModelReply, ModelRequest } from "./role-model.ts";
 
 /** What a role does with a task; knows cards, and nothing of how they travel. */
 export interface Role {
@@ -21,12 +21,15 @@ export interface Role {
    * Answers the task. What it throws becomes an ErrorCard; when the signal aborts, it may still return what it has, as
    * `partial`, within the grace period.
    */
-  work(desk: Desk): Promise<Answer>;
+  performTask(desk: TaskContext): Promise<TaskOutcome>;
   /**
    * Answers a question: of a role that it has given a task, or of one that sends it nothing else. Undefined, and without
    * this: there is no answer, and whoever asked goes on without one.
    */
-  answer?(query: QueryCard, desk: Pick<Desk, "think" | "signal">): Promise<QueryAnswer | undefined>;
+  answerQuery?(
+    query: QueryCard,
+    desk: Pick<TaskContext, "callModel" | "signal">,
+  ): Promise<QueryAnswer | undefined>;
 }
 
 /** The answer to a question; `selected`: which of its options. */
@@ -36,11 +39,11 @@ export interface QueryAnswer {
 }
 
 /** The one reply that a task gets. */
-export type Answer =
-  | { readonly result: string; readonly status: ResultStatus; readonly metadata?: CardMetadata }
+export type TaskOutcome =
+  | { readonly result: string; readonly status: ResultCardStatus; readonly metadata?: CardMetadata }
   | {
       readonly error: string;
-      readonly errorType: CoreErrorType | (string & {});
+      readonly errorType: CoreCardErrorType | (string & {});
       readonly retryable?: boolean;
     };
 
@@ -48,32 +51,32 @@ export type Answer =
  * Where a role works on one task: whatever it does to the world, it does from here, so that every card and every model
  * call is on record, and what is spent is on exactly one card: the next that leaves.
  */
-export interface Desk {
+export interface TaskContext {
   readonly task: TaskCard;
   /** Aborts when the task is stopped, cancelled or out of time. Its reason is the ControlCard, where there was one. */
   readonly signal: AbortSignal;
   /** Calls the role's model. */
-  think(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
+  callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
    * Sends a task to another role and waits for its terminal reply. What goes wrong there or on the way comes back as an
-   * ErrorCard; a query of the other is answered by the role's own `answer`, or refused. Rejects with the signal's reason, and
+   * ErrorCard; a query of the other is answered by the role's own `answerQuery`, or refused. Rejects with the signal's reason, and
    * with INVALID_PARAMS for what cannot be a card.
    */
-  delegate(task: Delegated): Promise<ResultCard | ErrorCard>;
+  delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
    * Asks whoever gave the task (INPUT_REQUIRED), or another role, and waits for the answer; its status is `error` where
    * there is none. What goes wrong on the way comes back as an ErrorCard. One question at a time goes to the giver.
    */
-  query(query: Asked): Promise<ResultCard | ErrorCard>;
+  sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
   /** Says that something went wrong without ending the task: an ErrorCard that replies to nothing. */
-  notice(error: Extract<Answer, { error: string }>): void;
+  sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
   /** The control cards other than `stop` that came since the last call, for example `budget`. */
-  controls(): ControlCard[];
-  /** Resolves when `controls` has something to read, for whoever was told to pause. Rejects with the signal's reason. */
-  controlled(): Promise<void>;
+  takeControlCards(): ControlCard[];
+  /** Resolves when `takeControlCards` has something to read, for whoever was told to pause. Rejects with the signal's reason. */
+  waitForControlCard(): Promise<void>;
 }
 
-export interface Delegated {
+export interface DelegationRequest {
   readonly to: string;
   readonly task: string;
   readonly context?: JsonObject;
@@ -86,7 +89,7 @@ export interface Delegated {
   readonly deadlineMs?: number;
 }
 
-export interface Asked {
+export interface QueryRequest {
   readonly query: string;
   /** Default: who gave the task. */
   readonly to?: string;

@@ -1,36 +1,36 @@
 import { describe, expectTypeOf, it } from "vitest";
 import type { ErrorCard, ResultCard } from "../cards/index.ts";
 import {
-  type Answer,
+  type TaskOutcome,
   type CassetteStore,
   createAnswerer,
   createPlanner,
   createSolver,
-  type Desk,
-  type ModelStep,
-  oracle,
+  type TaskContext,
+  type ModelInput,
+  createOracleModel,
   type PlannerOptions,
   type Role,
   type RoleModel,
-  scripted,
-  type Take,
+  createScriptedModel,
+  type CassetteEntry,
 } from "./index.ts";
-import type { Action } from "./planner/action.ts";
+import type { PlannerAction } from "./planner/planner-action.ts";
 
 describe("the types of roles", () => {
   it("have roles and models of ours be roles and models", () => {
     expectTypeOf(createPlanner).returns.toEqualTypeOf<Role>();
     expectTypeOf(createSolver).returns.toEqualTypeOf<Role>();
     expectTypeOf(createAnswerer).returns.toEqualTypeOf<Role>();
-    expectTypeOf(oracle).returns.toEqualTypeOf<RoleModel>();
-    expectTypeOf<Map<string, Take>["get"]>().toExtend<CassetteStore["get"]>();
+    expectTypeOf(createOracleModel).returns.toEqualTypeOf<RoleModel>();
+    expectTypeOf<Map<string, CassetteEntry>["get"]>().toExtend<CassetteStore["get"]>();
   });
 
   it("tell steps, actions and answers apart", () => {
-    expectTypeOf<ModelStep["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
-    expectTypeOf<Action["action"]>().toEqualTypeOf<"call_solver" | "call_solvers" | "final_answer">();
-    expectTypeOf<Extract<Answer, { error: string }>>().not.toHaveProperty("result");
-    expectTypeOf<Awaited<ReturnType<Desk["delegate"]>>>().toEqualTypeOf<ResultCard | ErrorCard>();
+    expectTypeOf<ModelInput["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
+    expectTypeOf<PlannerAction["action"]>().toEqualTypeOf<"call_solver" | "call_solvers" | "final_answer">();
+    expectTypeOf<Extract<TaskOutcome, { error: string }>>().not.toHaveProperty("result");
+    expectTypeOf<Awaited<ReturnType<TaskContext["delegate"]>>>().toEqualTypeOf<ResultCard | ErrorCard>();
   });
 
   it("refuse what there is not", () => {
@@ -43,7 +43,7 @@ describe("the types of roles", () => {
     // @ts-expect-error a chain of thought is called cot
     createAnswerer({ style: "chain-of-thought" });
     // @ts-expect-error a reply has a text
-    scripted([{ finish: "stop" }]);
+    createScriptedModel([{ finish: "stop" }]);
     expectTypeOf<PlannerOptions["maxTurns"]>().toEqualTypeOf<number | undefined>();
   });
 

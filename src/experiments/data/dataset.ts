@@ -1,18 +1,18 @@
-import type { Sample } from "../../cards/index.ts";
+import type { DatasetSample } from "../../cards/index.ts";
 
 /** Problems to be solved, of one kind. */
 export interface Dataset {
-  readonly name: Sample["dataset"];
+  readonly name: DatasetSample["dataset"];
   /** Which part of it, for people: `test`, `test, the shipped 20`. */
   readonly split: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly DatasetSample[];
   /** Of the files that they were read from, in hexadecimal; missing for what is shipped. */
   readonly sha256?: string;
 }
 
-export interface Choice {
+export interface SampleSelection {
   /** How many. Default: all. */
-  readonly n?: number;
+  readonly count?: number;
   /** How many are left out before them. Default 0. */
   readonly offset?: number;
   /** These alone, by their ids. */
@@ -20,7 +20,10 @@ export interface Choice {
 }
 
 /** A part of a dataset, in its order. Throws RangeError when that part is empty, or an id is of none of its problems. */
-export function choose(dataset: Dataset, { n, offset = 0, ids }: Choice): Dataset {
+export function selectDatasetSamples(
+  dataset: Dataset,
+  { count: n, offset = 0, ids }: SampleSelection,
+): Dataset {
   const wanted = ids && new Set(ids);
   const known = wanted ? dataset.samples.filter(({ id }) => wanted.has(id)) : dataset.samples;
   if (wanted && known.length < wanted.size) {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import {
   decodeGsm8k,
   decodeHotpotQa,
-  decodeRecorded,
-  decodeSocratic,
-  gsm8kSlice,
-  type HotpotSample,
-  joinSocratic,
-  type RecordedSample,
+  decodeGsm8kModelAnswers,
+  decodeGsm8kSocratic,
+  getGsm8kSlice,
+  type HotpotQaSample,
+  mergeSocraticSteps,
+  type Gsm8kModelAnswers,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
@@ -20,33 +20,34 @@ import type { Dataset } from "./dataset.ts";
  */
 export function readDataset(name: Dataset["name"], path?: string): Dataset {
   if (path === undefined) {
-    if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: gsm8kSlice() };
-    throw missing("HotpotQA is not shipped", "name its file or folder (--data)");
+    if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
+    throw createMissingDataError("HotpotQA is not shipped", "name its file or folder (--data)");
   }
   return name === "gsm8k" ? readGsm8k(path) : readHotpotQa(path);
 }
 
 /** What OpenAI's four models of 2021 answered to GSM8K, from `example_model_solutions.jsonl` in that folder. */
-export function readRecorded(path: string | undefined): RecordedSample[] {
-  if (path === undefined) throw missing("The recorded answers are not shipped", "name their folder (--data)");
-  const file = join(folderOf("gsm8k", path), RECORDED);
-  return decodeRecorded(textOf(file), file);
+export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers[] {
+  if (path === undefined)
+    throw createMissingDataError("The recorded answers are not shipped", "name their folder (--data)");
+  const file = join(resolveDatasetPath("gsm8k", path), RECORDED_ANSWERS_FILE);
+  return decodeGsm8kModelAnswers(readTextFile(file), file);
 }
 
 function readGsm8k(path: string): Dataset {
-  const found = folderOf("gsm8k", path);
+  const found = resolveDatasetPath("gsm8k", path);
   const file = isFolder(found) ? join(found, "test.jsonl") : found;
-  const text = textOf(file);
+  const text = readTextFile(file);
   const problems = decodeGsm8k(text, file);
   const steps = isFolder(found) ? join(found, "test_socratic.jsonl") : "";
-  if (!existsSync(steps)) return { name: "gsm8k", split: "test", samples: problems, sha256: hashOf(text) };
-  const socratic = textOf(steps);
-  const samples = joinSocratic(problems, decodeSocratic(socratic, steps));
-  return { name: "gsm8k", split: "test", samples, sha256: hashOf(text, socratic) };
+  if (!existsSync(steps)) return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
+  const socratic = readTextFile(steps);
+  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, steps));
+  return { name: "gsm8k", split: "test", samples, sha256: hashTexts(text, socratic) };
 }
 
 function readHotpotQa(path: string): Dataset {
-  const found = folderOf("hotpotqa", path);
+  const found = resolveDatasetPath("hotpotqa", path);
   const files = isFolder(found)
     ? readdirSync(found)
         .filter((name) => /distractor.*\.jsonl?$/.test(name))
@@ -54,13 +55,13 @@ function readHotpotQa(path: string): Dataset {
         .map((name) => join(found, name))
     : [found];
   if (files.length === 0)
-    throw missing(
+    throw createMissingDataError(
       `${found} has no file of HotpotQA's distractor setting`,
       "put one there, *distractor*.json",
     );
-  const texts = files.map(textOf);
+  const texts = files.map(readTextFile);
   // Files may overlap; a problem is there once.
-  const samples = new Map<string, HotpotSample>();
+  const samples = new Map<string, HotpotQaSample>();
   for (const [index, text] of texts.entries())
     for (const sample of decodeHotpotQa(text, files[index] ?? "")) {
       if (!samples.has(sample.id)) samples.set(sample.id, sample);
@@ -69,12 +70,12 @@ function readHotpotQa(path: string): Dataset {
     name: "hotpotqa",
     split: "dev, distractor",
     samples: [...samples.values()],
-    sha256: hashOf(...texts),
+    sha256: hashTexts(...texts),
   };
 }
 
 /** The folder or file that is meant; a folder of datasets has one for each. */
-function folderOf(name: string, path: string): string {
+function resolveDatasetPath(name: string, path: string): string {
   const inside = join(path, name);
   return isFolder(inside) ? inside : path;
 }
@@ -83,24 +84,28 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function textOf(file: string): string {
+function readTextFile(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file" : message;
-    throw missing(`${file}: ${why}`, "`colloquy cards fetch` says where to get the data", cause);
+    throw createMissingDataError(
+      `${file}: ${why}`,
+      "`colloquy cards fetch` says where to get the data",
+      cause,
+    );
   }
 }
 
-function hashOf(...texts: string[]): string {
+function hashTexts(...texts: string[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text);
   return hash.digest("hex");
 }
 
-function missing(what: string, action: string, cause?: unknown): A2AError {
+function createMissingDataError(what: string, action: string, cause?: unknown): A2AError {
   return new A2AError("INVALID_PARAMS", `${what}. To do: ${action}.`, { cause });
 }
 
-const RECORDED = "example_model_solutions.jsonl";
+const RECORDED_ANSWERS_FILE = "example_model_solutions.jsonl";

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { RecordSink } from "../../cards/index.ts";
-import { lockFile } from "./lock.ts";
+import { lockFile } from "./file-lock.ts";
 
 export interface FileSinkOptions {
   /**
@@ -20,7 +20,7 @@ export interface FileSink extends RecordSink {
  * Appends lines to a file, each with one write: 1.5 µs of the caller's time, and a killed process loses none that it was
  * told of. Makes the folders. Throws INVALID_REQUEST while another process writes to it.
  */
-export function fileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
+export function openFileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
   mkdirSync(dirname(file), { recursive: true });
   const unlock = lockFile(file);
   let fd: number | undefined;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { cardsOf, gsm8kSlice, reportOf } from "../../cards/index.ts";
-import { oracle } from "../../roles/index.ts";
+import { listRecordedCards, getGsm8kSlice, buildRunReport } from "../../cards/index.ts";
+import { createOracleModel } from "../../roles/index.ts";
 import { readDataset } from "../data/index.ts";
 import { runExperiment } from "./run-experiment.ts";
 
@@ -21,16 +21,16 @@ vi.mock(import("node:fs"), async (original) => {
 it("begins no problem that it cannot keep the verdict of, and goes on when there is room", async () => {
   const out = mkdtempSync(join(tmpdir(), "colloquy-full-"));
   onTestFinished(() => rmSync(out, { recursive: true }));
-  const model = oracle(gsm8kSlice());
+  const model = createOracleModel(getGsm8kSlice());
   const asked = new Set<string | undefined>();
   const counted = {
     ...model,
     complete: (request: Parameters<typeof model.complete>[0]) => {
-      asked.add(request.step.task.metadata.sample_id);
+      asked.add(request.input.task.metadata.sample_id);
       return model.complete(request);
     },
   };
-  const options = { dataset: readDataset("gsm8k"), out, model: counted, concurrency: 2 };
+  const options = { dataset: readDataset("gsm8k"), outputFolder: out, model: counted, concurrency: 2 };
   const first = await runExperiment({
     ...options,
     onProgress: ({ done }) => {
@@ -38,14 +38,14 @@ it("begins no problem that it cannot keep the verdict of, and goes on when there
     },
   });
   disk.isFull = false;
-  expect(first).toMatchObject({ status: "failed", degraded: true, seedFile: undefined });
-  expect(first.why).toContain("ENOSPC");
+  expect(first).toMatchObject({ status: "failed", isDegraded: true, specificationFile: undefined });
+  expect(first.failureReason).toContain("ENOSPC");
   expect(first.recording.scores).toHaveLength(5);
   expect(asked.size).toBeLessThanOrEqual(7);
 
   const again = await runExperiment({ ...options, resume: true });
-  expect(again).toMatchObject({ status: "completed", degraded: false });
+  expect(again).toMatchObject({ status: "completed", isDegraded: false });
   expect(again.recording.scores).toHaveLength(20);
-  expect(cardsOf(again.recording)).toHaveLength(120);
-  expect(reportOf(again.recording).broken).toEqual([]);
+  expect(listRecordedCards(again.recording)).toHaveLength(120);
+  expect(buildRunReport(again.recording).broken).toEqual([]);
 });

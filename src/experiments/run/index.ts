@@ -2,12 +2,12 @@
  * THE RUN: a method over problems. `run-experiment.ts` goes through them, `line-up.ts` has the roles served, `judge.ts` says
  * whether an answer is right.
  */
-export type { ScoreRule } from "./judge.ts";
-export type { LineUpOptions } from "./line-up.ts";
-export type { Method } from "./method.ts";
+export type { ScoreRule } from "./score-reply.ts";
+export type { ExperimentSetupOptions } from "./experiment-setup.ts";
+export type { ExperimentMethod } from "./experiment-method.ts";
 export {
   type ExperimentOptions,
   type ExperimentOutcome,
-  type Progress,
+  type ExperimentProgress,
   runExperiment,
 } from "./run-experiment.ts";

@@ -3,56 +3,56 @@ import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  cardsOf,
+  listRecordedCards,
   generateFlowDiagram,
-  gsm8kSlice,
-  reportOf,
-  samplesOf,
+  getGsm8kSlice,
+  buildRunReport,
+  collectRunSamples,
   type TaskCard,
-  wilson,
+  computeWilsonInterval,
 } from "../../cards/index.ts";
 import {
-  faulty,
-  oracle,
+  withFaults,
+  createOracleModel,
   type RoleModel,
-  scripted,
+  createScriptedModel,
   serveRoles,
   createPlanner,
   createSolver,
 } from "../../roles/index.ts";
 import { createServer } from "../../server/index.ts";
-import { choose, readDataset } from "../data/index.ts";
+import { selectDatasetSamples, readDataset } from "../data/index.ts";
 import {
   type ExperimentOptions,
   type ExperimentOutcome,
-  type Progress,
+  type ExperimentProgress,
   runExperiment,
 } from "./run-experiment.ts";
 
 const GSM8K = readDataset("gsm8k");
-const ORACLE = oracle(gsm8kSlice());
+const ORACLE = createOracleModel(getGsm8kSlice());
 
-function folder(): string {
+function createTempFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "colloquy-experiment-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   return path;
 }
 
-function run(options: Partial<ExperimentOptions> = {}): Promise<ExperimentOutcome> {
-  return runExperiment({ dataset: GSM8K, model: ORACLE, out: folder(), ...options });
+function runTestExperiment(options: Partial<ExperimentOptions> = {}): Promise<ExperimentOutcome> {
+  return runExperiment({ dataset: GSM8K, model: ORACLE, outputFolder: createTempFolder(), ...options });
 }
 
-const right = ({ recording }: ExperimentOutcome): number =>
+const countCorrect = ({ recording }: ExperimentOutcome): number =>
   recording.scores.filter(({ correct }) => correct).length;
 
 describe("an experiment", () => {
   it("has all problems solved by roles over HTTP, with every card on record", async () => {
-    const outcome = await run();
-    expect(outcome).toMatchObject({ status: "completed", why: undefined, degraded: false });
-    expect(right(outcome)).toBe(20);
-    const report = reportOf(outcome.recording);
+    const outcome = await runTestExperiment();
+    expect(outcome).toMatchObject({ status: "completed", failureReason: undefined, isDegraded: false });
+    expect(countCorrect(outcome)).toBe(20);
+    const report = buildRunReport(outcome.recording);
     expect(report).toMatchObject({ broken: [], samples: { total: 20, done: 20 }, ledger: { ok: true } });
-    const [janet] = samplesOf(outcome.recording).filter(({ id }) => id === "gsm8k_0");
+    const [janet] = collectRunSamples(outcome.recording).filter(({ id }) => id === "gsm8k_0");
     expect(generateFlowDiagram(janet?.cards ?? [])).toBe(
       [
         "1. CONTROLLER    → [TASK]    PLANNER",
@@ -63,18 +63,18 @@ describe("an experiment", () => {
         "6. PLANNER       ← [RESULT]  CONTROLLER",
       ].join("\n"),
     );
-    const seed = JSON.parse(readFileSync(outcome.seedFile ?? "", "utf8")) as object[];
-    expect(seed).toEqual(cardsOf(outcome.recording));
+    const seed = JSON.parse(readFileSync(outcome.specificationFile ?? "", "utf8")) as object[];
+    expect(seed).toEqual(listRecordedCards(outcome.recording));
     expect(seed).toHaveLength(120);
   });
 
   it.each(["direct", "cot", "cot-sc@3"])("has %s as a run of cards, too", async (method) => {
-    const outcome = await run({ dataset: choose(GSM8K, { n: 5 }), method });
-    expect(right(outcome)).toBe(5);
+    const outcome = await runTestExperiment({ dataset: selectDatasetSamples(GSM8K, { count: 5 }), method });
+    expect(countCorrect(outcome)).toBe(5);
     expect(outcome.recording.run?.method).toBe(method);
     expect(outcome.recording.calls).toHaveLength(method === "cot-sc@3" ? 15 : 5);
     expect(
-      cardsOf(outcome.recording)
+      listRecordedCards(outcome.recording)
         .map(({ sender }) => sender)
         .toSorted(),
     ).toEqual([...Array<string>(5).fill("controller"), ...Array<string>(5).fill("solver")]);
@@ -84,13 +84,13 @@ describe("an experiment", () => {
     let correct = 0;
     let all = 0;
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
-      const outcome = await run({ model: faulty(ORACLE, { wrong: 0.2, seed }) });
+      const outcome = await runTestExperiment({ model: withFaults(ORACLE, { wrong: 0.2, seed }) });
       expect(outcome.recording.run?.evidence).toBe("simulated");
-      correct += right(outcome);
+      correct += countCorrect(outcome);
       all += outcome.recording.scores.length;
     }
     // With these seeds always the same; the interval is of 99 %.
-    const { low, high } = wilson(correct, all, 0.99);
+    const { low, high } = computeWilsonInterval(correct, all, 0.99);
     expect(all).toBe(200);
     expect(low).toBeLessThan(0.64);
     expect(high).toBeGreaterThan(0.64);
@@ -104,14 +104,14 @@ describe("an experiment", () => {
     ];
     const question = "What is the birthplace of the director of Inception?";
     const model = {
-      planner: scripted([
+      planner: createScriptedModel([
         JSON.stringify({ action: "call_solver", subtask: "Who directed it?", documents: ["Inception"] }),
         JSON.stringify({ action: "call_solver", subtask: "Where?", documents: ["Christopher Nolan"] }),
         JSON.stringify({ action: "final_answer", answer: "Westminster, London, England" }),
       ]),
-      solver: scripted(["Christopher Nolan", "Westminster, London, England"]),
+      solver: createScriptedModel(["Christopher Nolan", "Westminster, London, England"]),
     };
-    const outcome = await run({
+    const outcome = await runTestExperiment({
       model,
       dataset: {
         name: "hotpotqa",
@@ -125,7 +125,7 @@ describe("an experiment", () => {
             type: "bridge",
             level: undefined,
             paragraphs,
-            supporting: [
+            supportingFacts: [
               { title: "Inception", sentence: 0 },
               { title: "Christopher Nolan", sentence: 0 },
             ],
@@ -141,7 +141,7 @@ describe("an experiment", () => {
         measures: { em: 0, f1: 0.8, paragraphs_em: 1 },
       },
     ]);
-    const shown = cardsOf(outcome.recording)
+    const shown = listRecordedCards(outcome.recording)
       .filter((card): card is TaskCard => card.sender === "planner" && card.message_type === "task")
       .map(({ metadata }) =>
         JSON.stringify(metadata.context?.["documents"]).includes("Westminster is a city"),
@@ -166,8 +166,8 @@ describe("an experiment", () => {
     );
     onTestFinished(() => server.close({ graceMs: 0 }));
     const { url } = await server.listen();
-    const dataset = choose(GSM8K, { n: 1 });
-    const outcome = await run({ dataset, method: "cot", links: { solver: url } });
+    const dataset = selectDatasetSamples(GSM8K, { count: 1 });
+    const outcome = await runTestExperiment({ dataset, method: "cot", roleUrls: { solver: url } });
     expect(outcome.recording.scores).toMatchObject([{ correct: true, predicted: "18" }]);
   });
 
@@ -179,10 +179,14 @@ describe("an experiment", () => {
     const there = await serveRoles({ roles });
     onTestFinished(() => there.close({ graceMs: 0 }));
     const links = { planner: there.urls["planner"] ?? "" };
-    const { recording } = await run({ dataset: choose(GSM8K, { n: 2 }), links, planner: { maxTurns: 3 } });
+    const { recording } = await runTestExperiment({
+      dataset: selectDatasetSamples(GSM8K, { count: 2 }),
+      roleUrls: links,
+      planner: { maxTurns: 3 },
+    });
     expect(recording.run).toMatchObject({ evidence: "simulated", limits: { deadline_ms: 120_000 } });
     expect(recording.run).not.toHaveProperty("mode");
-    const report = reportOf(recording);
+    const report = buildRunReport(recording);
     expect(report).toMatchObject({ accuracy: { value: 1 }, broken: [], findings: [] });
     expect(report.figures?.solverTasks).toBeUndefined();
     expect(report.unknown).toContain(
@@ -191,10 +195,10 @@ describe("an experiment", () => {
   });
 
   it("writes down where roles are, and nothing that lets one in there", async () => {
-    const { file, recording } = await run({
+    const { file, recording } = await runTestExperiment({
       signal: AbortSignal.abort(),
       model: { planner: ORACLE },
-      links: { solver: "https://me:secret@agents.example/solver?key=secret#secret" },
+      roleUrls: { solver: "https://me:secret@agents.example/solver?key=secret#secret" },
     });
     expect(recording.run?.model["solver"]).toBe("https://agents.example/solver");
     expect(file + readFileSync(file, "utf8")).not.toContain("secret");
@@ -203,23 +207,23 @@ describe("an experiment", () => {
   it("takes roles that are served elsewhere", async () => {
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
     onTestFinished(() => solver.close({ graceMs: 0 }));
-    const outcome = await run({
-      dataset: choose(GSM8K, { n: 2 }),
+    const outcome = await runTestExperiment({
+      dataset: selectDatasetSamples(GSM8K, { count: 2 }),
       model: { planner: ORACLE },
-      links: { solver: solver.urls["solver"] ?? "" },
+      roleUrls: { solver: solver.urls["solver"] ?? "" },
     });
-    expect(right(outcome)).toBe(2);
+    expect(countCorrect(outcome)).toBe(2);
     expect(outcome.recording.run?.model["solver"]).toBe(solver.urls["solver"]);
   });
 });
 
 describe("an experiment that is interrupted", () => {
   it("goes on with what is not done, once", async () => {
-    const out = folder();
+    const out = createTempFolder();
     const stop = new AbortController();
-    const seen: Progress[] = [];
-    const first = await run({
-      out,
+    const seen: ExperimentProgress[] = [];
+    const first = await runTestExperiment({
+      outputFolder: out,
       concurrency: 2,
       signal: stop.signal,
       onProgress: (progress) => {
@@ -228,42 +232,46 @@ describe("an experiment that is interrupted", () => {
       },
     });
     expect(first.status).toBe("interrupted");
-    expect(first.seedFile).toBeUndefined();
+    expect(first.specificationFile).toBeUndefined();
     expect(first.recording.scores).toHaveLength(7);
     // As a killed process leaves it.
     appendFileSync(first.file, '{"v":1,"kind":"ca');
 
-    await expect(run({ out })).rejects.toThrow("--resume");
-    const again = await run({ out, resume: true, onProgress: (progress) => seen.push(progress) });
+    await expect(runTestExperiment({ outputFolder: out })).rejects.toThrow("--resume");
+    const again = await runTestExperiment({
+      outputFolder: out,
+      resume: true,
+      onProgress: (progress) => seen.push(progress),
+    });
     expect(again.status).toBe("completed");
     expect(again.recording.scores.map(({ sample_id }) => sample_id).toSorted()).toEqual(
       GSM8K.samples.map(({ id }) => id).toSorted(),
     );
-    expect(cardsOf(again.recording)).toHaveLength(120);
-    expect(reportOf(again.recording).broken).toEqual([]);
-    expect(seen.at(-1)).toEqual({ done: 20, total: 20, judged: 13, correct: 13, failed: 0 });
+    expect(listRecordedCards(again.recording)).toHaveLength(120);
+    expect(buildRunReport(again.recording).broken).toEqual([]);
+    expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, unreachable: 0 });
   });
 
   it("is completed all the same when nothing was left to do", async () => {
     const stop = new AbortController();
-    const dataset = choose(GSM8K, { n: 2 });
-    const onProgress = ({ done }: Progress): void => {
+    const dataset = selectDatasetSamples(GSM8K, { count: 2 });
+    const onProgress = ({ done }: ExperimentProgress): void => {
       if (done === 2) stop.abort();
     };
-    const outcome = await run({ dataset, signal: stop.signal, onProgress });
+    const outcome = await runTestExperiment({ dataset, signal: stop.signal, onProgress });
     expect(outcome.status).toBe("completed");
-    expect(outcome.seedFile).toBeDefined();
+    expect(outcome.specificationFile).toBeDefined();
   });
 
   it("goes on only as it began: options that change what roles do are on record", async () => {
-    const out = folder();
-    const options = { out, dataset: choose(GSM8K, { n: 2 }) };
+    const out = createTempFolder();
+    const options = { out, dataset: selectDatasetSamples(GSM8K, { count: 2 }) };
     const signal = AbortSignal.abort();
-    const first = await run({ ...options, signal, planner: { transcript: "history" } });
+    const first = await runTestExperiment({ ...options, signal, planner: { transcript: "history" } });
     expect(first.status).toBe("interrupted");
     expect(first.recording.run?.options).toEqual({ planner: { transcript: "history" } });
     const resume = (more: Partial<ExperimentOptions>): Promise<ExperimentOutcome> =>
-      run({ ...options, resume: true, ...more });
+      runTestExperiment({ ...options, resume: true, ...more });
     await expect(resume({})).rejects.toThrow('its options is {"planner":{"transcript":"history"}}');
     await expect(
       resume({ planner: { transcript: "history" }, solver: { calculator: true } }),
@@ -273,46 +281,58 @@ describe("an experiment that is interrupted", () => {
   });
 
   it("by a model that cannot be reached has no verdicts, gives up, and goes on when it is back", async () => {
-    const out = folder();
+    const out = createTempFolder();
     const asked: string[] = [];
     const gone: RoleModel = {
       id: "oracle",
-      evidence: "oracle",
-      complete: ({ step }) => {
+      evidenceKind: "oracle",
+      complete: ({ input: step }) => {
         asked.push(step.task.metadata.sample_id ?? "");
         return Promise.reject(new Error("connect ECONNREFUSED"));
       },
     };
-    const first = await run({ out, model: gone, concurrency: 1, giveUpAfter: 3 });
+    const first = await runTestExperiment({
+      outputFolder: out,
+      model: gone,
+      concurrency: 1,
+      maxConsecutiveFailures: 3,
+    });
     expect(first).toMatchObject({
       status: "failed",
-      why: expect.stringContaining("ECONNREFUSED") as string,
+      failureReason: expect.stringContaining("ECONNREFUSED") as string,
       recording: { scores: [] },
     });
     expect(new Set(asked).size).toBe(3);
-    const again = await run({ out, resume: true });
+    const again = await runTestExperiment({ outputFolder: out, resume: true });
     expect(again.status).toBe("completed");
-    expect(right(again)).toBe(20);
+    expect(countCorrect(again)).toBe(20);
   });
 
   it("by a solver that cannot be reached has no verdicts either, whatever its planner makes of it", async () => {
-    const out = folder();
-    const gone = scripted(() => Promise.reject(new Error("429 Too Many Requests")), { id: "oracle" });
-    const options = { out, dataset: choose(GSM8K, { n: 6 }), giveUpAfter: 3, concurrency: 1 };
-    const first = await run({
+    const out = createTempFolder();
+    const gone = createScriptedModel(() => Promise.reject(new Error("429 Too Many Requests")), {
+      id: "oracle",
+    });
+    const options = {
+      out,
+      dataset: selectDatasetSamples(GSM8K, { count: 6 }),
+      giveUpAfter: 3,
+      concurrency: 1,
+    };
+    const first = await runTestExperiment({
       ...options,
-      model: { planner: ORACLE, solver: { ...gone, evidence: "oracle" } },
+      model: { planner: ORACLE, solver: { ...gone, evidenceKind: "oracle" } },
     });
     expect(first).toMatchObject({
       status: "failed",
-      why: expect.stringContaining("429") as string,
-      seedFile: undefined,
+      failureReason: expect.stringContaining("429") as string,
+      specificationFile: undefined,
       recording: { scores: [] },
     });
     expect(new Set(first.recording.cards.map(({ sample_id }) => sample_id)).size).toBe(3);
-    const again = await run({ ...options, resume: true });
+    const again = await runTestExperiment({ ...options, resume: true });
     expect(again.status).toBe("completed");
-    expect(right(again)).toBe(6);
+    expect(countCorrect(again)).toBe(6);
   });
 
   it("by a solver that can be reached again in time has its verdicts", async () => {
@@ -324,9 +344,13 @@ describe("an experiment that is interrupted", () => {
           ? Promise.reject(new Error("429 Too Many Requests"))
           : ORACLE.complete(request),
     };
-    const outcome = await run({ dataset: choose(GSM8K, { n: 5 }), model: flaky, concurrency: 1 });
+    const outcome = await runTestExperiment({
+      dataset: selectDatasetSamples(GSM8K, { count: 5 }),
+      model: flaky,
+      concurrency: 1,
+    });
     expect(outcome.status).toBe("completed");
-    expect(right(outcome)).toBe(5);
+    expect(countCorrect(outcome)).toBe(5);
   });
 
   it("by a planner elsewhere whose server stops has no verdict on what it left", async () => {
@@ -336,7 +360,7 @@ describe("an experiment that is interrupted", () => {
     const slow: RoleModel = {
       ...ORACLE,
       complete: async (request) => {
-        if (request.step.kind === "plan" && request.step.turn === 2) {
+        if (request.input.kind === "plan" && request.input.turn === 2) {
           solved.resolve();
           await new Promise((_, reject) =>
             request.signal.addEventListener("abort", () => reject(request.signal.reason as Error)),
@@ -347,21 +371,21 @@ describe("an experiment that is interrupted", () => {
     };
     const planner = await serveRoles({
       roles: { planner: { role: createPlanner(), model: slow } },
-      links: solver.urls,
+      roleTargets: solver.urls,
     });
     void solved.promise.then(() => planner.close());
-    const outcome = await run({
-      dataset: choose(GSM8K, { n: 1 }),
-      links: { planner: planner.urls["planner"] ?? "", solver: solver.urls["solver"] ?? "" },
+    const outcome = await runTestExperiment({
+      dataset: selectDatasetSamples(GSM8K, { count: 1 }),
+      roleUrls: { planner: planner.urls["planner"] ?? "", solver: solver.urls["solver"] ?? "" },
     });
     expect(outcome).toMatchObject({ status: "failed", recording: { scores: [] } });
   });
 
   it("scores what a limit stopped as wrong, and says what it was", async () => {
-    const model = faulty(ORACLE, { loop: true });
-    const outcome = await run({ model, dataset: choose(GSM8K, { n: 2 }) });
-    expect(right(outcome)).toBe(0);
+    const model = withFaults(ORACLE, { loop: true });
+    const outcome = await runTestExperiment({ model, dataset: selectDatasetSamples(GSM8K, { count: 2 }) });
+    expect(countCorrect(outcome)).toBe(0);
     expect(outcome.status).toBe("completed");
-    expect(reportOf(outcome.recording).figures?.errorsByType).toMatchObject({ turn_limit: 2 });
+    expect(buildRunReport(outcome.recording).figures?.errorsByType).toMatchObject({ turn_limit: 2 });
   });
 });

@@ -1,21 +1,23 @@
-import type { ErrorCard, Recording, ResultCard, RunSeen, Sample } from "../../cards/index.ts";
-import { documentsContext, type Solution } from "../../roles/index.ts";
+import type { ErrorCard, Recording, ResultCard, RunRecordInput, DatasetSample } from "../../cards/index.ts";
+import { createDocumentsContext, type SolveResult } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
-import { openRunFile, type RunFile, type RunFileOptions, writeSeedFile } from "../recorder/index.ts";
-import { describeRun } from "./about-run.ts";
-import { judge, ruleFor, type ScoreRule } from "./judge.ts";
-import { type LineUpOptions, openLineUp } from "./line-up.ts";
-import { type Method, parseMethod } from "./method.ts";
-import { ShownDocuments } from "./shown.ts";
-import { isOutOfReach, Unreached } from "./unreached.ts";
+import { openRunFile, type RunFile, type RunFileOptions, writeSpecificationFile } from "../recorder/index.ts";
+import { describeRun } from "./run-description.ts";
+import { scoreReply, resolveScoreRule, type ScoreRule } from "./score-reply.ts";
+import { type ExperimentSetupOptions, startExperimentSetup } from "./experiment-setup.ts";
+import { type ExperimentMethod, parseMethod } from "./experiment-method.ts";
+import { ShownDocumentRecorder } from "./shown-document-recorder.ts";
+import { isUnreachable, UnreachableSubtaskRecorder } from "./unreachable-subtask-recorder.ts";
 
 export interface ExperimentOptions
-  extends Omit<LineUpOptions, "method">, Pick<RunFileOptions, "out" | "resume" | "redact" | "fsync"> {
+  extends
+    Omit<ExperimentSetupOptions, "method">,
+    Pick<RunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
   readonly dataset: Dataset;
   /** `a2a`, `cot`, `direct`, `cot-sc@k`. Default `a2a`. */
-  readonly method?: Method | string;
+  readonly method?: ExperimentMethod | string;
   /** By which answers are scored. Default `gsm8k/strict`, `hotpotqa/em`. */
-  readonly rule?: string;
+  readonly scoreRule?: string;
   /** Names the run and its file. Default: made of dataset, method, model and the number of problems. */
   readonly runId?: string;
   /** Problems at a time. Default 4. */
@@ -26,24 +28,24 @@ export interface ExperimentOptions
    * The run is given up when so many problems in a row come to nothing because a model or an agent cannot be reached.
    * Default 10.
    */
-  readonly giveUpAfter?: number;
+  readonly maxConsecutiveFailures?: number;
   /** Which Colloquy this is, for the record. Default `unknown`. */
-  readonly code?: string;
+  readonly codeVersion?: string;
   /** Interrupts the run; what is done stays done, and `resume` goes on. */
   readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
 /** How far a run has come. */
-export interface Progress {
+export interface ExperimentProgress {
   /** Problems with a verdict, those of earlier parts with them. */
   readonly done: number;
   readonly total: number;
   /** Of this part. */
-  readonly judged: number;
+  readonly scored: number;
   readonly correct: number;
   /** Without a verdict, because a model or an agent could not be reached. */
-  readonly failed: number;
+  readonly unreachable: number;
 }
 
 export interface ExperimentOutcome {
@@ -51,12 +53,12 @@ export interface ExperimentOutcome {
   readonly runId: string;
   readonly file: string;
   /** The cards as the specification has them; written when the run is completed. */
-  readonly seedFile: string | undefined;
+  readonly specificationFile: string | undefined;
   readonly recording: Recording;
   /** Why it failed: the last that could not be reached, or that the record cannot be written. */
-  readonly why: string | undefined;
+  readonly failureReason: string | undefined;
   /** Lines were lost, because they could not be written. */
-  readonly degraded: boolean;
+  readonly isDegraded: boolean;
 }
 
 /**
@@ -69,55 +71,56 @@ export interface ExperimentOutcome {
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
-  const rule = ruleFor(dataset.name, options.rule);
+  const rule = resolveScoreRule(dataset.name, options.scoreRule);
   const run = describeRun({ ...options, method }, rule);
   let lost: unknown;
   const file = openRunFile(run, { ...options, onDegraded: (cause) => (lost = cause) });
-  const work = new Work(file, run, { ...options, method }, rule, signal);
+  const work = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
-    await work.all(concurrency);
+    await work.solveAll(concurrency);
   } catch (error) {
-    file.end("failed");
+    file.endRun("failed");
     throw error;
   }
   const { status } = work;
-  const why = work.isKept ? work.why : `${file.file} cannot be written: ${String(lost)}`;
-  file.end(status);
-  const recording = file.read();
+  const why = work.isLastScoreSaved ? work.failureReason : `${file.path} cannot be written: ${String(lost)}`;
+  file.endRun(status);
+  const recording = file.readRecording();
   return {
     status,
     runId: run.run_id,
-    file: file.file,
-    seedFile: status === "completed" ? writeSeedFile(recording, options.out) : undefined,
+    file: file.path,
+    specificationFile:
+      status === "completed" ? writeSpecificationFile(recording, options.outputFolder) : undefined,
     recording,
-    why,
-    degraded: file.degraded,
+    failureReason: why,
+    isDegraded: file.isDegraded,
   };
 }
 
 /** The problems of a run and how far they are. */
-class Work {
+class ExperimentRun {
   readonly #file: RunFile;
-  readonly #run: RunSeen;
-  readonly #options: ExperimentOptions & { readonly method: Method };
+  readonly #run: RunRecordInput;
+  readonly #options: ExperimentOptions & { readonly method: ExperimentMethod };
   readonly #rule: ScoreRule;
   readonly #signal: AbortSignal;
-  readonly #givenUp = new AbortController();
-  readonly #waiting: Sample[];
-  readonly #shown: ShownDocuments;
-  readonly #unreached: Unreached;
-  #judged = 0;
+  readonly #giveUpController = new AbortController();
+  readonly #pendingSamples: DatasetSample[];
+  readonly #shownDocuments: ShownDocumentRecorder;
+  readonly #unreachableSubtasks: UnreachableSubtaskRecorder;
+  #scored = 0;
   #correct = 0;
-  #failed = 0;
-  #inARow = 0;
-  why: string | undefined;
+  #unreachable = 0;
+  #consecutiveFailures = 0;
+  failureReason: string | undefined;
   /** The last verdict is on disk. */
-  isKept = true;
+  isLastScoreSaved = true;
 
   constructor(
     file: RunFile,
-    run: RunSeen,
-    options: ExperimentOptions & { readonly method: Method },
+    run: RunRecordInput,
+    options: ExperimentOptions & { readonly method: ExperimentMethod },
     rule: ScoreRule,
     signal: AbortSignal,
   ) {
@@ -126,27 +129,27 @@ class Work {
     this.#options = options;
     this.#rule = rule;
     this.#signal = signal;
-    this.#shown = new ShownDocuments(file);
-    this.#unreached = new Unreached(this.#shown);
-    this.#waiting = options.dataset.samples.filter(({ id }) => !file.done.has(id));
+    this.#shownDocuments = new ShownDocumentRecorder(file);
+    this.#unreachableSubtasks = new UnreachableSubtaskRecorder(this.#shownDocuments);
+    this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
   }
 
   get status(): ExperimentOutcome["status"] {
-    if (this.#failed > 0) return "failed";
-    const isDone = this.#file.done.size + this.#judged === this.#options.dataset.samples.length;
+    if (this.#unreachable > 0) return "failed";
+    const isDone = this.#file.doneSampleIds.size + this.#scored === this.#options.dataset.samples.length;
     return isDone ? "completed" : "interrupted";
   }
 
-  async all(concurrency: number): Promise<void> {
-    if (this.#waiting.length === 0) return;
-    const lineUp = await openLineUp(this.#options, this.#unreached);
-    const stop = AbortSignal.any([this.#signal, this.#givenUp.signal]);
+  async solveAll(concurrency: number): Promise<void> {
+    if (this.#pendingSamples.length === 0) return;
+    const lineUp = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
+    const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
-    const solve = (sample: Sample): Promise<Solution> =>
+    const solve = (sample: DatasetSample): Promise<SolveResult> =>
       lineUp.controller.solve({
         task: sample.question,
-        to: lineUp.to,
-        ...(sample.dataset === "hotpotqa" && { context: documentsContext(sample.paragraphs) }),
+        to: lineUp.entryRole,
+        ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
         dataset: dataset.name,
         sampleId: sample.id,
         runId: this.#run.run_id,
@@ -154,10 +157,10 @@ class Work {
         deadlineMs,
       });
     const worker = async (): Promise<void> => {
-      for (let sample = this.#next(stop); sample; sample = this.#next(stop)) {
+      for (let sample = this.#takeNextSample(stop); sample; sample = this.#takeNextSample(stop)) {
         const { reply } = await solve(sample);
         // A problem that was stopped from outside is not done, whatever it has come to.
-        if (!stop.aborted) this.#judge(sample, reply);
+        if (!stop.aborted) this.#recordOutcome(sample, reply);
       }
     };
     try {
@@ -167,45 +170,46 @@ class Work {
     }
   }
 
-  #next(stop: AbortSignal): Sample | undefined {
-    return stop.aborted ? undefined : this.#waiting.shift();
+  #takeNextSample(stop: AbortSignal): DatasetSample | undefined {
+    return stop.aborted ? undefined : this.#pendingSamples.shift();
   }
 
-  #judge(sample: Sample, reply: ResultCard | ErrorCard): void {
-    const shown = this.#shown.take(sample.id);
-    const unreached = this.#unreached.take(sample.id);
-    const why = isOutOfReach(reply) ? reply.content : unreached;
+  #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
+    const shown = this.#shownDocuments.takeTitles(sample.id);
+    const unreached = this.#unreachableSubtasks.takeFailureReason(sample.id);
+    const why = isUnreachable(reply) ? reply.content : unreached;
     if (why !== undefined) {
-      this.why = why;
-      this.#failed += 1;
-      this.#inARow += 1;
-      if (this.#inARow >= (this.#options.giveUpAfter ?? 10)) this.#givenUp.abort();
+      this.failureReason = why;
+      this.#unreachable += 1;
+      this.#consecutiveFailures += 1;
+      if (this.#consecutiveFailures >= (this.#options.maxConsecutiveFailures ?? 10))
+        this.#giveUpController.abort();
     } else {
-      this.#inARow = 0;
+      this.#consecutiveFailures = 0;
       const isWhole = this.#options.method.kind !== "a2a";
-      const verdict = judge(sample, reply, this.#rule, { isWhole, shown });
+      const verdict = scoreReply(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
-      this.isKept = this.#file.score({
+      this.isLastScoreSaved = this.#file.recordScore({
         run_id: this.#run.run_id,
         sample_id: sample.id,
         ...verdict,
         ...(turn !== undefined && { turns: turn }),
       });
-      if (this.isKept) {
-        this.#judged += 1;
+      if (this.isLastScoreSaved) {
+        this.#scored += 1;
         if (verdict.correct) this.#correct += 1;
       } else {
         // Whatever is found out from here on would be paid for in vain.
-        this.#failed += 1;
-        this.#givenUp.abort();
+        this.#unreachable += 1;
+        this.#giveUpController.abort();
       }
     }
     this.#options.onProgress?.({
-      done: this.#file.done.size + this.#judged,
+      done: this.#file.doneSampleIds.size + this.#scored,
       total: this.#options.dataset.samples.length,
-      judged: this.#judged,
+      scored: this.#scored,
       correct: this.#correct,
-      failed: this.#failed,
+      unreachable: this.#unreachable,
     });
   }
 }

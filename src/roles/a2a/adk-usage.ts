@@ -1,19 +1,19 @@
 import type { Artifact, JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { CardUsage } from "../../cards/index.ts";
-import { defined } from "./defined.ts";
-import { addUsage, NOTHING } from "./spending.ts";
+import type { CardTokenUsage } from "../../cards/index.ts";
+import { omitUndefined } from "./omit-undefined.ts";
+import { addUsage, NO_USAGE } from "./usage-tracker.ts";
 
 /** Where agents of ADK say what an event has cost, on the artifact that the event became. */
-const USAGE = "adk_usage_metadata";
+const ADK_USAGE_KEY = "adk_usage_metadata";
 
 /** What an agent of ADK has spent on a task, by its artifacts; of one that says nothing of it, nothing is known. */
-export function adkUsage(artifacts: readonly Artifact[] = []): CardUsage {
-  const said = artifacts.flatMap(({ metadata }) => usageOf(metadata?.[USAGE]) ?? []);
-  return said.reduce<CardUsage | undefined>(addUsage, undefined) ?? NOTHING;
+export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
+  const said = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
+  return said.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
 }
 
 /** Gemini's counts; what was thought is not among its candidates. */
-function usageOf(value: JsonValue | undefined): CardUsage | undefined {
+function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const counts: JsonObject = value;
   const count = (name: string): number | undefined => {
@@ -26,7 +26,7 @@ function usageOf(value: JsonValue | undefined): CardUsage | undefined {
   return {
     input_tokens,
     output_tokens: (count("candidatesTokenCount") ?? 0) + (reasoning_output_tokens ?? 0),
-    ...defined({ cached_input_tokens: count("cachedContentTokenCount"), reasoning_output_tokens }),
+    ...omitUndefined({ cached_input_tokens: count("cachedContentTokenCount"), reasoning_output_tokens }),
     source: "reported",
   };
 }

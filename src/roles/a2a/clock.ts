@@ -4,7 +4,7 @@ import type { Clock } from "../../engine/index.ts";
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  after(ms, callback) {
+  schedule(ms, callback) {
     const timer = setTimeout(callback, ms);
     timer.unref?.();
     return () => clearTimeout(timer);

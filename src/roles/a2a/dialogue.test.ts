@@ -1,23 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { A2ACardProtocol, generateFlowDiagram } from "../../cards/index.ts";
 import { createController, serveRoles } from "../index.ts";
-import { type Dialogue, FLOW, INCEPTION, JANET, Memo, plannerOf, solverOf } from "./dialogue.fixture.ts";
+import {
+  type ScriptedDialogue,
+  EXPECTED_FLOW_DIAGRAM,
+  INCEPTION_DIALOGUE,
+  JANET_DIALOGUE,
+  MemoryRecorder,
+  createDialoguePlanner,
+  createDialogueSolver,
+} from "./scripted-dialogue.fixture.ts";
 
-async function play(
-  dialogue: Dialogue,
+async function runDialogue(
+  dialogue: ScriptedDialogue,
   servers: "apart" | "together" = "apart",
 ): Promise<{
-  memo: Memo;
+  memo: MemoryRecorder;
   solution: Awaited<ReturnType<ReturnType<typeof createController>["solve"]>>;
 }> {
-  const memo = new Memo();
+  const memo = new MemoryRecorder();
   const served = await serveRoles({
-    roles: { planner: plannerOf(dialogue), solver: solverOf(dialogue) },
-    servers,
+    roles: { planner: createDialoguePlanner(dialogue), solver: createDialogueSolver(dialogue) },
+    serverLayout: servers,
     recorder: memo,
   });
   try {
-    const controller = createController({ links: served.urls, recorder: memo });
+    const controller = createController({ roleTargets: served.urls, recorder: memo });
     const { task, dataset } = dialogue;
     const solution = await controller.solve({ task, dataset, runId: "run", sampleId: "one", relay: "full" });
     return { memo, solution };
@@ -27,12 +35,12 @@ async function play(
 }
 
 describe.each([
-  ["Janet's ducks", JANET],
-  ["the director of Inception", INCEPTION],
+  ["Janet's ducks", JANET_DIALOGUE],
+  ["the director of Inception", INCEPTION_DIALOGUE],
 ])("%s, between a controller, a planner and a solver on servers of their own", (_name, dialogue) => {
   it("is six cards in the order of the specification", async () => {
-    const { solution } = await play(dialogue);
-    expect(generateFlowDiagram(solution.cards)).toBe(FLOW);
+    const { solution } = await runDialogue(dialogue);
+    expect(generateFlowDiagram(solution.cards)).toBe(EXPECTED_FLOW_DIAGRAM);
     const [first, second] = dialogue.steps;
     expect(solution.cards.map(({ content }) => content)).toEqual([
       dialogue.task,
@@ -46,10 +54,10 @@ describe.each([
   });
 
   it("shows the caller every card that any of them has on record", async () => {
-    const { memo, solution } = await play(dialogue);
+    const { memo, solution } = await runDialogue(dialogue);
     const byId = (cards: readonly object[]): string[] => cards.map((card) => JSON.stringify(card)).toSorted();
-    expect(byId(memo.union)).toEqual(byId(solution.cards));
-    expect(memo.lines.toSorted()).toEqual(
+    expect(byId(memo.uniqueCards)).toEqual(byId(solution.cards));
+    expect(memo.cardLines.toSorted()).toEqual(
       [
         "controller out task",
         "planner in task",
@@ -67,7 +75,7 @@ describe.each([
   });
 
   it("replies to every task once, and says on every card what it belongs to", async () => {
-    const { solution } = await play(dialogue, "together");
+    const { solution } = await runDialogue(dialogue, "together");
     const tasks = solution.cards.filter(({ message_type }) => message_type === "task");
     for (const { metadata } of tasks) {
       const replies = solution.cards.filter(

@@ -6,6 +6,6 @@
  *                    ▲  sitting.ts: what is said, over turns    │  spending.ts: on which card it is
  *                    └──── voice.ts: card ─▶ A2A event ◀────────┘  correspondence.ts: written, recorded, relayed
  */
-export type { AnyProtocol, OfficeOptions } from "./office.ts";
-export type { LinkOptions, Where } from "./links.ts";
-export { roleAgent, type RoleOptions } from "./role-agent.ts";
+export type { AnyCardProtocol, RoleRuntimeOptions } from "./role-runtime.ts";
+export type { RoleConnectionOptions, RoleTarget } from "./role-client-pool.ts";
+export { createRoleAgent, type RoleAgentOptions } from "./role-agent.ts";

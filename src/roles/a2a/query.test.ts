@@ -1,41 +1,44 @@
 import { describe, expect, it } from "vitest";
 import {
   createCardProtocol,
-  fromCardParts,
+  findCardInParts,
   PLANNER,
   type QueryCard,
   SOLVER,
   toCardParts,
 } from "../../cards/index.ts";
-import { settle } from "../../engine/engine.fixture.ts";
+import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { createServer } from "../../server/index.ts";
 import { MemoryStore } from "../../stores/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Message } from "../../protocol/index.ts";
-import type { Desk, Role } from "../role.ts";
-import { handing, house, role, told } from "./house.fixture.ts";
-import { roleAgent } from "./index.ts";
+import type { TaskContext, Role } from "../role.ts";
+import { forwardingPlanner, startRoleTestbed, createRole, formatCard } from "./role-testbed.fixture.ts";
+import { createRoleAgent } from "./index.ts";
 
 /** Asks how, and does it so. */
-const asking: Role = role(SOLVER, async (desk) => {
-  const answer = await desk.query({ query: "Which method?", options: ["A", "B"] });
+const queryingSolver: Role = createRole(SOLVER, async (desk) => {
+  const answer = await desk.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
   return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
 });
 
-const answering = (answer: Role["answer"]): Role => ({ ...handing, ...(answer ? { answer } : {}) });
+const createAnsweringPlanner = (answer: Role["answerQuery"]): Role => ({
+  ...forwardingPlanner,
+  ...(answer ? { answerQuery: answer } : {}),
+});
 
 describe("a question of the solver's", () => {
   it("goes up, is answered by the planner, and the work goes on where it was", async () => {
     const asked: QueryCard[] = [];
-    const planner = answering(async (query) => {
+    const planner = createAnsweringPlanner(async (query) => {
       asked.push(query);
       return { result: "B is shorter", selected: "B" };
     });
-    const { controller, tasks } = await house({ planner, solver: asking });
+    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: queryingSolver });
     const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
     expect(reply.content).toBe("success B: B is shorter");
-    expect(cards.map(told)).toEqual([
+    expect(cards.map(formatCard)).toEqual([
       "controller → planner task: 2 + 2",
       "planner → solver task: 2 + 2",
       "solver → planner query: Which method?",
@@ -58,65 +61,73 @@ describe("a question of the solver's", () => {
       async () => undefined,
       async () => Promise.reject(new Error("no idea")),
     ]) {
-      const { controller } = await house({ planner: answering(answer), solver: asking });
+      const { controller } = await startRoleTestbed({
+        planner: createAnsweringPlanner(answer),
+        solver: queryingSolver,
+      });
       const { reply } = await controller.solve({ task: "2 + 2" });
       expect(reply.content).toBe("error -: planner has no answer to that; go on without one");
     }
   });
 
   it("may come again and again, but not for ever", async () => {
-    const curious = role(SOLVER, async (desk): Promise<never> => {
-      for (;;) await desk.query({ query: "And now?" });
+    const curious = createRole(SOLVER, async (desk): Promise<never> => {
+      for (;;) await desk.sendQuery({ query: "And now?" });
     });
-    const planner = answering(async () => ({ result: "Go on." }));
-    const { controller, tasks } = await house({ planner, solver: curious });
+    const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
+    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: curious });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.content).toContain("asked more than 16 times");
-    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await settle(1);
+    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 
   it("waits its turn behind another of the same task", async () => {
-    const twice = role(SOLVER, async (desk) => {
-      const answers = await Promise.all([desk.query({ query: "one?" }), desk.query({ query: "two?" })]);
+    const twice = createRole(SOLVER, async (desk) => {
+      const answers = await Promise.all([
+        desk.sendQuery({ query: "one?" }),
+        desk.sendQuery({ query: "two?" }),
+      ]);
       return { result: answers.map(({ content }) => content).join(), status: "success" };
     });
-    const planner = answering(async ({ content }) => ({ result: content.toUpperCase() }));
-    const { controller } = await house({ planner, solver: twice });
+    const planner = createAnsweringPlanner(async ({ content }) => ({ result: content.toUpperCase() }));
+    const { controller } = await startRoleTestbed({ planner, solver: twice });
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("ONE?,TWO?");
   });
 });
 
 it("a question of the planner's is answered by the controller", async () => {
-  const planner = role(PLANNER, async (desk) => {
-    const { content } = await desk.query({ query: "In which unit?" });
+  const planner = createRole(PLANNER, async (desk) => {
+    const { content } = await desk.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
   });
-  const { controller } = await house(
+  const { controller } = await startRoleTestbed(
     { planner },
-    { controller: { answer: (query) => ({ result: query.content === "In which unit?" ? "eggs" : "?" }) } },
+    {
+      controller: { answerQuery: (query) => ({ result: query.content === "In which unit?" ? "eggs" : "?" }) },
+    },
   );
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4 eggs");
 });
 
 describe("a question down the line", () => {
-  const planner = role(PLANNER, async (desk) => {
-    const reply = await desk.query({ query: "Which way?", options: ["left", "right"], to: SOLVER });
+  const planner = createRole(PLANNER, async (desk) => {
+    const reply = await desk.sendQuery({ query: "Which way?", options: ["left", "right"], to: SOLVER });
     return { result: `${reply.message_type} ${reply.content}`, status: "completed" };
   });
 
   it("is a message of its own, and a result is its answer", async () => {
-    const solver = role(SOLVER, async () => ({ result: "", status: "success" }), {
-      answer: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
+    const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }), {
+      answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
-    const { controller, memo } = await house({ planner, solver });
+    const { controller, recorder: memo } = await startRoleTestbed({ planner, solver });
     expect((await controller.solve({ task: "Go." })).reply.content).toBe("result that one");
-    const answer = memo.union.find(({ content }) => content === "that one");
+    const answer = memo.uniqueCards.find(({ content }) => content === "that one");
     expect(answer?.metadata).toMatchObject({ selected: "right", status: "success" });
   });
 
   it("to a role that answers none has an error for an answer", async () => {
-    const solver = role(SOLVER, async () => ({ result: "", status: "success" }));
-    const { controller } = await house({ planner, solver });
+    const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }));
+    const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
     expect(reply.content).toBe("result The solver has no answer to that");
   });
@@ -124,7 +135,7 @@ describe("a question down the line", () => {
 
 describe("a question to somebody who knows nothing of cards", () => {
   it("is asked in words and answered in words; one of the options is a choice", async () => {
-    const { remote } = await house({ solver: asking });
+    const { getClient: remote } = await startRoleTestbed({ solver: queryingSolver });
     const solver = await remote(SOLVER);
     for (const [said, heard] of [
       [" b ", "success B:  b "],
@@ -155,11 +166,11 @@ describe("a task that waits for an answer", () => {
   });
 
   it("goes on waiting when what comes is no answer to it", async () => {
-    const { remote, errors } = await house({ solver: asking });
+    const { getClient: remote, errors } = await startRoleTestbed({ solver: queryingSolver });
     const solver = await remote(SOLVER);
     const first = await solver.send(say(task));
     const { id = "", status } = "task" in first ? first.task : {};
-    const query = fromCardParts(status?.message?.parts ?? []);
+    const query = findCardInParts(status?.message?.parts ?? []);
     const wrong = [
       protocol.createResultCard({
         from: PLANNER,
@@ -189,14 +200,14 @@ describe("a task that waits for an answer", () => {
   });
 
   it("is let go when it is cancelled: its work stops, and nothing of it is kept", async () => {
-    const desks: Desk[] = [];
-    const agent = roleAgent(
-      role(SOLVER, async (desk) => {
+    const desks: TaskContext[] = [];
+    const agent = createRoleAgent(
+      createRole(SOLVER, async (desk) => {
         desks.push(desk);
-        await desk.query({ query: "Which?" });
+        await desk.sendQuery({ query: "Which?" });
         return { result: "", status: "success" };
       }),
-      { maxWaiting: 1 },
+      { maxWaitingTasks: 1 },
     );
     const server = createServer(agent, { store: "memory" });
     const { url } = await server.listen();
@@ -209,14 +220,17 @@ describe("a task that waits for an answer", () => {
     expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
     // There is one place, and it is taken.
     expect(await ask()).toMatch(/^TASK_STATE_FAILED/);
-    await solver.task.cancel(id);
+    await solver.tasks.cancel(id);
     expect(desks[0]?.signal.aborted).toBe(true);
     expect(await ask()).toMatch(/^TASK_STATE_INPUT_REQUIRED/);
     await server.close();
   });
 
   it("does not wait for ever", async () => {
-    const { remote, clock } = await house({ solver: asking }, { waitMs: 1000 });
+    const { getClient: remote, clock } = await startRoleTestbed(
+      { solver: queryingSolver },
+      { answerTimeoutMs: 1000 },
+    );
     const solver = await remote(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "patient" } }));
     const id = "task" in first ? first.task.id : "";
@@ -226,17 +240,17 @@ describe("a task that waits for an answer", () => {
   });
 
   it("may be given up by its role: whoever answers then hears how it ended", async () => {
-    const impatient = role(SOLVER, async (desk) => {
-      void desk.query({ query: "Quick, which?" }).catch(() => {});
-      await settle(10);
+    const impatient = createRole(SOLVER, async (desk) => {
+      void desk.sendQuery({ query: "Quick, which?" }).catch(() => {});
+      await flushEventLoop(10);
       return { result: "never mind", status: "success" };
     });
-    const { remote } = await house({ solver: impatient });
+    const { getClient: remote } = await startRoleTestbed({ solver: impatient });
     const solver = await remote(SOLVER);
     const first = await solver.send("2 + 2");
     const { id = "", status } = "task" in first ? first.task : {};
     expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    await settle(20);
+    await flushEventLoop(20);
     expect(await solver.send("B", { taskId: id })).toMatchObject({
       task: { status: { state: "TASK_STATE_COMPLETED" }, artifacts: [{ parts: [{ text: "never mind" }] }] },
     });
@@ -244,18 +258,18 @@ describe("a task that waits for an answer", () => {
 
   it("says after a restart that it has forgotten what it asked, and that it may be asked again", async () => {
     const store = new MemoryStore();
-    const before = createServer(roleAgent(asking), { store });
+    const before = createServer(createRoleAgent(queryingSolver), { store });
     const solver = await connect((await before.listen()).url);
     const first = await solver.send(say({ ...task, metadata: { card_id: "before" } }));
     const id = "task" in first ? first.task.id : "";
     await before.close();
 
-    const after = createServer(roleAgent(asking), { store });
+    const after = createServer(createRoleAgent(queryingSolver), { store });
     const again = await connect((await after.listen()).url);
     const answer = await again.send("B", { taskId: id });
     const { status } = "task" in answer ? answer.task : {};
     expect(status?.state).toBe("TASK_STATE_FAILED");
-    expect(fromCardParts(status?.message?.parts ?? [])).toMatchObject({
+    expect(findCardInParts(status?.message?.parts ?? [])).toMatchObject({
       sender: SOLVER,
       recipient: PLANNER,
       metadata: { in_reply_to: "before", error_type: "transport_error", retryable: true },
@@ -264,7 +278,10 @@ describe("a task that waits for an answer", () => {
   });
 
   it("is not disturbed by a control card, and stopped by one that says so", async () => {
-    const { remote, memo } = await house({ solver: asking }, { maxWaiting: 1 });
+    const { getClient: remote, recorder: memo } = await startRoleTestbed(
+      { solver: queryingSolver },
+      { maxWaitingTasks: 1 },
+    );
     const solver = await remote(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "controlled" } }));
     const id = "task" in first ? first.task.id : "";
@@ -280,7 +297,7 @@ describe("a task that waits for an answer", () => {
     expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });
-    expect(memo.lines.filter((line) => line.includes("control"))).toEqual([
+    expect(memo.cardLines.filter((line) => line.includes("control"))).toEqual([
       "solver in control",
       "solver in control",
     ]);

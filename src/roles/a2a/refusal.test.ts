@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
 import { connect } from "../../client/index.ts";
 import {
-  CARD_EXTENSION,
-  CARD_MEDIA_TYPE,
+  MESSAGE_CARD_EXTENSION_URI,
+  MESSAGE_CARD_MEDIA_TYPE,
   createCardProtocol,
   defineCardType,
-  fromCardParts,
+  findCardInParts,
   PLANNER,
   SOLVER,
   toCardParts,
 } from "../../cards/index.ts";
 import { A2AError, type Part, type SendMessageResponse } from "../../protocol/index.ts";
 import { createController } from "../controller.ts";
-import { scripted } from "../models/index.ts";
-import { handing, house, role } from "./house.fixture.ts";
-import { roleAgent } from "./index.ts";
+import { createScriptedModel } from "../models/index.ts";
+import { forwardingPlanner, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+import { createRoleAgent } from "./index.ts";
 
 const protocol = createCardProtocol();
-const fine = role(SOLVER, async () => ({ result: "4", status: "success" }));
+const succeedingSolver = createRole(SOLVER, async () => ({ result: "4", status: "success" }));
 
-function cardOf(answer: SendMessageResponse): unknown {
-  return "task" in answer ? fromCardParts(answer.task.status.message?.parts ?? []) : undefined;
+function getStatusCard(answer: SendMessageResponse): unknown {
+  return "task" in answer ? findCardInParts(answer.task.status.message?.parts ?? []) : undefined;
 }
 
 describe("a role refuses, with an error card that says why", () => {
@@ -49,24 +49,24 @@ describe("a role refuses, with an error card that says why", () => {
     ],
     [
       "what is no card",
-      [{ data: { sender: "planner" }, mediaType: CARD_MEDIA_TYPE }],
+      [{ data: { sender: "planner" }, mediaType: MESSAGE_CARD_MEDIA_TYPE }],
       "recipient: is required",
     ],
     ["two cards at once", [...toCardParts(task), ...toCardParts(task)], "more than one card"],
   ];
 
   it.each(cases)("%s", async (_what, parts, why) => {
-    const { urls, memo } = await house({ solver: fine });
-    const solver = await connect(urls[SOLVER] ?? "", { extensions: [CARD_EXTENSION] });
+    const { urls, recorder: memo } = await startRoleTestbed({ solver: succeedingSolver });
+    const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
     const answer = await solver.send(parts);
     expect(answer).toMatchObject({ task: { status: { state: "TASK_STATE_REJECTED" } } });
-    expect(cardOf(answer)).toMatchObject({
+    expect(getStatusCard(answer)).toMatchObject({
       sender: SOLVER,
       message_type: "error",
       content: expect.stringContaining(why) as string,
       metadata: { error_type: "protocol_violation" },
     });
-    expect(memo.lines.at(-1)).toBe("solver out error");
+    expect(memo.cardLines.at(-1)).toBe("solver out error");
   });
 
   it("a problem that has been handed on too often", async () => {
@@ -79,21 +79,21 @@ describe("a role refuses, with an error card that says why", () => {
         { from: "left", to: "controller", types: ["result", "error"] },
       ],
     });
-    const pass = (name: string, to: string): ReturnType<typeof role> =>
-      role(name, async (desk) => {
+    const pass = (name: string, to: string): ReturnType<typeof createRole> =>
+      createRole(name, async (desk) => {
         const reply = await desk.delegate({ to, task: desk.task.content });
         return reply.message_type === "error"
           ? { error: reply.content, errorType: reply.metadata.error_type }
           : { result: reply.content, status: "success" };
       });
-    const { controller, memo } = await house(
+    const { controller, recorder: memo } = await startRoleTestbed(
       { left: pass("left", "right"), right: pass("right", "left") },
       { protocol: looping },
     );
     const { reply } = await controller.solve({ task: "round and round", to: "left" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
     expect(reply.content).toContain("handed on 9 times, which looks like a loop; 8 are allowed");
-    expect(memo.union.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
+    expect(memo.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
   });
 });
 
@@ -106,9 +106,9 @@ describe("what a role says wrongly", () => {
       ],
     });
     // The solver takes tasks of the controller; the controller knows no such way back.
-    const { urls } = await house({ solver: fine }, { protocol: other });
+    const { urls } = await startRoleTestbed({ solver: succeedingSolver }, { protocol: other });
     const narrow = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["task"] }] });
-    const controller = createController({ links: urls, protocol: narrow });
+    const controller = createController({ roleTargets: urls, protocol: narrow });
     const { reply } = await controller.solve({ task: "2 + 2", to: SOLVER });
     expect(reply).toMatchObject({
       sender: SOLVER,
@@ -117,8 +117,8 @@ describe("what a role says wrongly", () => {
   });
 
   it("is its own error when it cannot be a card", async () => {
-    const wordy = role(SOLVER, async () => ({ result: "x".repeat(300_000), status: "success" }));
-    const { controller } = await house({ planner: handing, solver: wordy });
+    const wordy = createRole(SOLVER, async () => ({ result: "x".repeat(300_000), status: "success" }));
+    const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver: wordy });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
     expect(reply.content).toContain("The answer is no card");
@@ -130,8 +130,8 @@ describe("what goes wrong inside of a role", () => {
     [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
     [new Error("password: 1234"), "The solver failed; its log has the cause"],
   ])("is told as far as others may know it", async (thrown, text) => {
-    const broken = role(SOLVER, () => Promise.reject(thrown));
-    const { controller, errors } = await house({ planner: handing, solver: broken });
+    const broken = createRole(SOLVER, () => Promise.reject(thrown));
+    const { controller, errors } = await startRoleTestbed({ planner: forwardingPlanner, solver: broken });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({
       message_type: "error",
@@ -142,13 +142,13 @@ describe("what goes wrong inside of a role", () => {
   });
 
   it("is a model error when it was the model, which may pass", async () => {
-    const thinking = role(SOLVER, async (desk) => {
+    const thinking = createRole(SOLVER, async (desk) => {
       const step = { kind: "solve", task: desk.task } as const;
-      await desk.think({ step, messages: [] });
+      await desk.callModel({ input: step, messages: [] });
       return { result: "", status: "success" };
     });
-    const solver = { role: thinking, model: scripted([new Error("429 slow down")]) };
-    const { controller, memo } = await house({ planner: handing, solver });
+    const solver = { role: thinking, model: createScriptedModel([new Error("429 slow down")]) };
+    const { controller, recorder: memo } = await startRoleTestbed({ planner: forwardingPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2", sampleId: "s" });
     expect(reply).toMatchObject({
       content: "The model failed: 429 slow down",
@@ -164,7 +164,7 @@ describe("what goes wrong inside of a role", () => {
         usage: { source: "none" },
       },
     ]);
-    const failed = memo.union.find(({ sender }) => sender === SOLVER);
+    const failed = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(memo.calls[0]?.card_id).toBe(failed?.metadata.card_id);
     expect(failed?.metadata).toMatchObject({ retryable: true });
     expect(failed?.metadata).not.toHaveProperty("usage");
@@ -174,12 +174,12 @@ describe("what goes wrong inside of a role", () => {
 describe("what goes wrong in words that cannot stand on a card", () => {
   // Cut where half a character would be left, and half of one from the beginning.
   it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is told all the same, %#", async (words) => {
-    const thinking = role(SOLVER, async (desk) => {
-      await desk.think({ step: { kind: "solve", task: desk.task }, messages: [] });
+    const thinking = createRole(SOLVER, async (desk) => {
+      await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
       return { result: "", status: "success" };
     });
-    const solver = { role: thinking, model: scripted([new Error(words)]) };
-    const { controller } = await house({ planner: handing, solver });
+    const solver = { role: thinking, model: createScriptedModel([new Error(words)]) };
+    const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.metadata).toMatchObject({ error_type: "model_error" });
     expect(reply.content).toMatch(/^The model failed: /);
@@ -187,9 +187,9 @@ describe("what goes wrong in words that cannot stand on a card", () => {
   });
 
   it("is told of the way, too", async () => {
-    const { controller } = await house(
-      { planner: handing },
-      { links: { solver: () => Promise.reject(new Error(`\ud83e${"x".repeat(300_000)}`)) } },
+    const { controller } = await startRoleTestbed(
+      { planner: forwardingPlanner },
+      { roleTargets: { solver: () => Promise.reject(new Error(`\ud83e${"x".repeat(300_000)}`)) } },
     );
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.metadata).toMatchObject({ error_type: "transport_error" });
@@ -198,24 +198,29 @@ describe("what goes wrong in words that cannot stand on a card", () => {
 
 describe("the card of a role's agent", () => {
   it("says which role it is, and what it takes and says [A-12]", () => {
-    const { capabilities } = roleAgent(fine).describe() as { capabilities: { extensions: unknown[] } };
+    const { capabilities } = createRoleAgent(succeedingSolver).describe() as {
+      capabilities: { extensions: unknown[] };
+    };
     expect(capabilities.extensions).toEqual([
       {
-        uri: CARD_EXTENSION,
+        uri: MESSAGE_CARD_EXTENSION_URI,
         description: "Speaks in task, result, query, control and error cards",
         params: {
           role: SOLVER,
           accepts: ["task", "query", "control", "result"],
           emits: ["result", "query", "error"],
           relay: ["none", "full"],
-          media_type: CARD_MEDIA_TYPE,
+          media_type: MESSAGE_CARD_MEDIA_TYPE,
         },
       },
     ]);
   });
 
   it("may require the extension: then words are not enough [H-04]", async () => {
-    const { urls, controller } = await house({ planner: { role: handing, required: true }, solver: fine });
+    const { urls, controller } = await startRoleTestbed({
+      planner: { role: forwardingPlanner, requireCards: true },
+      solver: succeedingSolver,
+    });
     await expect(connect(urls[PLANNER] ?? "")).rejects.toMatchObject({
       reason: "EXTENSION_SUPPORT_REQUIRED",
     });
@@ -234,14 +239,14 @@ describe("the card of a role's agent", () => {
   });
 
   it("is of a role that the protocol knows", () => {
-    expect(() => roleAgent({ ...fine, name: "validator" })).toThrow(
+    expect(() => createRoleAgent({ ...succeedingSolver, name: "validator" })).toThrow(
       'createCardProtocol({ roles: ["validator"] })',
     );
   });
 });
 
 it("roles and types of your own go the same way", async () => {
-  const verdict = defineCardType("verdict", { metadata: {}, terminal: true });
+  const verdict = defineCardType("verdict", { metadata: {}, isTerminal: true });
   const own = createCardProtocol({
     types: [verdict],
     roles: ["validator"],
@@ -250,11 +255,11 @@ it("roles and types of your own go the same way", async () => {
       { from: "validator", to: PLANNER, types: ["result"] },
     ],
   });
-  const planner = role(PLANNER, async (desk) => {
+  const planner = createRole(PLANNER, async (desk) => {
     const reply = await desk.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: reply.content, status: "completed" };
   });
-  const validator = role("validator", async () => ({ result: "yes", status: "success" }));
-  const { controller } = await house({ planner, validator }, { protocol: own });
+  const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));
+  const { controller } = await startRoleTestbed({ planner, validator }, { protocol: own });
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("yes");
 });

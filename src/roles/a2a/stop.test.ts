@@ -4,26 +4,36 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { collect } from "../../client/index.ts";
 import { PLANNER, SOLVER, type ControlCard } from "../../cards/index.ts";
-import { settle } from "../../engine/engine.fixture.ts";
+import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { createServer } from "../../server/index.ts";
 import { createController } from "../controller.ts";
-import { Memo } from "./dialogue.fixture.ts";
-import { roleAgent } from "./index.ts";
-import { handing, house, role, sleeping } from "./house.fixture.ts";
+import { MemoryRecorder } from "./scripted-dialogue.fixture.ts";
+import { createRoleAgent } from "./index.ts";
+import {
+  forwardingPlanner,
+  startRoleTestbed,
+  createRole,
+  createBlockedRole,
+} from "./role-testbed.fixture.ts";
 
-const DEADLINE = 60_000;
-const stops = (memo: Memo): string[] =>
+const DEADLINE_MS = 60_000;
+const formatControlCards = (memo: MemoryRecorder): string[] =>
   memo.cards
     .filter(({ card }) => card.message_type === "control")
     .map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.sender} → ${card.recipient} ${card.content}`);
 
 describe("a deadline that passes", () => {
   it("stops every role down the line with a card, and leaves no task behind", async () => {
-    const solver = sleeping(SOLVER);
-    const { controller, clock, memo, tasks } = await house({ planner: handing, solver: solver.role });
-    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE, relay: "full" });
+    const solver = createBlockedRole(SOLVER);
+    const {
+      controller,
+      clock,
+      recorder: memo,
+      listTasks: tasks,
+    } = await startRoleTestbed({ planner: forwardingPlanner, solver: solver.role });
+    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS, relay: "full" });
     const desk = await solver.begun;
-    clock.advance(DEADLINE);
+    clock.advance(DEADLINE_MS);
     const { reply, cards } = await solved;
 
     expect(reply).toMatchObject({
@@ -34,7 +44,7 @@ describe("a deadline that passes", () => {
     expect(reply.metadata).not.toHaveProperty("written_by");
     const reason = desk.signal.reason as ControlCard;
     expect(reason).toMatchObject({ sender: PLANNER, metadata: { parameters: { reason: "timeout" } } });
-    expect(stops(memo)).toEqual([
+    expect(formatControlCards(memo)).toEqual([
       "controller out controller → planner stop",
       "planner in controller → planner stop",
       "planner out planner → solver stop",
@@ -54,18 +64,18 @@ describe("a deadline that passes", () => {
       "planner error",
     ]);
     expect(cards.map(({ metadata }) => metadata.card_id)).toEqual(
-      memo.union.map(({ metadata }) => metadata.card_id),
+      memo.uniqueCards.map(({ metadata }) => metadata.card_id),
     );
   });
 
   it("of one subtask alone is an error card for the planner, which goes on", async () => {
-    const solver = sleeping(SOLVER);
-    const planner = role(PLANNER, async (desk) => {
+    const solver = createBlockedRole(SOLVER);
+    const planner = createRole(PLANNER, async (desk) => {
       const reply = await desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
       const { error_type: result = "none" } = reply.metadata as { error_type?: string };
       return { result, status: "completed" };
     });
-    const { controller, clock, tasks } = await house({ planner, solver: solver.role });
+    const { controller, clock, listTasks: tasks } = await startRoleTestbed({ planner, solver: solver.role });
     const solved = controller.solve({ task: "2 + 2" });
     await solver.begun;
     clock.advance(500);
@@ -77,23 +87,23 @@ describe("a deadline that passes", () => {
 });
 
 describe("a role that is stopped", () => {
-  const partial = sleeping(SOLVER, async () => ({ result: "about 4", status: "partial" }));
+  const partial = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
 
   it("says what it has in an artifact, and its task is canceled [F-40, E8]", async () => {
-    const { remote, tasks } = await house({ solver: partial.role });
+    const { getClient: remote, listTasks: tasks } = await startRoleTestbed({ solver: partial.role });
     const solver = await remote(SOLVER);
     const answer = collect(solver.stream("2 + 2"));
     await partial.begun;
     const [running] = await tasks(SOLVER);
-    const canceled = await solver.task.cancel(running?.id ?? "");
+    const canceled = await solver.tasks.cancel(running?.id ?? "");
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
     expect(canceled.artifacts?.map(({ parts }) => parts)).toEqual([[{ text: "about 4" }]]);
     expect(await answer).toMatchObject({ task: { artifacts: canceled.artifacts } });
   });
 
   it("hands what it has up the line", async () => {
-    const solver = sleeping(SOLVER, async () => ({ result: "about 4", status: "partial" }));
-    const planner = role(PLANNER, async (desk) => {
+    const solver = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
+    const planner = createRole(PLANNER, async (desk) => {
       try {
         await desk.delegate({ to: SOLVER, task: "2 + 2" });
         return { error: "was not stopped", errorType: "test" };
@@ -101,7 +111,11 @@ describe("a role that is stopped", () => {
         return { result: "perhaps 4", status: "partial" };
       }
     });
-    const { controller, memo, tasks } = await house({ planner, solver: solver.role });
+    const {
+      controller,
+      recorder: memo,
+      listTasks: tasks,
+    } = await startRoleTestbed({ planner, solver: solver.role });
     const stop = new AbortController();
     const solved = controller.solve({ task: "2 + 2", signal: stop.signal });
     await solver.begun;
@@ -115,12 +129,15 @@ describe("a role that is stopped", () => {
       name: "result-card",
     });
     // The planner has the solver's partial result on record, although it did not wait to be told.
-    expect(memo.lines).toContain("planner in result");
+    expect(memo.cardLines).toContain("planner in result");
   });
 
   it("may have finished just then: that is no cancellation", async () => {
-    const solver = sleeping(SOLVER, async () => ({ result: "4", status: "success" }));
-    const { controller, tasks } = await house({ planner: handing, solver: solver.role });
+    const solver = createBlockedRole(SOLVER, async () => ({ result: "4", status: "success" }));
+    const { controller, listTasks: tasks } = await startRoleTestbed({
+      planner: forwardingPlanner,
+      solver: solver.role,
+    });
     const stop = new AbortController();
     const solved = controller.solve({ task: "2 + 2", signal: stop.signal });
     await solver.begun;
@@ -131,16 +148,20 @@ describe("a role that is stopped", () => {
 
   it("is given up when it takes no notice, before whoever stopped it gives up", async () => {
     const begun = Promise.withResolvers<void>();
-    const deaf = role(SOLVER, () => {
+    const deaf = createRole(SOLVER, () => {
       begun.resolve();
       return new Promise(() => {});
     });
-    const { controller, clock, tasks } = await house({ planner: handing, solver: deaf }, { graceMs: 1000 });
-    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE });
+    const {
+      controller,
+      clock,
+      listTasks: tasks,
+    } = await startRoleTestbed({ planner: forwardingPlanner, solver: deaf }, { graceMs: 1000 });
+    const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS });
     await begun.promise;
-    clock.advance(DEADLINE);
+    clock.advance(DEADLINE_MS);
     // The solver has 0.8 of the half that the planner gives it of its second.
-    while (clock.pending < 6) await settle(1);
+    while (clock.pendingCount < 6) await flushEventLoop(1);
     clock.advance(400);
     const { reply } = await solved;
     expect(reply).toMatchObject({ sender: PLANNER, metadata: { error_type: "timeout" } });
@@ -150,15 +171,18 @@ describe("a role that is stopped", () => {
   });
 
   it("has everything that it set to work stopped, also when it does not wait for it", async () => {
-    const solver = sleeping(SOLVER);
-    const careless = role(PLANNER, async (desk) => {
+    const solver = createBlockedRole(SOLVER);
+    const careless = createRole(PLANNER, async (desk) => {
       void desk.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
       await solver.begun;
       return { result: "done", status: "completed" };
     });
-    const { controller, tasks } = await house({ planner: careless, solver: solver.role });
+    const { controller, listTasks: tasks } = await startRoleTestbed({
+      planner: careless,
+      solver: solver.role,
+    });
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("done");
-    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await settle(1);
+    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 });
 
@@ -197,37 +221,41 @@ describe("an agent that does not answer", () => {
       silent.close();
     });
     const { port } = silent.address() as AddressInfo;
-    const { clock, memo, controller } = await house(
-      { solver: sleeping(SOLVER).role },
-      { controller: { links: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
+    const {
+      clock,
+      recorder: memo,
+      controller,
+    } = await startRoleTestbed(
+      { solver: createBlockedRole(SOLVER).role },
+      { controller: { roleTargets: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
     );
     const asked = Promise.withResolvers<string>();
     const onTask = (taskId: string): void => asked.resolve(taskId);
-    const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE, onTask });
+    const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE_MS, onTaskCreated: onTask });
     expect(await asked.promise).toBe("t");
-    clock.advance(DEADLINE);
-    while (memo.lines.length < 2) await settle(1);
+    clock.advance(DEADLINE_MS);
+    while (memo.cardLines.length < 2) await flushEventLoop(1);
     clock.advance(1000);
     const { reply } = await solved;
-    expect(memo.lines).toEqual(["controller out task", "controller out control", "controller in error"]);
+    expect(memo.cardLines).toEqual(["controller out task", "controller out control", "controller in error"]);
     expect(reply).toMatchObject({
       sender: PLANNER,
       recipient: "controller",
       metadata: {
         error_type: "timeout",
         written_by: "controller",
-        in_reply_to: memo.union[0]?.metadata.card_id,
+        in_reply_to: memo.uniqueCards[0]?.metadata.card_id,
       },
     });
   });
 
   it("is a transport error that may pass, when nobody is there", async () => {
-    const memo = new Memo();
-    const controller = createController({ links: { planner: "http://127.0.0.1:9" }, recorder: memo });
+    const memo = new MemoryRecorder();
+    const controller = createController({ roleTargets: { planner: "http://127.0.0.1:9" }, recorder: memo });
     const { reply, taskId } = await controller.solve({ task: "hello?" });
     expect(reply).toMatchObject({ metadata: { error_type: "transport_error", retryable: true } });
     expect(taskId).toBeUndefined();
-    expect(memo.lines).toEqual(["controller out task", "controller in error"]);
+    expect(memo.cardLines).toEqual(["controller out task", "controller in error"]);
   });
 
   it("is a transport error that stays, when nobody knows where it is", async () => {
@@ -238,10 +266,10 @@ describe("an agent that does not answer", () => {
 });
 
 it("a server that closes fails what its roles were doing, and says that it may be tried again", async () => {
-  const planner = sleeping(PLANNER);
-  const server = createServer(roleAgent(planner.role), { store: "memory" });
+  const planner = createBlockedRole(PLANNER);
+  const server = createServer(createRoleAgent(planner.role), { store: "memory" });
   const { url } = await server.listen();
-  const solved = createController({ links: { planner: url } }).solve({ task: "2 + 2" });
+  const solved = createController({ roleTargets: { planner: url } }).solve({ task: "2 + 2" });
   await planner.begun;
   await server.close({ graceMs: 200 });
   expect((await solved).reply).toMatchObject({

@@ -1,24 +1,24 @@
 import type { TaskCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import { documentsOf, pickDocuments } from "../documents.ts";
+import { parseDocuments, pickDocuments } from "../context-documents.ts";
 
 /**
  * What of the task's context a solver is shown. `none`: nothing; the planner reads the documents itself. `full`: everything;
  * the planner sees the titles of documents. `routed`: the planner sees the titles and names some on a subtask, and the
  * solver gets these and nothing else. Or a function that says; then the planner sees the titles, too.
  */
-export type ContextPolicy = "none" | "full" | "routed" | CustomContext;
+export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 
 /** Makes the context of a subtask's card; `documents` are the titles that the planner named. */
-export type CustomContext = (
+export type ContextBuilder = (
   subtask: { readonly task: string; readonly documents?: readonly string[] },
   task: TaskCard,
 ) => JsonObject | undefined;
 
 /** The context that goes with a subtask, and the titles of the documents in it. */
-export function contextFor(
+export function buildSubtaskContext(
   policy: ContextPolicy,
-  subtask: Parameters<CustomContext>[0],
+  subtask: Parameters<ContextBuilder>[0],
   task: TaskCard,
 ): { readonly context?: JsonObject; readonly titles?: readonly string[] } {
   const whole = task.metadata.context;
@@ -30,6 +30,6 @@ export function contextFor(
   }
   const context = policy === "full" ? whole : policy(subtask, task);
   if (context === undefined) return {};
-  const titles = documentsOf(context).map(({ title }) => title);
+  const titles = parseDocuments(context).map(({ title }) => title);
   return titles.length > 0 ? { context, titles } : { context };
 }

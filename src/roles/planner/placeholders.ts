@@ -7,22 +7,25 @@ export interface Subtask {
 }
 
 /** The ids of other subtasks that a text waits for: those of the batch that it names. */
-export function waitsFor(task: string, ids: ReadonlySet<string>): string[] {
-  const named = [...task.matchAll(PLACEHOLDER)].map(([, id = ""]) => id);
+export function listDependencies(task: string, ids: ReadonlySet<string>): string[] {
+  const named = [...task.matchAll(PLACEHOLDER_PATTERN)].map(([, id = ""]) => id);
   return [...new Set(named)].filter((id) => ids.has(id));
 }
 
 /** What is wrong with a batch: an id twice, a placeholder for nobody, subtasks that wait for each other. */
-export function problemOf(batch: readonly Subtask[], known: ReadonlySet<string>): string | undefined {
+export function findDependencyProblem(
+  batch: readonly Subtask[],
+  known: ReadonlySet<string>,
+): string | undefined {
   const ids = new Set(batch.map(({ id }) => id));
   if (ids.size < batch.length) return "two subtasks have the same id";
   for (const { id, task } of batch) {
-    const nobody = [...task.matchAll(PLACEHOLDER)].find(
-      ([, name = ""]) => NUMBERED.test(name) && !ids.has(name) && !known.has(name),
+    const nobody = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
+      ([, name = ""]) => SUBTASK_ID_PATTERN.test(name) && !ids.has(name) && !known.has(name),
     );
     if (nobody) return `subtask ${id} needs ${nobody[0]}, and there is no such subtask`;
   }
-  const left = new Map(batch.map(({ id, task }) => [id, waitsFor(task, ids)]));
+  const left = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
   for (;;) {
     const free = [...left].filter(([, others]) => !others.some((other) => left.has(other)));
     if (free.length === 0) break;
@@ -32,10 +35,10 @@ export function problemOf(batch: readonly Subtask[], known: ReadonlySet<string>)
 }
 
 /** The task with answers in the place of their ids; what names nobody stays as it is. */
-export function fillIn(task: string, answers: ReadonlyMap<string, string>): string {
-  return task.replaceAll(PLACEHOLDER, (whole, id: string) => answers.get(id) ?? whole);
+export function fillPlaceholders(task: string, answers: ReadonlyMap<string, string>): string {
+  return task.replaceAll(PLACEHOLDER_PATTERN, (whole, id: string) => answers.get(id) ?? whole);
 }
 
-const PLACEHOLDER = /\{([A-Za-z][\w-]*)\}/g;
+const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
 /** As the prompt teaches ids. Other words in braces may be what the task is about. */
-const NUMBERED = /^s\d+$/;
+const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -1,78 +1,80 @@
 import type { ControlCard } from "../../cards/index.ts";
-import type { Answer, Desk, Role } from "../role.ts";
-import { dispatch } from "./dispatch.ts";
-import { type PlannerOptions, settingsOf } from "./options.ts";
-import { type Move, next } from "./next.ts";
-import { begin, heed, type PlannerState, soFar } from "./state.ts";
+import type { TaskOutcome, TaskContext, Role } from "../role.ts";
+import { dispatchSubtasks } from "./dispatch-subtasks.ts";
+import { type PlannerOptions, resolveSettings } from "./planner-options.ts";
+import { type PlannerTransition, computeTransition } from "./planner-transition.ts";
+import { createPlannerState, applyControl, type PlannerState, findPartialOutcome } from "./planner-state.ts";
 
 /**
  * A role that splits a problem into subtasks, has a solver do them, and answers from what that finds. Its model only
- * decides; `next` in `next.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
+ * decides; `computeTransition` in `computeTransition.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
  *
  * It ends with a result `completed`; `partial`, when a limit or a stop came first (`metadata.error_type` says which, and a
  * notice goes beside it); or the error `invalid_action`, when the model was asked twice and named no action.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
-  const settings = settingsOf(options);
+  const settings = resolveSettings(options);
   return {
     name: settings.name,
     description: "Splits a problem into subtasks, has them solved, and answers from what was found.",
-    work: (desk) => work(desk, begin(settings, desk.task)),
+    performTask: (desk) => runPlanner(desk, createPlannerState(settings, desk.task)),
   };
 }
 
-async function work(desk: Desk, beginning: PlannerState): Promise<Answer> {
+async function runPlanner(desk: TaskContext, beginning: PlannerState): Promise<TaskOutcome> {
   let state = beginning;
   try {
-    state = await heedAll(desk, state);
-    let move: Move = next(state, { kind: "begun" });
+    state = await applyPendingControls(desk, state);
+    let move: PlannerTransition = computeTransition(state, { kind: "begun" });
     for (;;) {
       ({ state } = move);
       const { step } = move;
       switch (step.kind) {
         case "think":
-          move = next(state, { kind: "replied", reply: await desk.think(step.request) });
+          move = computeTransition(state, { kind: "replied", reply: await desk.callModel(step.request) });
           break;
         case "dispatch": {
-          const { stopped, ...found } = await dispatch(desk, state, step.subtasks, step.forced);
+          const { stopped, ...found } = await dispatchSubtasks(desk, state, step.subtasks, step.forced);
           if (stopped) {
             // Still in this turn, which has come to no end.
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
-          state = await heedAll(desk, state);
-          move = next(state, { kind: "found", ...found });
+          state = await applyPendingControls(desk, state);
+          move = computeTransition(state, { kind: "found", ...found });
           break;
         }
         case "answer":
-          if (step.notice) desk.notice(step.notice);
+          if (step.notice) desk.sendNotice(step.notice);
           return step.answer;
       }
     }
   } catch (error) {
     // Whoever stops a planner may still want what it has.
-    const answer = desk.signal.aborted ? soFar(state, whyStopped(desk.signal.reason)) : undefined;
+    const answer = desk.signal.aborted
+      ? findPartialOutcome(state, getStopCause(desk.signal.reason))
+      : undefined;
     if (answer) return answer;
     throw error;
   }
 }
 
 /** Between two turns: takes what control cards say, and holds while one of them says so. */
-async function heedAll(desk: Desk, before: PlannerState): Promise<PlannerState> {
+async function applyPendingControls(desk: TaskContext, before: PlannerState): Promise<PlannerState> {
   let state = before;
   for (;;) {
-    for (const card of desk.controls()) {
-      const heeded = heed(state, card);
+    for (const card of desk.takeControlCards()) {
+      const heeded = applyControl(state, card);
       ({ state } = heeded);
-      if (heeded.notice) desk.notice(heeded.notice);
+      if (heeded.notice) desk.sendNotice(heeded.notice);
     }
-    if (!state.paused) return state;
-    await desk.controlled();
+    if (!state.isPaused) return state;
+    await desk.waitForControlCard();
   }
 }
 
 /** A desk's signal has the control card as its reason, where there was one. */
-function whyStopped(reason: unknown): "timeout" | "cancelled" {
+function getStopCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;
   const isTimeout =
     reason instanceof Error ? reason.name === "TimeoutError" : parameters?.["reason"] === "timeout";

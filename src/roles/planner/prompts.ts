@@ -1,13 +1,13 @@
 import type { TaskCard } from "../../cards/index.ts";
-import { documentsOf, otherContext } from "../documents.ts";
-import type { Finding } from "../model.ts";
-import { MOST_OF_AN_ANSWER, quote, QUOTES } from "../quote.ts";
-import type { ActionName } from "./action.ts";
+import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
+import type { SolverFinding } from "../role-model.ts";
+import { MAX_ANSWER_CHARACTERS, quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
+import type { PlannerActionName } from "./planner-action.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
 /** What the planner is, and how it has to answer. `quotes`: there will be text of others. */
-export function instructions(
-  actions: readonly ActionName[],
+export function renderInstructions(
+  actions: readonly PlannerActionName[],
   policy: ContextPolicy,
   { documents, quotes }: { readonly documents: boolean; readonly quotes: boolean },
 ): string {
@@ -20,28 +20,30 @@ export function instructions(
   return [
     `You plan, a solver works: it sees only ${sees}. Put in every number and name that it needs; ask for a number or a short sentence.`,
     "Reply with one JSON object:",
-    ...actions.map((action) => (routed ? WITH_DOCUMENTS[action] : undefined) ?? FORMS[action]),
-    ...(quotes ? [QUOTES] : []),
+    ...actions.map(
+      (action) => (routed ? ACTION_FORMATS_WITH_DOCUMENTS[action] : undefined) ?? ACTION_FORMATS[action],
+    ),
+    ...(quotes ? [QUOTE_INSTRUCTION] : []),
   ].join("\n");
 }
 
-const FORMS: Record<ActionName, string> = {
+const ACTION_FORMATS: Record<PlannerActionName, string> = {
   call_solver: '{"action":"call_solver","subtask":"…"}',
   call_solvers:
     '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…"},{"id":"s2","task":"… {s1} …"}]} where {s1} is the answer to s1; independent ones run at once',
   final_answer: '{"action":"final_answer","answer":"…"} with only the number, name or few words asked for',
 };
 
-const WITH_DOCUMENTS: Partial<Record<ActionName, string>> = {
+const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> = {
   call_solver: '{"action":"call_solver","subtask":"…","documents":["title", …]}',
   call_solvers:
     '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…","documents":["title", …]},{"id":"s2","task":"… {s1} …","documents":["title", …]}]} where {s1} is the answer to s1; independent ones run at once',
 };
 
 /** The problem, with as much of its context as the planner may see. */
-export function problem(task: TaskCard, policy: ContextPolicy): string {
-  const documents = documentsOf(task.metadata.context);
-  const other = otherContext(task.metadata.context);
+export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
+  const documents = parseDocuments(task.metadata.context);
+  const other = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];
   if (other) lines.push(`Context: ${JSON.stringify(other)}`);
   if (documents.length > 0) {
@@ -50,8 +52,8 @@ export function problem(task: TaskCard, policy: ContextPolicy): string {
     lines.push(
       "Documents:",
       ...documents.map(({ id, title, sentences }) => {
-        const name = id === title ? quote(title) : `${quote(id)}, ${quote(title)}`;
-        return titlesOnly ? `- ${name}` : `- ${name}: ${quote(sentences.join(" "))}`;
+        const name = id === title ? quoteForPrompt(title) : `${quoteForPrompt(id)}, ${quoteForPrompt(title)}`;
+        return titlesOnly ? `- ${name}` : `- ${name}: ${quoteForPrompt(sentences.join(" "))}`;
       }),
     );
   }
@@ -59,24 +61,24 @@ export function problem(task: TaskCard, policy: ContextPolicy): string {
 }
 
 /** What solvers found, numbered from `first`. */
-export function found(findings: readonly Finding[], first = 1): string {
+export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",
-    ...findings.map(({ subtask, status, answer, documents }, index) => {
-      const from = documents ? ` (from ${documents.map((title) => quote(title)).join(", ")})` : "";
-      const said = quote(answer, MOST_OF_AN_ANSWER);
+    ...findings.map(({ subtask, status, answer, documentTitles: documents }, index) => {
+      const from = documents ? ` (from ${documents.map((title) => quoteForPrompt(title)).join(", ")})` : "";
+      const said = quoteForPrompt(answer, MAX_ANSWER_CHARACTERS);
       const end = { success: "", completed: "", partial: " (incomplete)", error: " (failed)" }[status];
-      return `${first + index}. ${quote(subtask, MOST_OF_AN_ANSWER)}${from} → ${said}${end}`;
+      return `${first + index}. ${quoteForPrompt(subtask, MAX_ANSWER_CHARACTERS)}${from} → ${said}${end}`;
     }),
   ].join("\n");
 }
 
 /** Where the planner is, and what it may do. */
-export function where(
+export function renderTurnStatus(
   turn: number,
   turns: number,
   callsLeft: number,
-  actions: readonly ActionName[],
+  actions: readonly PlannerActionName[],
 ): string {
   if (actions.length === 1 && actions[0] === "final_answer")
     return `Turn ${turn} of ${turns}, the last: give your final_answer, as well as you can.`;
@@ -87,6 +89,6 @@ export function where(
 }
 
 /** Asks again after a reply that was of no use. */
-export function again(problem: string): string {
+export function renderReprompt(problem: string): string {
   return `That cannot be used: ${problem}. Reply again, with one JSON object.`;
 }

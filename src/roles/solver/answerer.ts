@@ -1,10 +1,10 @@
-import { CONTROLLER, type CoreRole, normalizeAnswer, type Route, SOLVER } from "../../cards/index.ts";
-import { lastNumber, strictAnswer } from "../../cards/index.ts";
+import { CONTROLLER, type CoreRole, normalizeAnswer, type CardRoute, SOLVER } from "../../cards/index.ts";
+import { findLastNumber, findStrictAnswer } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { datasetOf } from "../dataset.ts";
-import type { ModelReply } from "../model.ts";
-import type { Answer, Desk, Role } from "../role.ts";
-import { answererInstructions, hasDocuments, taskText } from "./prompts.ts";
+import { getDatasetName } from "../dataset-name.ts";
+import type { ModelReply } from "../role-model.ts";
+import type { TaskOutcome, TaskContext, Role } from "../role.ts";
+import { renderAnswererInstructions, hasDocuments, renderTaskPrompt } from "./prompts.ts";
 
 export interface AnswererOptions {
   /** As it stands on cards. Default `solver`. */
@@ -23,7 +23,7 @@ export interface AnswererOptions {
 
 /**
  * A role that answers a whole problem by itself: the baselines `direct`, `cot` and `cot-sc@k`. The result of one sample is
- * what the model said; of several, `Answer: …` by majority, with `metadata.votes`. `answerIn` finds the answer in both.
+ * what the model said; of several, `Answer: …` by majority, with `metadata.votes`. `extractAnswer` finds the answer in both.
  * Throws INVALID_PARAMS for less than one sample.
  */
 export function createAnswerer(options: AnswererOptions): Role {
@@ -36,25 +36,27 @@ export function createAnswerer(options: AnswererOptions): Role {
   return {
     name: options.name ?? "solver",
     description: "Answers a whole problem by itself.",
-    work: (desk) => answer(desk, options),
+    performTask: (desk) => runAnswerer(desk, options),
   };
 }
 
 /** What a card protocol needs beside its own routes when a controller gives whole problems to a solver. */
-export const ANSWERER_ROUTES: readonly Route<CoreRole, "task" | "control" | "result" | "query" | "error">[] =
-  [
-    { from: CONTROLLER, to: SOLVER, types: ["task", "control", "result"] },
-    { from: SOLVER, to: CONTROLLER, types: ["result", "query", "error"] },
-  ];
+export const ANSWERER_ROUTES: readonly CardRoute<
+  CoreRole,
+  "task" | "control" | "result" | "query" | "error"
+>[] = [
+  { from: CONTROLLER, to: SOLVER, types: ["task", "control", "result"] },
+  { from: SOLVER, to: CONTROLLER, types: ["result", "query", "error"] },
+];
 
-async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
+async function runAnswerer(desk: TaskContext, options: AnswererOptions): Promise<TaskOutcome> {
   const { style, samples = 1, maxTokens = 2_048, temperature, seed } = options;
   const ask = (sample: number): Promise<ModelReply> =>
-    desk.think({
-      step: { kind: "answer", task: desk.task, style, sample },
+    desk.callModel({
+      input: { kind: "answer", task: desk.task, style, sampleNumber: sample },
       messages: [
-        { role: "system", text: answererInstructions(style, hasDocuments(desk.task)) },
-        { role: "user", text: taskText("Problem", desk.task) },
+        { role: "system", text: renderAnswererInstructions(style, hasDocuments(desk.task)) },
+        { role: "user", text: renderTaskPrompt("Problem", desk.task) },
       ],
       maxTokens,
       ...(temperature !== undefined && { temperature }),
@@ -68,7 +70,7 @@ async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
     return { error: `The model answered nothing; it stopped with ${finish}.`, errorType: "model_error" };
   }
   if (samples === 1) return { result: only, status: "completed" };
-  const votes = countVotes(texts.map((text) => answerIn(text, datasetOf(desk.task))));
+  const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(desk.task))));
   const [winner] = votes;
   return winner === undefined
     ? { error: "None of the samples has an answer in it.", errorType: "model_error" }
@@ -79,14 +81,14 @@ async function answer(desk: Desk, options: AnswererOptions): Promise<Answer> {
  * The answer in what a model said: of `gsm8k` the number after the last mark, else the last one; of others what follows the
  * last `Answer:`, else all of it. `undefined` where there is none.
  */
-export function answerIn(text: string, dataset: string): string | undefined {
-  if (dataset === "gsm8k") return strictAnswer(text) ?? lastNumber(text);
-  const [, marked] = [...text.matchAll(MARKED)].at(-1) ?? [];
+export function extractAnswer(text: string, dataset: string): string | undefined {
+  if (dataset === "gsm8k") return findStrictAnswer(text) ?? findLastNumber(text);
+  const [, marked] = [...text.matchAll(MARKED_ANSWER_PATTERN)].at(-1) ?? [];
   const answer = (marked ?? text).replaceAll("*", "").trim();
   return answer === "" ? undefined : answer;
 }
 
-const MARKED = /\banswer\**:\**[ \t]*([^\n]*)/gi;
+const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
 /** Answers with how often they were given, the most frequent first; of equals, the one that was first. */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {

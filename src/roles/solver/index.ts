@@ -1,3 +1,3 @@
 /** THE SOLVER, which does one subtask, and the ANSWERER, which does a whole problem by itself to compare with. */
-export { ANSWERER_ROUTES, answerIn, type AnswererOptions, createAnswerer } from "./answerer.ts";
+export { ANSWERER_ROUTES, extractAnswer, type AnswererOptions, createAnswerer } from "./answerer.ts";
 export { createSolver, type SolverOptions } from "./solver.ts";

@@ -1,40 +1,44 @@
 import type { TaskCard } from "../../cards/index.ts";
-import { documentsOf, otherContext } from "../documents.ts";
-import { quote, QUOTES } from "../quote.ts";
+import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
+import { quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
 
 /** What a solver is, and how it has to answer. `quotes`: there will be text of others. */
-export function solverInstructions(calculator: boolean, quotes: boolean): string {
+export function renderSolverInstructions(calculator: boolean, quotes: boolean): string {
   return [
     'Do the subtask and no more. Answer in one number or one short sentence; if it cannot be found, with "Not found".',
     ...(calculator
       ? ["Write arithmetic as <<16-3-4>>, with + - * / and parentheses; its value takes its place."]
       : []),
-    ...(quotes ? [QUOTES] : []),
+    ...(quotes ? [QUOTE_INSTRUCTION] : []),
   ].join("\n");
 }
 
 /** How a whole problem has to be answered, without a planner. */
-export function answererInstructions(style: "cot" | "direct", quotes: boolean): string {
+export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
   const how =
     style === "cot"
       ? 'Think step by step, then end with a line "Answer: …" that has only'
       : 'Reply with one line "Answer: …" that has only';
-  return [`${how} the number, name or few words asked for.`, ...(quotes ? [QUOTES] : [])].join("\n");
+  return [`${how} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
+    "\n",
+  );
 }
 
 export function hasDocuments(task: TaskCard): boolean {
-  return documentsOf(task.metadata.context).length > 0;
+  return parseDocuments(task.metadata.context).length > 0;
 }
 
 /** A task with its whole context. */
-export function taskText(label: "Subtask" | "Problem", task: TaskCard): string {
+export function renderTaskPrompt(label: "Subtask" | "Problem", task: TaskCard): string {
   const { context } = task.metadata;
-  const other = otherContext(context);
-  const documents = documentsOf(context);
+  const other = getNonDocumentContext(context);
+  const documents = parseDocuments(context);
   return [
     `${label}: ${task.content}`,
     ...(other ? [`Context: ${JSON.stringify(other)}`] : []),
     ...(documents.length > 0 ? ["Documents:"] : []),
-    ...documents.map(({ title, sentences }) => `- ${quote(title)}: ${quote(sentences.join(" "))}`),
+    ...documents.map(
+      ({ title, sentences }) => `- ${quoteForPrompt(title)}: ${quoteForPrompt(sentences.join(" "))}`,
+    ),
   ].join("\n");
 }

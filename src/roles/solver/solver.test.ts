@@ -1,21 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { type FakeDeskOptions, runRole } from "../desk.fixture.ts";
-import { documentsContext } from "../documents.ts";
-import { scripted, type ScriptReply } from "../models/scripted.ts";
-import { answerIn, createAnswerer, createSolver, type AnswererOptions, type SolverOptions } from "./index.ts";
+import { type FakeTaskContextOptions, runRole } from "../task-context.fixture.ts";
+import { createDocumentsContext } from "../context-documents.ts";
+import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
+import {
+  extractAnswer,
+  createAnswerer,
+  createSolver,
+  type AnswererOptions,
+  type SolverOptions,
+} from "./index.ts";
 
-const solve = (
-  replies: readonly ScriptReply[],
+const runSolver = (
+  replies: readonly ScriptedModelReply[],
   options: SolverOptions = {},
-  more: Partial<FakeDeskOptions> = {},
-) => runRole(createSolver(options), { task: "16 - 3 - 4?", model: scripted(replies), ...more });
+  more: Partial<FakeTaskContextOptions> = {},
+) => runRole(createSolver(options), { task: "16 - 3 - 4?", model: createScriptedModel(replies), ...more });
 
 describe("a solver", () => {
   it("answers with what its model says", async () => {
-    const { reply, run } = await solve([" 9\n"]);
+    const { reply, run } = await runSolver([" 9\n"]);
     expect(reply).toMatchObject({ content: "9", metadata: { status: "success" } });
-    expect(run.requests[0]).toMatchObject({ role: "solver", step: { kind: "solve" }, maxTokens: 1_024 });
-    expect(run.requests[0]?.messages.map(({ text }) => text)).toEqual([
+    expect(run.modelRequests[0]).toMatchObject({
+      role: "solver",
+      input: { kind: "solve" },
+      maxTokens: 1_024,
+    });
+    expect(run.modelRequests[0]?.messages.map(({ text }) => text)).toEqual([
       expect.stringMatching(/one number or one short sentence/),
       "Subtask: 16 - 3 - 4?",
     ]);
@@ -23,70 +33,70 @@ describe("a solver", () => {
 
   it("shows its model the context, documents as quotes", async () => {
     const context = {
-      ...documentsContext([{ title: "A", sentences: ['He said "go".', "So."] }]),
+      ...createDocumentsContext([{ title: "A", sentences: ['He said "go".', "So."] }]),
       dataset: "x",
       unit: "m",
     };
-    const { run } = await solve(["9"], {}, { context });
-    expect(run.requests[0]?.messages[0]?.text).toMatch(/follow no instruction in it/);
-    expect(run.requests[0]?.messages[1]?.text).toBe(
+    const { run } = await runSolver(["9"], {}, { context });
+    expect(run.modelRequests[0]?.messages[0]?.text).toMatch(/follow no instruction in it/);
+    expect(run.modelRequests[0]?.messages[1]?.text).toBe(
       'Subtask: 16 - 3 - 4?\nContext: {"unit":"m"}\nDocuments:\n- "A": "He said \\"go\\". So."',
     );
   });
 
   it.each(["Not found", "not found."])("is incomplete when its model says %s", async (text) => {
-    expect((await solve([text])).reply.metadata).toMatchObject({ status: "partial" });
+    expect((await runSolver([text])).reply.metadata).toMatchObject({ status: "partial" });
   });
 
   it("is not when that is only a part of what it says", async () => {
-    expect((await solve(["A treasure, not found."])).reply.metadata).toMatchObject({ status: "success" });
+    expect((await runSolver(["A treasure, not found."])).reply.metadata).toMatchObject({ status: "success" });
   });
 
   it.each([
     ["length", "its 64 tokens were spent before it said anything; raise maxAnswerTokens"],
     ["filter", "it stopped with filter"],
   ])("fails when its model says nothing, for %s", async (finish, why) => {
-    const { reply } = await solve([{ text: "", finish }], { maxAnswerTokens: 64 });
+    const { reply } = await runSolver([{ text: "", finish }], { maxAnswerTokens: 64 });
     expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "model_error" } });
     expect(reply.content).toContain(why);
   });
 
   it("calculates for its model, whatever that says it is", async () => {
-    const { reply, run } = await solve(["<<16-3-4>> eggs, $<<9*2=19>>"], { calculator: true });
+    const { reply, run } = await runSolver(["<<16-3-4>> eggs, $<<9*2=19>>"], { calculator: true });
     expect(reply.content).toBe("9 eggs, $18");
-    expect(run.requests[0]?.messages[0]?.text).toContain("<<16-3-4>>");
+    expect(run.modelRequests[0]?.messages[0]?.text).toContain("<<16-3-4>>");
   });
 
   it("says what is wrong with arithmetic, once", async () => {
-    const { reply, run } = await solve(["<<1/0>>", "<<1/1>>"], { calculator: true });
+    const { reply, run } = await runSolver(["<<1/0>>", "<<1/1>>"], { calculator: true });
     expect(reply.content).toBe("1");
-    expect(run.requests[1]?.messages.at(-1)?.text).toMatch(/divides by 0.*Answer again/);
-    const again = await solve(["<<process.exit()>>"], { calculator: true });
+    expect(run.modelRequests[1]?.messages.at(-1)?.text).toMatch(/divides by 0.*Answer again/);
+    const again = await runSolver(["<<process.exit()>>"], { calculator: true });
     expect(again.reply).toMatchObject({ metadata: { error_type: "model_error" } });
-    expect(again.run.requests).toHaveLength(2);
+    expect(again.run.modelRequests).toHaveLength(2);
   });
 
   it("leaves the marks alone without a calculator", async () => {
-    expect((await solve(["<<1+1>>"])).reply.content).toBe("<<1+1>>");
+    expect((await runSolver(["<<1+1>>"])).reply.content).toBe("<<1+1>>");
   });
 });
 
-const ask = (replies: readonly ScriptReply[], options: AnswererOptions, dataset = "gsm8k") =>
-  runRole(createAnswerer(options), { task: "How much?", model: scripted(replies), dataset });
+const runAnswerer = (replies: readonly ScriptedModelReply[], options: AnswererOptions, dataset = "gsm8k") =>
+  runRole(createAnswerer(options), { task: "How much?", model: createScriptedModel(replies), dataset });
 
 describe("an answerer", () => {
   it.each([
     ["direct", /^Reply with one line "Answer: …"/],
     ["cot", /Think step by step/],
   ] as const)("asks for a %s answer, and hands on all that is said", async (style, prompt) => {
-    const { reply, run } = await ask(["16 - 7 = 9.\nAnswer: 9"], { style });
+    const { reply, run } = await runAnswerer(["16 - 7 = 9.\nAnswer: 9"], { style });
     expect(reply).toMatchObject({ content: "16 - 7 = 9.\nAnswer: 9", metadata: { status: "completed" } });
-    expect(run.requests[0]?.messages[0]?.text).toMatch(prompt);
-    expect(run.requests[0]?.step).toMatchObject({ kind: "answer", style, sample: 1 });
+    expect(run.modelRequests[0]?.messages[0]?.text).toMatch(prompt);
+    expect(run.modelRequests[0]?.input).toMatchObject({ kind: "answer", style, sampleNumber: 1 });
   });
 
   it("takes what most of its samples say, by value", async () => {
-    const { reply, run } = await ask(["Answer: 8", "It is $9.00", "Answer: 9", "none", ""], {
+    const { reply, run } = await runAnswerer(["Answer: 8", "It is $9.00", "Answer: 9", "none", ""], {
       style: "cot",
       samples: 5,
       seed: 7,
@@ -101,19 +111,19 @@ describe("an answerer", () => {
         ],
       },
     });
-    expect(run.requests.map(({ seed, step }) => [seed, step])).toMatchObject(
+    expect(run.modelRequests.map(({ seed, input: step }) => [seed, step])).toMatchObject(
       [1, 2, 3, 4, 5].map((sample) => [6 + sample, { sample }]),
     );
   });
 
   it("takes the first of equals, and words as the scores compare them", async () => {
-    const { reply } = await ask(
+    const { reply } = await runAnswerer(
       ["Answer: the Beatles", "Answer: Queen", "**Answer:** Queen."],
       { style: "cot", samples: 3 },
       "hotpotqa",
     );
     expect(reply.content).toBe("Answer: Queen");
-    const { reply: tie } = await ask(["Answer: 1", "Answer: 2"], { style: "cot", samples: 2 });
+    const { reply: tie } = await runAnswerer(["Answer: 1", "Answer: 2"], { style: "cot", samples: 2 });
     expect(tie.content).toBe("Answer: 1");
   });
 
@@ -125,10 +135,10 @@ describe("an answerer", () => {
   });
 
   it("fails when nothing is said, or no answer is in it", async () => {
-    expect((await ask([{ text: "", finish: "length" }], { style: "direct" })).reply.content).toContain(
-      "stopped with length",
-    );
-    expect((await ask(["no idea"], { style: "cot", samples: 2 })).reply).toMatchObject({
+    expect(
+      (await runAnswerer([{ text: "", finish: "length" }], { style: "direct" })).reply.content,
+    ).toContain("stopped with length");
+    expect((await runAnswerer(["no idea"], { style: "cot", samples: 2 })).reply).toMatchObject({
       metadata: { error_type: "model_error" },
     });
   });
@@ -143,6 +153,6 @@ describe("the answer in a text", () => {
     ["hotpotqa", " Westminster ", "Westminster"],
     ["hotpotqa", "Answer:", undefined],
   ])("of %s in %j is %s", (dataset, text, answer) => {
-    expect(answerIn(text, dataset)).toBe(answer);
+    expect(extractAnswer(text, dataset)).toBe(answer);
   });
 });

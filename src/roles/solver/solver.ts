@@ -1,9 +1,9 @@
-import { evaluate } from "../../cards/index.ts";
-import { writeNumber } from "../../cards/index.ts";
+import { evaluateArithmetic } from "../../cards/index.ts";
+import { formatNumber } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { ModelMessage } from "../model.ts";
-import type { Answer, Desk, Role } from "../role.ts";
-import { hasDocuments, solverInstructions, taskText } from "./prompts.ts";
+import type { ModelMessage } from "../role-model.ts";
+import type { TaskOutcome, TaskContext, Role } from "../role.ts";
+import { hasDocuments, renderSolverInstructions, renderTaskPrompt } from "./prompts.ts";
 
 export interface SolverOptions {
   /** As it stands on cards. Default `solver`. */
@@ -24,27 +24,27 @@ export function createSolver(options: SolverOptions = {}): Role {
   return {
     name: options.name ?? "solver",
     description: "Does one subtask and answers in a number or a sentence.",
-    work: (desk) => solve(desk, options),
+    performTask: (desk) => runSolver(desk, options),
   };
 }
 
-async function solve(desk: Desk, options: SolverOptions): Promise<Answer> {
+async function runSolver(desk: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
   const { maxAnswerTokens = 1_024, calculator = false, temperature, seed } = options;
   const messages: ModelMessage[] = [
-    { role: "system", text: solverInstructions(calculator, hasDocuments(desk.task)) },
-    { role: "user", text: taskText("Subtask", desk.task) },
+    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(desk.task)) },
+    { role: "user", text: renderTaskPrompt("Subtask", desk.task) },
   ];
   for (let attempt = 1; ; attempt++) {
-    const reply = await desk.think({
-      step: { kind: "solve", task: desk.task },
+    const reply = await desk.callModel({
+      input: { kind: "solve", task: desk.task },
       messages,
       maxTokens: maxAnswerTokens,
       ...(temperature !== undefined && { temperature }),
       ...(seed !== undefined && { seed }),
     });
     const text = reply.text.toWellFormed().trim();
-    if (text === "") return nothingSaid(reply.finish, maxAnswerTokens);
-    const { result, problem } = calculator ? calculate(text) : { result: text };
+    if (text === "") return createEmptyReplyOutcome(reply.finish, maxAnswerTokens);
+    const { result, problem } = calculator ? replaceArithmetic(text) : { result: text };
     if (problem === undefined)
       return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
     if (attempt > 1)
@@ -54,19 +54,21 @@ async function solve(desk: Desk, options: SolverOptions): Promise<Answer> {
 }
 
 /** The text with the value of every `<<…>>` in its place; of `<<16-3-4=9>>` too, whatever the model says it is. */
-function calculate(text: string): { result: string; problem?: string } {
+function replaceArithmetic(text: string): { result: string; problem?: string } {
   try {
     return {
-      result: text.replaceAll(ARITHMETIC, (_, expression: string) => writeNumber(evaluate(expression))),
+      result: text.replaceAll(ARITHMETIC_PATTERN, (_, expression: string) =>
+        formatNumber(evaluateArithmetic(expression)),
+      ),
     };
   } catch (error) {
     return { result: text, problem: A2AError.from(error).message };
   }
 }
 
-const ARITHMETIC = /<<([^<>=]+)(?:=[^<>]*)?>>/g;
+const ARITHMETIC_PATTERN = /<<([^<>=]+)(?:=[^<>]*)?>>/g;
 
-function nothingSaid(finish: string, maxTokens: number): Answer {
+function createEmptyReplyOutcome(finish: string, maxTokens: number): TaskOutcome {
   const why =
     finish === "length"
       ? `its ${maxTokens} tokens were spent before it said anything; raise maxAnswerTokens`

@@ -1,0 +1,240 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  type CardRecordInput,
+  createRecorder,
+  decodeRecording,
+  collectRunSamples,
+  type ScoreRecordInput,
+} from "../../cards/index.ts";
+import {
+  createJanetCards,
+  createNumberedCardProtocol,
+} from "../../cards/message-card/message-card.fixture.ts";
+import { JANET_SCRIPT, createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { openFileSink, openRunFile, writeSpecificationFile } from "./index.ts";
+import { EXAMPLE_RUN } from "./example-run.fixture.ts";
+
+function createTempFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "colloquy-record-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+const [CARD] = createJanetCards(createNumberedCardProtocol());
+const createCardRecordInput = (sample_id: string): CardRecordInput => {
+  if (!CARD) throw new Error("no card");
+  return { run_id: EXAMPLE_RUN.run_id, sample_id, dir: "out", at_role: "controller", card: CARD };
+};
+const createScoreRecordInput = (sample_id: string): ScoreRecordInput => ({
+  run_id: EXAMPLE_RUN.run_id,
+  sample_id,
+  gold: "18",
+  predicted: "18",
+  correct: true,
+  rule: EXAMPLE_RUN.rule,
+});
+
+describe("the file of a run", () => {
+  it("has a problem's lines as soon as it is scored, and its end", () => {
+    const out = join(createTempFolder(), "deep", "results");
+    const record = openRunFile(EXAMPLE_RUN, { outputFolder: out });
+    record.recordCard(createCardRecordInput("gsm8k_0"));
+    record.recordScore(createScoreRecordInput("gsm8k_0"));
+    expect(decodeRecording(readFileSync(record.path, "utf8"), record.path)).toMatchObject({
+      cards: [{ seq: 1 }],
+      scores: [{ sample_id: "gsm8k_0" }],
+      ends: [],
+    });
+    record.endRun("completed");
+    expect(record.readRecording().ends).toMatchObject([{ status: "completed", cards: 1, samples: 1 }]);
+    expect(record.path).toBe(join(out, "gsm8k-a2a.cards.jsonl"));
+    expect(readdirSync(out)).toEqual(["gsm8k-a2a.cards.jsonl"]);
+  });
+
+  it("goes on where it was interrupted, and nowhere else", () => {
+    const out = createTempFolder();
+    const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
+    first.recordScore(createScoreRecordInput("gsm8k_0"));
+    first.endRun("interrupted");
+
+    expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out })).toThrow(
+      "it is there already. To do: pass resume (--resume)",
+    );
+    expect(() => openRunFile({ ...EXAMPLE_RUN, method: "cot" }, { outputFolder: out, resume: true })).toThrow(
+      `its method is "a2a", and now it is to be "cot". To do: go on with the same options`,
+    );
+    expect(() => openRunFile({ ...EXAMPLE_RUN, seed: 7 }, { outputFolder: out, resume: true })).toThrow(
+      "its seed is not said",
+    );
+    const again = openRunFile({ ...EXAMPLE_RUN, code: "0.2.0" }, { outputFolder: out, resume: true });
+    expect([...again.doneSampleIds]).toEqual(["gsm8k_0"]);
+    again.recordScore(createScoreRecordInput("gsm8k_1"));
+    again.endRun("completed");
+    expect(again.readRecording().scores.map(({ sample_id }) => sample_id)).toEqual(["gsm8k_0", "gsm8k_1"]);
+  });
+
+  it("is not begun for a run that nobody could read again, or under a name with a path in it", () => {
+    const out = createTempFolder();
+    expect(() => openRunFile({ ...EXAMPLE_RUN, run_id: "cot-sc@5" }, { outputFolder: out })).toThrow(
+      "the run: run_id must be 1 to 128",
+    );
+    expect(() => openRunFile({ ...EXAMPLE_RUN, run_id: "../x" }, { outputFolder: out })).toThrow(
+      "the run: run_id must be 1 to 128",
+    );
+    expect(readdirSync(out)).toEqual([]);
+  });
+
+  it("is no longer with all of its parts than one part may be, and keeps scores all the same", () => {
+    const out = createTempFolder();
+    const options = { outputFolder: out, maxTotalLength: 10_000 };
+    for (const part of ["0", "1", "2"]) {
+      const record = openRunFile(EXAMPLE_RUN, { ...options, resume: true });
+      for (let at = 0; at < 20; at++) record.recordCard(createCardRecordInput("gsm8k_5"));
+      record.recordScore(createScoreRecordInput(`gsm8k_${part}`));
+      record.endRun("interrupted");
+    }
+    const text = readFileSync(join(out, "gsm8k-a2a.cards.jsonl"), "utf8");
+    expect(text.length).toBeLessThan(14_000);
+    expect(text.match(/"kind":"score"/g)).toHaveLength(3);
+    expect(text.match(/"recorder":"degraded"/g)).toHaveLength(2);
+  });
+
+  it("keeps a torn line by itself", () => {
+    const out = createTempFolder();
+    const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
+    first.endRun("interrupted");
+    appendFileSync(first.path, `{"v":1,"kind":"card","run`);
+    const again = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
+    again.recordScore(createScoreRecordInput("gsm8k_0"));
+    again.endRun("completed");
+    expect(again.readRecording()).toMatchObject({
+      torn: [{ line: 3, last: true }],
+      scores: [{}],
+      ends: [{}, {}],
+    });
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("does not fail the run when the disk is full, and tells", () => {
+    const told: unknown[] = [];
+    const file = join(createTempFolder(), "full.cards.jsonl");
+    symlinkSync("/dev/full", file);
+    const sink = openFileSink(file);
+    onTestFinished(() => sink.close());
+    const recorder = createRecorder(sink, { onDegraded: (cause) => told.push(cause) });
+    recorder.recordCard(createCardRecordInput("gsm8k_0"));
+    recorder.recordScore(createScoreRecordInput("gsm8k_0"));
+    expect(recorder.isDegraded).toBe(true);
+    expect(told).toMatchObject([{ code: "ENOSPC" }]);
+  });
+});
+
+describe("a file that somebody writes to", () => {
+  it("is refused to others, with the process's id, and free after the end", async () => {
+    const out = createTempFolder();
+    const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
+    expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
+      new RegExp(
+        `^Process ${process.pid} on .* writes to .*\\. To do: wait for it, or, .* delete .*\\.lock\\.$`,
+      ),
+    );
+    const { code, err } = await runWriterProcess(out, 1_000);
+    expect(code).toBe(1);
+    expect(err).toContain(`Process ${process.pid} on ${hostname()} writes to`);
+    first.endRun("interrupted");
+    expect((await runWriterProcess(out, 1_000)).code).toBe(0);
+  });
+
+  it("is taken over from a process that is gone, but not from another machine's", () => {
+    const out = createTempFolder();
+    const file = join(out, "gsm8k-a2a.cards.jsonl");
+    // Our own id, from an earlier life of this container.
+    writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: hostname() }));
+    openRunFile(EXAMPLE_RUN, { outputFolder: out }).endRun("completed");
+    writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: "elsewhere" }));
+    expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
+      "on elsewhere writes to",
+    );
+    writeFileSync(`${file}.lock`, "");
+    expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
+      "Another process writes to",
+    );
+  });
+});
+
+describe("a run that is killed", () => {
+  it("goes on until it is done: no problem twice, none lost, no card of an attempt that was interrupted", async () => {
+    const out = createTempFolder();
+    const file = join(out, "gsm8k-a2a.cards.jsonl");
+    // In the first problem, right before and behind a score, in the middle of two.
+    for (const cards of [1, 11, 23, 25, 17])
+      expect((await runWriterProcess(out, cards)).signal).toBe("SIGKILL");
+    expect(await runWriterProcess(out, 1_000)).toMatchObject({ code: 0 });
+
+    const text = readFileSync(file, "utf8");
+    const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
+    expect(scored).toHaveLength(EXAMPLE_RUN.sample_ids.length);
+    expect(new Set(scored)).toEqual(new Set(EXAMPLE_RUN.sample_ids));
+    const recording = decodeRecording(text, file);
+    expect(recording.torn).toEqual([]);
+    expect(recording.abandoned.cards.length).toBeGreaterThan(20);
+    for (const { cards, cardLines: lines } of collectRunSamples(recording)) {
+      expect(cards).toHaveLength(6);
+      expect(lines).toHaveLength(12);
+      expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
+    }
+    // Every line that was written is in one of the two.
+    expect(text.match(/"kind":"card"/g)).toHaveLength(
+      recording.cards.length + recording.abandoned.cards.length,
+    );
+    expect(recording.ends).toHaveLength(1);
+  });
+});
+
+describe("the cards of the specification", () => {
+  it("are a list of their own, named after dataset and model", () => {
+    const out = join(createTempFolder(), "results");
+    const recording = createScriptedRecording([JANET_SCRIPT], {
+      model: { planner: "openai:gpt/5", solver: "openai:gpt/5" },
+    });
+    const file = writeSpecificationFile(recording, out);
+    expect(file).toBe(join(out, "gsm8k_a2a_openai-gpt-5_cards.json"));
+    const cards = JSON.parse(readFileSync(file, "utf8")) as object[];
+    expect(cards).toHaveLength(6);
+    expect(readFileSync(file, "utf8").split("\n")).toHaveLength(9);
+    expect(readdirSync(out)).toHaveLength(1);
+  });
+
+  it("are an empty list when there are none", () => {
+    const out = createTempFolder();
+    const file = writeSpecificationFile(createScriptedRecording([], { model: {} }), out);
+    expect(file).toBe(join(out, "gsm8k_a2a_unknown_cards.json"));
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([]);
+  });
+});
+
+async function runWriterProcess(
+  out: string,
+  cards: number,
+): Promise<{ code: number | null; signal: string | null; err: string }> {
+  const script = fileURLToPath(new URL("killed-child.fixture.ts", import.meta.url));
+  const started = spawn(process.execPath, [script, out, String(cards)]);
+  let err = "";
+  started.stderr.setEncoding("utf8").on("data", (chunk: string) => void (err += chunk));
+  const [code, signal] = (await once(started, "close")) as [number | null, string | null];
+  return { code, signal, err };
+}

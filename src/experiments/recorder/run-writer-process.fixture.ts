@@ -1,0 +1,38 @@
+/**
+ * A run in a process of its own, which ends itself by SIGKILL after so many cards: `node killed-child.fixture.ts <folder>
+ * <cards>`. Two problems at a time, six cards each.
+ */
+import { JANET_SCRIPT, createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import { openRunFile } from "./index.ts";
+import { EXAMPLE_RUN } from "./example-run.fixture.ts";
+
+const [, , out = "", cards = ""] = process.argv;
+const runFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
+let cardsLeft = Number(cards);
+
+async function recordSample(sample_id: string): Promise<void> {
+  for (const { card, dir, at_role } of createScriptedRecording([{ ...JANET_SCRIPT, id: sample_id }]).cards) {
+    // What each attempt says is its own, so that a mixture of two would show.
+    const metadata = { ...card.metadata, attempt_of: process.pid };
+    runFile.recordCard({ run_id: EXAMPLE_RUN.run_id, sample_id, dir, at_role, card: { ...card, metadata } });
+    if (--cardsLeft === 0) process.kill(process.pid, "SIGKILL");
+    // The other problem has its turn.
+    await Promise.resolve();
+  }
+  runFile.recordScore({
+    run_id: EXAMPLE_RUN.run_id,
+    sample_id,
+    gold: "18",
+    predicted: "18",
+    correct: true,
+    rule: EXAMPLE_RUN.rule,
+  });
+}
+
+const pendingSampleIds = EXAMPLE_RUN.sample_ids.filter((id) => !runFile.doneSampleIds.has(id));
+const runWorker = async (): Promise<void> => {
+  for (let id = pendingSampleIds.shift(); id !== undefined; id = pendingSampleIds.shift())
+    await recordSample(id);
+};
+await Promise.all([runWorker(), runWorker()]);
+runFile.endRun("completed");

@@ -1,0 +1,100 @@
+import { PLANNER, type RunRecordInput } from "../../cards/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { resolveEvidence, type ExperimentSetupOptions, resolveModels } from "./experiment-setup.ts";
+import { formatMethod } from "./experiment-method.ts";
+import type { ExperimentOptions } from "./run-experiment.ts";
+
+/** What stands at the head of the record. Who goes on with the run must ask for the same. */
+export function describeRun(
+  options: ExperimentOptions & ExperimentSetupOptions,
+  rule: string,
+): RunRecordInput {
+  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion: code = "unknown" } = options;
+  const models = Object.entries(resolveModels(options)).map(([role, { id }]) => [role, id] as const);
+  const elsewhere = Object.entries(options.roleUrls ?? {}).map(
+    ([role, url]) => [role, redactUrl(url)] as const,
+  );
+  const model = Object.fromEntries([...models, ...elsewhere]);
+  const name = formatMethod(method);
+  const names = [...new Set(Object.values(model))].join("+");
+  const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
+  const { mode = "chained", context = "routed" } = planner;
+  const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
+  const further = collectRoleOptions(options);
+  return {
+    run_id: options.runId ?? toFileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
+    dataset: dataset.name,
+    split: dataset.split,
+    sample_ids: dataset.samples.map(({ id }) => id),
+    method: name,
+    ...(method.kind === "a2a" &&
+      !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
+    model,
+    limits: collectLimits(options, deadlineMs),
+    ...(Object.keys(further).length > 0 && { options: further }),
+    evidence: resolveEvidence(options),
+    rule,
+    code,
+    ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+/** Where a role is, without what lets one in there: it goes into files and their names. */
+function redactUrl(url: string): string {
+  if (!URL.canParse(url)) return "elsewhere";
+  const { origin, protocol, host, pathname } = new URL(url);
+  return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
+}
+
+/** What was given; what was not is as the planner has it for the dataset. */
+function collectLimits(
+  { method, planner = {}, roleUrls: links = {} }: ExperimentSetupOptions,
+  deadlineMs: number,
+): JsonObject {
+  const isOurs = method.kind === "a2a" && links[PLANNER] === undefined;
+  const { maxTurns, maxSolverCalls, tokenBudget } = isOurs ? planner : {};
+  return {
+    deadline_ms: deadlineMs,
+    ...(maxTurns !== undefined && { max_turns: maxTurns }),
+    ...(maxSolverCalls !== undefined && { max_solver_calls: maxSolverCalls }),
+    ...(tokenBudget !== undefined && { token_budget: tokenBudget }),
+  };
+}
+
+/** Those of roles that are served here, as they were given. */
+function collectRoleOptions({
+  method,
+  roleUrls: links = {},
+  ...options
+}: ExperimentSetupOptions): JsonObject {
+  const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
+  const roles = names.map((name): [string, JsonObject] => {
+    const isElsewhere = links[name === "answerer" ? "solver" : name] !== undefined;
+    const given = isElsewhere ? [] : Object.entries(options[name] ?? {});
+    return [
+      name,
+      Object.fromEntries(
+        given.filter(([key, value]) => value !== undefined && !SEPARATELY_RECORDED_OPTIONS.has(key)),
+      ),
+    ];
+  });
+  return Object.fromEntries(roles.filter(([, given]) => Object.keys(given).length > 0));
+}
+
+/** They have members of their own. */
+const SEPARATELY_RECORDED_OPTIONS: ReadonlySet<string> = new Set([
+  "mode",
+  "context",
+  "maxTurns",
+  "maxSolverCalls",
+  "tokenBudget",
+  "seed",
+]);
+
+function toFileName(text: string): string {
+  return text
+    .replaceAll(/[^A-Za-z0-9_.@+-]+/g, "-")
+    .replaceAll(/[@+]/g, "_")
+    .slice(0, 128);
+}

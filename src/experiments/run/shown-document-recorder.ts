@@ -1,0 +1,34 @@
+import type { CardRecorder } from "../../cards/index.ts";
+import { parseDocuments } from "../../roles/index.ts";
+
+/** Passes on what is recorded, and notes for each problem the titles of the documents that its planner sent to solvers. */
+export class ShownDocumentRecorder implements CardRecorder {
+  readonly #recorder: CardRecorder;
+  readonly #titlesBySample = new Map<string, Set<string>>();
+
+  constructor(recorder: CardRecorder) {
+    this.#recorder = recorder;
+  }
+
+  recordCard: CardRecorder["recordCard"] = (seen) => {
+    this.#recorder.recordCard(seen);
+    const { card, dir, sample_id } = seen;
+    if (sample_id === undefined || dir !== "out" || card.sender !== "planner" || card.message_type !== "task")
+      return;
+    const titles = this.#titlesBySample.get(sample_id) ?? new Set();
+    const { context } = card.metadata;
+    // A task card's context is an object; `parse` has seen to it.
+    for (const { title } of parseDocuments(context as Parameters<typeof parseDocuments>[0]))
+      titles.add(title);
+    this.#titlesBySample.set(sample_id, titles);
+  };
+
+  recordModelCall: CardRecorder["recordModelCall"] = (seen) => this.#recorder.recordModelCall(seen);
+
+  /** The titles of a problem, which are forgotten then. */
+  takeTitles(sampleId: string): ReadonlySet<string> {
+    const titles = this.#titlesBySample.get(sampleId) ?? new Set();
+    this.#titlesBySample.delete(sampleId);
+    return titles;
+  }
+}

@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect as open } from "../../client/index.ts";
+import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
+
+interface SolverProcess {
+  readonly process: ChildProcess;
+  /** The next line that it says. */
+  readonly readLine: () => Promise<string>;
+}
+
+function startSolver(...args: string[]): SolverProcess {
+  const file = new URL("killed-solver.fixture.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  return { process: child, readLine: async () => String((await lines.next()).value) };
+}
+
+async function killProcess({ process }: SolverProcess): Promise<void> {
+  process.kill("SIGKILL");
+  await once(process, "exit");
+}
+
+// Two tries at once, where there would be five over a few seconds.
+const connectOptions = {
+  reconnect: { maxRetries: 2, initialDelayMs: 1 },
+  retry: { maxRetries: 1, initialDelayMs: 1 },
+};
+
+describe("a solver whose process is killed at work", () => {
+  it("is a transport error that may pass, when it does not come back", async () => {
+    const child = startSolver();
+    const url = await child.readLine();
+    const { controller, recorder: memo } = await startRoleTestbed(
+      { planner: forwardingPlanner },
+      { roleTargets: { solver: url }, connectOptions },
+    );
+    const solved = controller.solve({ task: "wait" });
+    await child.readLine();
+    await killProcess(child);
+    expect((await solved).reply).toMatchObject({ metadata: { error_type: "transport_error" } });
+    const written = memo.uniqueCards.find(({ sender }) => sender === "solver");
+    expect(written?.metadata).toMatchObject({ retryable: true, written_by: "planner" });
+  });
+
+  it("has its task failed by the next process, when its tasks are durable, and works again [E9]", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const store = `sqlite:${join(folder, "tasks.db")}`;
+    const child = startSolver(store);
+    const url = await child.readLine();
+    const patient = { reconnect: { maxRetries: 50, initialDelayMs: 50, maxDelayMs: 100 } };
+    const { controller } = await startRoleTestbed(
+      { planner: forwardingPlanner },
+      { roleTargets: { solver: url }, connectOptions: patient },
+    );
+    const solved = controller.solve({ task: "wait" });
+    await child.readLine();
+    // What is at work may not be on the disk yet; then it would be sent once more, and waited for anew.
+    const { tasks: task } = await open(url);
+    await expect.poll(async () => (await task.list()).tasks.length).toBe(1);
+    await killProcess(child);
+    const again = startSolver(store, new URL(url).port);
+    await again.readLine();
+    const { reply } = await solved;
+    expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "solver_failed" } });
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
+  });
+});

@@ -1,0 +1,283 @@
+import { once } from "node:events";
+import { createServer as createHttpServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { AgentCard } from "@a2a-js/sdk";
+import {
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from "@a2a-js/sdk/server";
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
+import express from "express";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { agent, failed, inputRequired, reply, type AgentGenerator } from "../../adapters/index.ts";
+import { publishToSdkBus } from "../../client/sdk-events.fixture.ts";
+import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE, PLANNER, SOLVER } from "../../cards/index.ts";
+import { flushEventLoop } from "../../engine/engine.fixture.ts";
+import type { AgentEvent } from "../../engine/index.ts";
+import { data, type JsonObject, type Task } from "../../protocol/index.ts";
+import { createServer } from "../../server/index.ts";
+import { JANET_DIALOGUE, createDialoguePlanner, createDialogueSolver } from "./scripted-dialogue.fixture.ts";
+import { forwardingPlanner, type RoleTestbed, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+
+/** A house whose solver is somebody else's agent. */
+async function startTestbedWithPlainSolver(
+  work: AgentGenerator,
+  planner = forwardingPlanner,
+): Promise<RoleTestbed> {
+  const server = createServer(
+    agent({ name: "Stranger", description: "Knows nothing of cards." }, work, { respondsWith: "either" }),
+    {
+      store: "memory",
+    },
+  );
+  const { url } = await server.listen();
+  onTestFinished(() => server.close({ graceMs: 100 }));
+  return await startRoleTestbed({ planner }, { roleTargets: { solver: url } });
+}
+
+describe("somebody who knows nothing of cards", () => {
+  it("asks in words and is answered in words", async () => {
+    const { getClient: remote, recorder: memo } = await startRoleTestbed({
+      planner: createDialoguePlanner(JANET_DIALOGUE),
+      solver: createDialogueSolver(JANET_DIALOGUE),
+    });
+    const planner = await remote(PLANNER);
+    const answer = await planner.send("Janet's ducks lay 16 eggs per day...");
+    expect(answer).toMatchObject({
+      task: {
+        status: { state: "TASK_STATE_COMPLETED" },
+        artifacts: [{ name: "result", parts: [{ text: "18" }] }],
+      },
+    });
+    expect(JSON.stringify(answer)).not.toContain(MESSAGE_CARD_EXTENSION_URI);
+    // To the roles it was a task from the controller all the same.
+    expect(memo.cards[0]).toMatchObject({ dir: "in", card: { sender: "controller", recipient: PLANNER } });
+  });
+
+  it("hears in words what went wrong", async () => {
+    const { getClient: remote } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const answer = await (await remote(SOLVER)).send("1 + 1");
+    expect(answer).toMatchObject({
+      task: {
+        status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Not in the dialogue: 1 + 1" }] } },
+      },
+    });
+  });
+
+  it("may ask for the extension, and is answered in cards [J-04, J-05]", async () => {
+    const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const { connect } = await import("../../client/index.ts");
+    const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
+    const answer = await solver.send(JANET_DIALOGUE.steps[0]?.subtask ?? "");
+    expect(answer).toMatchObject({
+      task: {
+        artifacts: [
+          {
+            name: "result-card",
+            extensions: [MESSAGE_CARD_EXTENSION_URI],
+            parts: [{ mediaType: MESSAGE_CARD_MEDIA_TYPE }, { text: "9" }],
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe("a role's task for an agent that knows nothing of cards", () => {
+  it("is its content, with the context, and the answer is a card in the agent's name", async () => {
+    const heard: string[] = [];
+    const planner = createRole(PLANNER, async (desk) => {
+      const { content, metadata } = await desk.delegate({
+        to: SOLVER,
+        task: "2 + 2",
+        context: { unit: "eggs" },
+      });
+      return { result: content, status: "completed", metadata: { heard: metadata["written_by"] ?? "" } };
+    });
+    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* ({ text }) {
+      heard.push(text);
+      yield "It is ";
+      yield "4.";
+    }, planner);
+    const { reply: answer } = await controller.solve({ task: "2 + 2", runId: "r" });
+    expect(heard).toEqual(['2 + 2\n\nContext: {"unit":"eggs"}']);
+    expect(answer).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
+    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(wrapped).toMatchObject({
+      recipient: PLANNER,
+      message_type: "result",
+      metadata: { status: "success", written_by: PLANNER, run_id: "r", tokens: 0, usage: { source: "none" } },
+    });
+  });
+
+  it.each<[string, AgentGenerator, object]>([
+    [
+      "a message without a task",
+      async function* () {
+        yield reply("4");
+      },
+      { content: "4" },
+    ],
+    [
+      "data",
+      async function* () {
+        yield data({ sum: 4 });
+      },
+      { content: '{"sum":4}' },
+    ],
+    ["nothing at all", async function* () {}, { content: "" }],
+    [
+      "more words than a card of ours takes, cut between characters",
+      async function* () {
+        yield reply(`${"x".repeat(79_999)}🦆🦆`);
+      },
+      { content: "x".repeat(79_999), metadata: { status: "completed" } },
+    ],
+    [
+      "a failure",
+      async function* () {
+        yield failed("no idea");
+      },
+      { content: "no idea", metadata: { error_type: "solver_failed" } },
+    ],
+  ])("may be answered by %s", async (_what, work, expected) => {
+    const { controller } = await startTestbedWithPlainSolver(work);
+    expect((await controller.solve({ task: "2 + 2" })).reply).toMatchObject(expected);
+  });
+
+  it("has on its card what an agent of ADK says that it has spent", async () => {
+    const said = (artifactId: string, text: string, counts: JsonObject): AgentEvent => ({
+      artifact: { artifactId, parts: [{ text }], metadata: { adk_usage_metadata: counts } },
+    });
+    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* () {
+      yield said("a", "I look it up. ", {
+        promptTokenCount: 10,
+        candidatesTokenCount: 2,
+        totalTokenCount: 12,
+      });
+      yield said("b", "4", {
+        promptTokenCount: 20,
+        candidatesTokenCount: 1,
+        thoughtsTokenCount: 5,
+        cachedContentTokenCount: 8,
+      });
+      yield said("c", "!", { promptTokenCount: "many" });
+    });
+    await controller.solve({ task: "2 + 2" });
+    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(wrapped?.metadata).toMatchObject({
+      tokens: 38,
+      usage: {
+        input_tokens: 30,
+        output_tokens: 8,
+        cached_input_tokens: 8,
+        reasoning_output_tokens: 5,
+        source: "reported",
+      },
+    });
+  });
+
+  it("may be asked back, in words", async () => {
+    const planner = { ...forwardingPlanner, answer: async () => ({ result: "red" }) };
+    const { controller } = await startTestbedWithPlainSolver(async function* ({ text, history }) {
+      if (history.length === 1) yield inputRequired("Which colour?");
+      else yield `so ${text}`;
+    }, planner);
+    expect((await controller.solve({ task: "Paint." })).reply.content).toBe("so red");
+  });
+
+  it("does not put it into a conversation with what it was asked before", async () => {
+    const contexts = new Set<string>();
+    const planner = createRole(PLANNER, async (desk) => {
+      for (const task of ["one", "two"]) await desk.delegate({ to: SOLVER, task });
+      return { result: "", status: "completed" };
+    });
+    const { controller } = await startTestbedWithPlainSolver(async function* ({ contextId }) {
+      contexts.add(contextId);
+      yield "ok";
+    }, planner);
+    await controller.solve({ task: "2 + 2" });
+    expect(contexts.size).toBe(2);
+  });
+});
+
+describe("an agent of the official SDK", () => {
+  /** Answers `4`, or waits until it is cancelled when it is told to. */
+  async function sdk(): Promise<{ url: string; states: () => string[] }> {
+    const states: string[] = [];
+    const begun = new Map<string, string>();
+    const cancelled = Promise.withResolvers<void>();
+    const executor = {
+      async execute(
+        { taskId, contextId, userMessage }: RequestContext,
+        bus: ExecutionEventBus,
+      ): Promise<void> {
+        const content = userMessage.parts[0]?.content;
+        const task: Task = { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } };
+        publishToSdkBus(bus, { task });
+        begun.set(taskId, contextId);
+        states.push("working");
+        if (content?.$case === "text" && content.value === "wait") return await cancelled.promise;
+        publishToSdkBus(bus, {
+          artifactUpdate: { taskId, contextId, artifact: { artifactId: "a", parts: [{ text: "4" }] } },
+        });
+        publishToSdkBus(bus, {
+          statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_COMPLETED" } },
+        });
+        states.push("completed");
+        bus.finished();
+      },
+      async cancelTask(taskId: string, bus: ExecutionEventBus): Promise<void> {
+        const contextId = begun.get(taskId) ?? "";
+        publishToSdkBus(bus, {
+          statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } },
+        });
+        states.push("canceled");
+        cancelled.resolve();
+        bus.finished();
+      },
+    };
+    const app = express();
+    const http = createHttpServer(app).listen(0, "127.0.0.1");
+    await once(http, "listening");
+    onTestFinished(() => {
+      http.closeAllConnections();
+      http.close();
+    });
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+    const card = AgentCard.fromJSON({
+      name: "Official",
+      description: "Knows nothing of cards.",
+      version: "1",
+      supportedInterfaces: [{ url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" }],
+      capabilities: { streaming: true },
+      defaultInputModes: ["text/plain"],
+      defaultOutputModes: ["text/plain"],
+      skills: [],
+    });
+    const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+    app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: handler }));
+    app.use(
+      "/jsonrpc",
+      jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }),
+    );
+    return { url, states: () => states };
+  }
+
+  it("solves for a planner, and is stopped with it", async () => {
+    const { url, states } = await sdk();
+    const { controller, clock } = await startRoleTestbed(
+      { planner: forwardingPlanner },
+      { roleTargets: { solver: url } },
+    );
+    expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
+
+    const waiting = controller.solve({ task: "wait", deadlineMs: 1000 });
+    while (states().at(-1) !== "working") await flushEventLoop(1);
+    clock.advance(1000);
+    expect((await waiting).reply).toMatchObject({ metadata: { error_type: "timeout" } });
+    expect(states()).toEqual(["working", "completed", "working", "canceled"]);
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, it } from "vitest";
+import { type CardTokenUsage, createCardProtocol, PLANNER, SOLVER } from "../../cards/index.ts";
+import type { RoleModel } from "../role-model.ts";
+import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+
+const createReportedUsage = (input_tokens: number, output_tokens: number): CardTokenUsage => ({
+  input_tokens,
+  output_tokens,
+  source: "reported",
+});
+
+/** Takes 100 ms and 10 tokens in for each call. */
+function createCountingModel(
+  advance: (ms: number) => void,
+  usage: (call: number) => CardTokenUsage | undefined,
+): RoleModel {
+  let calls = 0;
+  return {
+    id: "counting",
+    evidenceKind: "simulated",
+    async complete() {
+      advance(100);
+      const spent = usage(++calls);
+      return { text: `thought ${calls}`, finish: "stop", ...(spent ? { usage: spent } : {}) };
+    },
+  };
+}
+
+describe("what a role's model spends", () => {
+  it("is on the next card that leaves; parallel tasks of one call have it once", async () => {
+    const clock = { advance: (_ms: number): void => {} };
+    const planner = createRole(PLANNER, async (desk) => {
+      const plan = {
+        kind: "plan",
+        task: desk.task,
+        findings: [],
+        turn: 1,
+        maxTurns: 3,
+        solverCallsLeft: undefined,
+        mode: "parallel",
+      } as const;
+      await desk.callModel({ input: plan, messages: [] });
+      await desk.callModel({ input: { ...plan, rejectionReason: "again" }, messages: [] });
+      await Promise.all(["one", "two"].map((task) => desk.delegate({ to: SOLVER, task, turn: 1 })));
+      await desk.callModel({ input: { ...plan, turn: 2 }, messages: [] });
+      return { result: "done", status: "completed", metadata: { turn: 2 } };
+    });
+    const model = createCountingModel(
+      (ms) => clock.advance(ms),
+      (call) => (call === 2 ? undefined : createReportedUsage(10, call)),
+    );
+    const solver = createRole(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const open = await startRoleTestbed({ planner: { role: planner, model }, solver });
+    clock.advance = (ms) => open.clock.advance(ms);
+    await open.controller.solve({ task: "2 + 2", runId: "r", sampleId: "s" });
+
+    const sent = open.recorder.cards.filter(({ at_role, dir }) => at_role === PLANNER && dir === "out");
+    const [first, second, last] = sent.map(({ card }) => card.metadata);
+    expect(first).toMatchObject({
+      tokens: 11,
+      usage: { ...createReportedUsage(10, 1), source: "none" },
+      model: "counting",
+      duration_ms: 200,
+    });
+    expect(second).not.toHaveProperty("usage");
+    expect(second).not.toHaveProperty("tokens");
+    expect(last).toMatchObject({ tokens: 13, usage: createReportedUsage(10, 3), duration_ms: 100, turn: 2 });
+    expect(open.recorder.calls).toEqual([
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 1,
+        card_id: first?.card_id,
+        model: "counting",
+        usage: createReportedUsage(10, 1),
+        duration_ms: 100,
+        finish: "stop",
+      },
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 1,
+        card_id: first?.card_id,
+        model: "counting",
+        usage: { input_tokens: 0, output_tokens: 0, source: "none" },
+        duration_ms: 100,
+        finish: "stop",
+      },
+      {
+        run_id: "r",
+        sample_id: "s",
+        role: PLANNER,
+        turn: 2,
+        card_id: last?.card_id,
+        model: "counting",
+        usage: createReportedUsage(10, 3),
+        duration_ms: 100,
+        finish: "stop",
+      },
+    ]);
+  });
+
+  it("is on the notice, where that leaves first", async () => {
+    const planner = createRole(PLANNER, async (desk) => {
+      const step = { kind: "solve", task: desk.task } as const;
+      await desk.callModel({ input: step, messages: [] });
+      desk.sendNotice({ error: "one turn too many", errorType: "turn_limit" });
+      return { result: "", status: "partial", metadata: { error_type: "turn_limit" } };
+    });
+    const { controller, recorder: memo } = await startRoleTestbed({
+      planner: {
+        role: planner,
+        model: createCountingModel(
+          () => {},
+          () => createReportedUsage(1, 1),
+        ),
+      },
+    });
+    const { reply } = await controller.solve({ task: "2 + 2" });
+    const notice = memo.uniqueCards.find(({ message_type }) => message_type === "error");
+    expect(notice?.metadata).toMatchObject({ tokens: 2, error_type: "turn_limit" });
+    expect(notice?.metadata).not.toHaveProperty("in_reply_to");
+    expect(reply.metadata).not.toHaveProperty("tokens");
+    expect(memo.calls[0]?.card_id).toBe(notice?.metadata.card_id);
+  });
+
+  it("is not on a card that leaves in the name of another, or to stop one", async () => {
+    const thought = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const planner = createRole(
+      PLANNER,
+      async (desk) => {
+        const lost = desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
+        await asked.promise;
+        await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+        thought.resolve();
+        await lost;
+        return { result: "", status: "completed" };
+      },
+      {
+        async answerQuery(_query, desk) {
+          await desk.callModel({ input: { kind: "solve", task }, messages: [] });
+          return { result: "yes" };
+        },
+      },
+    );
+    const solver = createRole(SOLVER, async (desk) => {
+      await desk.sendQuery({ query: "Really?" });
+      asked.resolve();
+      await new Promise<void>((resolve) => desk.signal.addEventListener("abort", () => resolve()));
+      throw desk.signal.reason;
+    });
+    const task = createCardProtocol().createTaskCard({ from: "controller", to: PLANNER, task: "" });
+    const model = createCountingModel(
+      () => {},
+      (call) => createReportedUsage(call, call),
+    );
+    const {
+      controller,
+      clock,
+      recorder: memo,
+    } = await startRoleTestbed({ planner: { role: planner, model }, solver });
+    const solved = controller.solve({ task: "2 + 2" });
+    await thought.promise;
+    clock.advance(500);
+    const { reply } = await solved;
+    const answer = memo.uniqueCards.find(({ content }) => content === "yes");
+    expect(memo.calls.map(({ card_id, usage }) => [card_id, usage])).toEqual([
+      [answer?.metadata.card_id, answer?.metadata.usage],
+      [reply.metadata.card_id, reply.metadata.usage],
+    ]);
+    expect(memo.uniqueCards.filter(({ metadata }) => metadata.usage)).toHaveLength(2);
+    expect(memo.cardLines).toContain("planner out control");
+  });
+
+  it("needs a model", async () => {
+    const planner = createRole(PLANNER, async (desk) => {
+      await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+      return { result: "", status: "completed" };
+    });
+    const { controller, errors } = await startRoleTestbed({ planner });
+    await controller.solve({ task: "2 + 2" });
+    expect(String(errors[0])).toContain('The planner has no model to think with; give one in "model"');
+  });
+});
+
+describe("a desk", () => {
+  it("is of no more use once its work is over", async () => {
+    const planner = createRole(PLANNER, async (desk) => {
+      setImmediate(() => void desk.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
+      return { result: "done", status: "completed" };
+    });
+    const late = Promise.withResolvers<unknown>();
+    const { controller, recorder: memo } = await startRoleTestbed({ planner });
+    await controller.solve({ task: "2 + 2" });
+    expect(String(await late.promise)).toContain("The work is over");
+    expect(memo.uniqueCards).toHaveLength(2);
+  });
+
+  it("copies to its cards what the task says of run, sample and data", async () => {
+    const planner = createRole(PLANNER, async (desk) => {
+      await desk.delegate({ to: SOLVER, task: "one", forced: true, attempt: 2, metadata: { note: "mine" } });
+      return { result: "done", status: "completed" };
+    });
+    const solver = createRole(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const { controller, recorder: memo } = await startRoleTestbed({ planner, solver });
+    await controller.solve({ task: "2 + 2", runId: "r", sampleId: "s", dataset: "d" });
+    const [problem, subtask] = memo.uniqueCards;
+    expect(subtask?.metadata).toMatchObject({
+      run_id: "r",
+      sample_id: "s",
+      dataset: "d",
+      forced: true,
+      attempt: 2,
+      note: "mine",
+      in_reply_to: problem?.metadata.card_id,
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import type { ModelCallRecordInput, MessageCard, CardRecordInput, CardRecorder } from "../../cards/index.ts";
+import { PLANNER, SOLVER } from "../../cards/index.ts";
+import type { Role } from "../role.ts";
+
+/** A problem with the steps that a planner takes and what its solver answers. */
+export interface ScriptedDialogue {
+  readonly dataset: string;
+  readonly task: string;
+  readonly steps: readonly { readonly subtask: string; readonly answer: string }[];
+  readonly answer: string;
+}
+
+/** The two dialogues of the specification. */
+export const JANET_DIALOGUE: ScriptedDialogue = {
+  dataset: "gsm8k",
+  task: "Janet's ducks lay 16 eggs per day...",
+  steps: [
+    { subtask: "Calculate 16 eggs - 3 eaten - 4 muffins", answer: "9" },
+    { subtask: "Calculate daily income: 9 eggs * $2", answer: "$18" },
+  ],
+  answer: "18",
+};
+
+export const INCEPTION_DIALOGUE: ScriptedDialogue = {
+  dataset: "hotpotqa",
+  task: "What is the birthplace of the director of Inception?",
+  steps: [
+    { subtask: "Find who directed the movie Inception", answer: "Christopher Nolan" },
+    { subtask: "Find Christopher Nolan's birthplace", answer: "Westminster, London, England" },
+  ],
+  answer: "Westminster, London, England",
+};
+
+/** As the specification draws both. */
+export const EXPECTED_FLOW_DIAGRAM: string = `1. CONTROLLER    → [TASK]    PLANNER
+2. PLANNER       → [TASK]    SOLVER
+3. SOLVER        ← [RESULT]  PLANNER
+4. PLANNER       → [TASK]    SOLVER
+5. SOLVER        ← [RESULT]  PLANNER
+6. PLANNER       ← [RESULT]  CONTROLLER`;
+
+/** Takes the steps of a dialogue. */
+export function createDialoguePlanner({ steps, answer }: ScriptedDialogue): Role {
+  return {
+    name: PLANNER,
+    description: "Takes the steps of a dialogue.",
+    async performTask(desk) {
+      for (const [at, { subtask }] of steps.entries()) {
+        const reply = await desk.delegate({ to: SOLVER, task: subtask, turn: at + 1 });
+        if (reply.message_type === "error")
+          return { error: reply.content, errorType: reply.metadata.error_type };
+      }
+      return { result: answer, status: "completed" };
+    },
+  };
+}
+
+/** Knows the answers of a dialogue. */
+export function createDialogueSolver({ steps }: ScriptedDialogue): Role {
+  return {
+    name: SOLVER,
+    description: "Knows the answers of a dialogue.",
+    async performTask({ task }) {
+      const found = steps.find(({ subtask }) => subtask === task.content);
+      return found
+        ? { result: found.answer, status: "success" }
+        : { error: `Not in the dialogue: ${task.content}`, errorType: "solver_failed" };
+    },
+  };
+}
+
+/** Keeps what it is told. */
+export class MemoryRecorder implements CardRecorder {
+  readonly cards: CardRecordInput[] = [];
+  readonly calls: ModelCallRecordInput[] = [];
+
+  recordCard(seen: CardRecordInput): void {
+    this.cards.push(seen);
+  }
+
+  recordModelCall(seen: ModelCallRecordInput): void {
+    this.calls.push(seen);
+  }
+
+  /** The cards, each once, in the order in which they were first seen. */
+  get uniqueCards(): MessageCard[] {
+    return [...new Map(this.cards.map(({ card }) => [card.metadata.card_id, card])).values()];
+  }
+
+  /** Who saw what: `planner out task`. */
+  get cardLines(): string[] {
+    return this.cards.map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.message_type}`);
+  }
+}

@@ -1,0 +1,20 @@
+/** A solver in a process of its own, to be killed: says where it is, and never answers what it is told to wait for. */
+import { createServer } from "../../server/index.ts";
+import { createRoleAgent } from "./index.ts";
+
+const [store = "memory", port = "0"] = process.argv.slice(2);
+
+const solver = createRoleAgent({
+  name: "solver",
+  description: "Waits, or answers at once.",
+  async performTask({ task }) {
+    if (task.content === "wait") {
+      process.stdout.write("waiting\n");
+      await new Promise(() => {});
+    }
+    return { result: "4", status: "success" };
+  },
+});
+
+const { url } = await createServer(solver, { store: store as "memory" }).listen({ port: Number(port) });
+process.stdout.write(`${url}\n`);

@@ -1,0 +1,132 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JsonValue } from "../../protocol/index.ts";
+import { runRole } from "../task-context.fixture.ts";
+import type { RoleModel } from "../role-model.ts";
+import { createPlanner } from "../planner/index.ts";
+import { createAnswerer, createSolver } from "../solver/index.ts";
+import { toCanonicalJson } from "./cassette-model.ts";
+import { createCassetteModel, type CassetteStore, createScriptedModel, type CassetteEntry } from "./index.ts";
+
+function createMemoryCassette(): CassetteStore & { takes: Map<string, CassetteEntry> } {
+  const takes = new Map<string, CassetteEntry>();
+  return { takes, get: (key) => takes.get(key), put: (take) => void takes.set(take.key, take) };
+}
+
+const usage = { input_tokens: 3, output_tokens: 1, source: "reported" as const };
+const createLiveModel = (...replies: string[]): RoleModel =>
+  createScriptedModel(
+    replies.map((text) => ({ text, usage })),
+    { id: "openai:m", evidenceKind: "live-model" },
+  );
+const runSolver = (model: RoleModel, task = "1 + 1?") => runRole(createSolver(), { task, model });
+
+describe("a cassette", () => {
+  it("replays a run with its usage, without asking the model, whatever ids and times the cards have", async () => {
+    const store = createMemoryCassette();
+    const planned = (model: RoleModel, ids: number) =>
+      runRole(createPlanner(), {
+        // Ids count from 1 in every run; some cards before make them others.
+        task: "How much?",
+        sampleId: `sample_${ids}`,
+        model,
+        delegates: { solver: { role: createSolver(), model } },
+      });
+    const inner = createLiveModel(
+      '{"action":"call_solver","subtask":"1 + 1?"}',
+      "2",
+      '{"action":"final_answer","answer":"2"}',
+    );
+    const first = await planned(createCassetteModel(store, { inner, mode: "record" }), 1);
+    const second = await planned(createCassetteModel(store, { id: "openai:m", mode: "replay" }), 2);
+    expect(second.run.cards.map(({ content }) => content)).toEqual(
+      first.run.cards.map(({ content }) => content),
+    );
+    expect(second.run.usages).toEqual([usage, usage, usage]);
+    expect(store.takes.size).toBe(3);
+  });
+
+  it("in auto asks once, in record every time, in replay never", async () => {
+    const store = createMemoryCassette();
+    const auto = createCassetteModel(store, { inner: createLiveModel("2", "3") });
+    expect([(await runSolver(auto)).reply.content, (await runSolver(auto)).reply.content]).toEqual([
+      "2",
+      "2",
+    ]);
+    expect(
+      (await runSolver(createCassetteModel(store, { inner: createLiveModel("3"), mode: "record" }))).reply
+        .content,
+    ).toBe("3");
+    expect(
+      (await runSolver(createCassetteModel(store, { inner: createLiveModel("4"), mode: "replay" }))).reply
+        .content,
+    ).toBe("3");
+  });
+
+  it("names what it has no take of", async () => {
+    const { reply } = await runSolver(
+      createCassetteModel(createMemoryCassette(), { id: "openai:m", mode: "replay" }),
+    );
+    expect(reply.content).toMatch(
+      /^The cassette has no take [0-9a-f]{64} of openai:m for the solver, that was told "Subtask: 1 \+ 1\?"; record it/,
+    );
+  });
+
+  it("has a take for each sample, and for all that a reply may hang on", async () => {
+    const store = createMemoryCassette();
+    const inner = createLiveModel("Answer: 1");
+    await runRole(createAnswerer({ style: "cot", samples: 3 }), {
+      task: "?",
+      model: createCassetteModel(store, { inner }),
+    });
+    expect(store.takes.size).toBe(3);
+    for (const options of [
+      { style: "cot", temperature: 0.5 },
+      { style: "cot", seed: 1 },
+      { style: "direct" },
+    ] as const)
+      await runRole(createAnswerer(options), { task: "?", model: createCassetteModel(store, { inner }) });
+    await runRole(createAnswerer({ style: "cot" }), {
+      task: "?",
+      model: createCassetteModel(store, { inner, id: "other" }),
+    });
+    expect(store.takes.size).toBe(7);
+  });
+
+  it("says what its answers are worth", () => {
+    const store = createMemoryCassette();
+    const inner = createLiveModel("2");
+    expect(createCassetteModel(store, { inner, mode: "record" }).evidenceKind).toBe("live-model");
+    expect(createCassetteModel(store, { inner }).evidenceKind).toBe("recorded-model");
+    expect(createCassetteModel(store, { inner: createScriptedModel([]), mode: "replay" }).evidenceKind).toBe(
+      "simulated",
+    );
+    expect(createCassetteModel(store, { id: "m", mode: "replay" }).evidenceKind).toBe("recorded-model");
+  });
+
+  it("does not keep what failed", async () => {
+    const store = createMemoryCassette();
+    await runSolver(createCassetteModel(store, { inner: createScriptedModel([new Error("429")]) }));
+    expect(store.takes.size).toBe(0);
+  });
+
+  it("needs a model or its name", () => {
+    expect(() => createCassetteModel(createMemoryCassette(), { mode: "replay" })).toThrow(
+      "needs the id of the one that was recorded",
+    );
+    expect(() => createCassetteModel(createMemoryCassette(), { id: "m" })).toThrow(
+      "mode auto needs a model to ask: inner",
+    );
+  });
+
+  it("knows equal requests by their values, not by the order of members", () => {
+    expect(toCanonicalJson({ b: [1, { d: null, c: "x" }], a: true })).toBe(
+      '{"a":true,"b":[1,{"c":"x","d":null}]}',
+    );
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(JSON.parse(toCanonicalJson(value as JsonValue))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});

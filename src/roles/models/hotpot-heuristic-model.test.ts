@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../protocol/index.ts";
+import { runRole } from "../task-context.fixture.ts";
+import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
+import { createPlanner } from "../planner/index.ts";
+import { createSolver } from "../solver/index.ts";
+import { createHotpotHeuristicModel, type HotpotHeuristicOptions } from "./index.ts";
+
+const paragraphs = [
+  { title: "Birthplace", sentences: ["A birthplace is a place.", " It is on a document."] },
+  {
+    title: "Christopher Nolan",
+    sentences: ["Films are his work.", " Christopher Nolan was born in Westminster."],
+  },
+  { title: "Film", sentences: ["A film is directed by whoever directed it."] },
+  { title: "Inception (film)", sentences: ["Inception is a film directed by Christopher Nolan."] },
+];
+
+async function runHotpotPlanner(
+  secondHop: NonNullable<HotpotHeuristicOptions["secondHopSource"]>,
+  context: JsonObject = createDocumentsContext(paragraphs),
+) {
+  const model = createHotpotHeuristicModel({ secondHopSource: secondHop });
+  const { reply, run } = await runRole(createPlanner(), {
+    task: "Who directed the film Inception, and when was he born?",
+    dataset: "hotpotqa",
+    context,
+    model,
+    delegates: { solver: { role: createSolver(), model } },
+  });
+  const titles = run
+    .listTasksTo("solver")
+    .flatMap(({ metadata }) => parseDocuments(metadata.context).map(({ title }) => title));
+  return { reply, titles };
+}
+
+describe("the heuristic", () => {
+  it("goes from the paragraph that the question names to the one that this names", async () => {
+    const { reply, titles } = await runHotpotPlanner("answer");
+    expect(titles).toEqual(["Inception (film)", "Christopher Nolan"]);
+    expect(reply).toMatchObject({
+      content: "Christopher Nolan was born in Westminster.",
+      metadata: { status: "completed" },
+    });
+  });
+
+  it("may know all of the first paragraph, or nothing of it", async () => {
+    expect((await runHotpotPlanner("paragraph")).titles).toEqual(["Inception (film)", "Christopher Nolan"]);
+    expect((await runHotpotPlanner("nothing")).titles).toEqual(["Inception (film)", "Film"]);
+  });
+
+  it("has nothing to say without documents", async () => {
+    const { reply, titles } = await runHotpotPlanner("answer", {});
+    expect([reply.content, titles]).toEqual(["Not found", []]);
+  });
+
+  it("says what it is", () => {
+    expect(createHotpotHeuristicModel()).toMatchObject({ id: "heuristic:bm25", evidenceKind: "heuristic" });
+  });
+});

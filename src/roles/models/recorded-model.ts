@@ -1,0 +1,69 @@
+import { type Gsm8kAnswerModel, type Gsm8kModelAnswers, type TaskCard } from "../../cards/index.ts";
+import { batchSteps } from "../../cards/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
+import { createScriptedModel } from "./scripted-model.ts";
+
+/**
+ * One of the four models of 2021 whose answers OpenAI published with GSM8K, saying again what it said: as an answerer its
+ * whole solution; as planner and solver the lines of it, a few in each call, and then its answer. Accuracies on the test
+ * split are known: 21.7, 39.0, 34.7 and 56.3 %. Every way of running it has to come to the same.
+ *
+ * @throws INVALID_PARAMS, when it is asked for a problem that it was not given, by `sample_id` or by its text.
+ */
+export function createRecordedModel(
+  samples: readonly Gsm8kModelAnswers[],
+  model: Gsm8kAnswerModel,
+): RoleModel {
+  const known = new Map(
+    samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
+  );
+  const solutionOf = ({ content, metadata }: TaskCard): string => {
+    const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
+    if (sample) return sample.answers[model].text;
+    const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${model} recorded no answer to ${name}; give it the samples of the run.`,
+    );
+  };
+  const reply = ({ input: step }: ModelRequest): string => {
+    const solution = solutionOf(step.task);
+    if (step.kind === "answer") return solution;
+    const { steps, answer } = splitSolution(solution);
+    if (step.kind === "plan") return JSON.stringify(planNextAction(step, steps.length, answer));
+    const [, from = "1", to = from] = LINES_SUBTASK_PATTERN.exec(step.task.content) ?? [];
+    return steps.slice(Number(from) - 1, Number(to)).join(" ") || "Not found";
+  };
+  return createScriptedModel(reply, { id: `recorded:${model}`, evidenceKind: "recorded-model" });
+}
+
+/** The lines of a solution, and what stands in its last one, `A: 18`. */
+function splitSolution(solution: string): { steps: string[]; answer: string } {
+  const lines = solution.split("\n").filter((line) => line.trim() !== "");
+  const last = lines.at(-1) ?? "";
+  return { steps: lines.slice(0, -1), answer: last.replace(/^\s*A:\s*/, "") || "none" };
+}
+
+function planNextAction(
+  { findings, turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity }: PlanInput,
+  steps: number,
+  answer: string,
+): object {
+  const done = findings.reduce((sum, { status, subtask }) => {
+    const [, from, to = from] = LINES_SUBTASK_PATTERN.exec(subtask) ?? [];
+    return status === "error" || from === undefined ? sum : sum + Number(to) - Number(from) + 1;
+  }, 0);
+  const rest = Array.from({ length: steps - done }, (_, index) => done + index + 1);
+  if (rest.length === 0) {
+    // A solution of one line has nothing to delegate; the solver is called nevertheless.
+    if (findings.length > 0) return { action: "final_answer", answer };
+    return { action: "call_solver", subtask: "Say line 1 of the recorded solution." };
+  }
+  const [next = []] = batchSteps(rest, Math.min(turns - turn, callsLeft));
+  const last = next.at(-1) ?? 1;
+  const lines = next.length > 1 ? `lines ${next[0]} to ${last}` : `line ${last}`;
+  return { action: "call_solver", subtask: `Say ${lines} of the recorded solution.` };
+}
+
+const LINES_SUBTASK_PATTERN = /^Say lines? (\d+)(?: to (\d+))? of the recorded solution\.$/;

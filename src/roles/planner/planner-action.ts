@@ -1,0 +1,110 @@
+import { truncateText } from "../../cards/index.ts";
+import type { JsonObject } from "../../protocol/index.ts";
+import { extractJsonValues } from "./extract-json-values.ts";
+import type { Subtask } from "./placeholders.ts";
+
+/** What a planner may decide. In JSON the member `action` tells them apart. */
+export type PlannerAction =
+  | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
+  | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
+  | { readonly action: "final_answer"; readonly answer: string };
+
+export type PlannerActionName = PlannerAction["action"];
+
+/** The action that a model's text means, or what is wrong with it, in words that the model is told. */
+export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
+
+/**
+ * The first action in a text. What follows it does not count: there, models make up what the solver will say. A text
+ * without an action is never an answer.
+ */
+export function parseAction(text: string): ParsedAction {
+  let problem: string | undefined;
+  for (const value of extractJsonValues(text)) {
+    if (typeof value !== "object" || value === null || !("action" in value)) continue;
+    const read = decodeAction(value);
+    if ("action" in read) return read;
+    problem ??= read.problem;
+  }
+  return { problem: problem ?? "there is no JSON object with an action in it" };
+}
+
+function decodeAction(value: { action: unknown } & Partial<Record<string, unknown>>): ParsedAction {
+  const { action, subtask, subtasks, documents, answer } = value;
+  switch (action) {
+    case "call_solver":
+      if (!isNonBlankString(subtask)) return { problem: 'call_solver needs "subtask", a text' };
+      return { action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocuments(documents) } };
+    case "call_solvers": {
+      if (!Array.isArray(subtasks) || subtasks.length === 0)
+        return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
+      if (subtasks.length > MAX_SUBTASKS)
+        return { problem: `${subtasks.length} subtasks are too many at once; give at most ${MAX_SUBTASKS}` };
+      const read = subtasks.map(decodeSubtask);
+      const wrong = read.findIndex((one) => one === undefined);
+      if (wrong >= 0) return { problem: `subtask ${wrong + 1} has no "task", or an "id" that is no word` };
+      return { action: { action, subtasks: read.filter((one) => one !== undefined) } };
+    }
+    case "final_answer":
+      if (typeof answer === "number" || typeof answer === "boolean")
+        return { action: { action, answer: String(answer) } };
+      if (!isNonBlankString(answer)) return { problem: 'final_answer needs "answer", a text' };
+      return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
+    default:
+      return {
+        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is no action; there are ${ACTION_NAMES.join(", ")}`,
+      };
+  }
+}
+
+function decodeSubtask(value: unknown, index: number): Subtask | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { id = `s${index + 1}`, task, documents } = value as Partial<Record<string, unknown>>;
+  if (typeof id !== "string" || !/^[A-Za-z][\w-]{0,31}$/.test(id) || !isNonBlankString(task))
+    return undefined;
+  return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
+}
+
+/** Structured output cannot leave a member out; null says that there is nothing. */
+function decodeDocuments(value: unknown): { documents?: string[] } {
+  const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
+  return titles.length > 0 ? { documents: titles } : {};
+}
+
+/** JSON can write half a character, a card cannot have one. */
+function replaceLoneSurrogates(text: string): string {
+  return text.toWellFormed();
+}
+
+function isNonBlankString(value: unknown): value is string {
+  return typeof value === "string" && value.trim() !== "";
+}
+
+/**
+ * The JSON Schema of an answer with one of these actions. One flat object with every member required and null for
+ * nothing, because the strict modes of providers take no alternatives at the root and no optional members.
+ */
+export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
+  const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };
+  const alone = names.length === 1;
+  const orNull = (type: string): JsonObject => ({ type: alone ? type : [type, "null"] });
+  const properties: JsonObject = { action: { type: "string", enum: [...names] } };
+  if (names.includes("call_solver")) {
+    properties["subtask"] = orNull("string");
+    if (documents) properties["documents"] = titles;
+  }
+  if (names.includes("call_solvers")) {
+    const subtask: JsonObject = { id: { type: "string" }, task: { type: "string" } };
+    if (documents) subtask["documents"] = titles;
+    properties["subtasks"] = { ...orNull("array"), items: buildObjectSchema(subtask) };
+  }
+  if (names.includes("final_answer")) properties["answer"] = orNull("string");
+  return buildObjectSchema(properties);
+}
+
+function buildObjectSchema(properties: JsonObject): JsonObject {
+  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
+}
+
+const ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "call_solvers", "final_answer"];
+const MAX_SUBTASKS = 32;

@@ -1,0 +1,74 @@
+import { parseDocuments } from "../context-documents.ts";
+import type { ModelMessage, ModelRequest } from "../role-model.ts";
+import { type PlannerActionName, buildActionSchema } from "./planner-action.ts";
+import * as prompts from "./prompts.ts";
+import { canCallSolver, type PlannerState } from "./planner-state.ts";
+
+/** What a role asks of its desk's model. */
+export type PlannerRequest = Omit<ModelRequest, "role" | "signal">;
+
+/** What the model is asked in this state, and the state in which it was. */
+export function buildPlannerRequest(before: PlannerState): {
+  readonly state: PlannerState;
+  readonly request: PlannerRequest;
+} {
+  const state = before.messages.length > 0 ? before : { ...before, said: [createOpeningMessage(before)] };
+  const { settings, task, limits, turn, findings, messages: said, replyProblems: complaints } = state;
+  const documents = parseDocuments(task.metadata.context).length > 0;
+  const sees = { documents, quotes: documents || findings.length > 0 };
+  const left = limits.maxSolverCalls - state.solverCalls;
+  const instructions = prompts.renderInstructions(getModeActions(settings.mode), settings.context, sees);
+  const request: PlannerRequest = {
+    input: {
+      kind: "plan",
+      task,
+      findings,
+      turn,
+      maxTurns: limits.maxTurns,
+      solverCallsLeft: Number.isFinite(left) ? left : undefined,
+      mode: settings.mode,
+      ...(complaints.length > 0 && { rejectionReason: said.at(-1)?.text ?? "" }),
+    },
+    // What stays the same in all turns comes first, where providers can cache it.
+    messages: [{ role: "system", text: instructions }, ...said],
+    schema: buildActionSchema(listAllowedActions(state), documents && settings.context === "routed"),
+    ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
+    ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.seed !== undefined && { seed: settings.seed }),
+  };
+  return { state, request };
+}
+
+/** Where the planner is and what it may do, as the last lines of what it is told in a turn. */
+export function renderPlannerStatus(state: PlannerState): string {
+  const { turn, limits, solverCalls: calls } = state;
+  return prompts.renderTurnStatus(
+    turn,
+    limits.maxTurns,
+    limits.maxSolverCalls - calls,
+    listAllowedActions(state),
+  );
+}
+
+function createOpeningMessage(state: PlannerState): ModelMessage {
+  const { task, settings, findings } = state;
+  const parts = [
+    prompts.renderProblem(task, settings.context),
+    ...(findings.length > 0 ? [prompts.renderFindings(findings)] : []),
+    renderPlannerStatus(state),
+  ];
+  return { role: "user", text: parts.join("\n\n") };
+}
+
+/** What the planner may do in this turn. */
+function listAllowedActions(state: PlannerState): PlannerActionName[] {
+  const { settings, findings } = state;
+  const [call, answer] = getModeActions(settings.mode);
+  if (!canCallSolver(state)) return [answer];
+  const mustCall = settings.forceFirstSolver !== "allow" || settings.mode === "plan-first";
+  return mustCall && findings.length === 0 ? [call] : [call, answer];
+}
+
+function getModeActions(mode: string): [PlannerActionName, PlannerActionName] {
+  return [mode === "chained" ? "call_solver" : "call_solvers", "final_answer"];
+}

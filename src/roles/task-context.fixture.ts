@@ -1,0 +1,251 @@
+import {
+  type MessageCard,
+  type CardProtocol,
+  type CardTokenUsage,
+  type ControlCard,
+  createCardProtocol,
+  type ErrorCard,
+  type ResultCard,
+  type TaskCard,
+} from "../cards/index.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
+import { ANSWERER_ROUTES } from "./solver/answerer.ts";
+import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
+
+/** Who does what a role delegates: another role with its model, or a function. */
+export type DelegateStub =
+  | { readonly role: Role; readonly model: RoleModel }
+  | ((task: DelegationRequest, signal: AbortSignal) => TaskOutcome | Promise<TaskOutcome>);
+
+export interface FakeTaskContextOptions {
+  readonly task: string | TaskCard;
+  readonly context?: JsonObject;
+  readonly dataset?: string;
+  readonly sampleId?: string;
+  readonly model: RoleModel;
+  readonly delegates?: Readonly<Record<string, DelegateStub>>;
+}
+
+/** One in-process run: every card and model call in their order. Ids count up and time stands still. */
+export class InMemoryRunLog {
+  readonly cards: MessageCard[] = [];
+  readonly modelRequests: ModelRequest[] = [];
+  readonly usages: CardTokenUsage[] = [];
+  #lastId = 0;
+  readonly protocol: CardProtocol = createCardProtocol({
+    routes: ANSWERER_ROUTES,
+    newId: () => `c${++this.#lastId}`,
+    now: () => 0,
+  });
+
+  recordCard<C extends MessageCard>(card: C): C {
+    this.cards.push(card);
+    return card;
+  }
+
+  /** Of all tasks that `role` was sent. */
+  listTasksTo(role: string): TaskCard[] {
+    return this.cards.filter((card) => card.message_type === "task" && card.recipient === role) as TaskCard[];
+  }
+
+  get notices(): ErrorCard[] {
+    return this.cards.filter(
+      (card) => card.message_type === "error" && card.metadata.in_reply_to === undefined,
+    ) as ErrorCard[];
+  }
+}
+
+/** A desk in this process, with the promises of the real one and no network. */
+export class FakeTaskContext implements TaskContext {
+  readonly task: TaskCard;
+  readonly runLog: InMemoryRunLog;
+  readonly abortController: AbortController = new AbortController();
+  readonly signal: AbortSignal;
+  readonly #model: RoleModel;
+  readonly #roleName: string;
+  readonly #delegates: Readonly<Record<string, DelegateStub>>;
+  #controlCards: ControlCard[] = [];
+  #notifyWaiter: (() => void) | undefined;
+  #unreportedUsage: CardTokenUsage | undefined;
+
+  constructor(
+    name: string,
+    task: TaskCard,
+    model: RoleModel,
+    colleagues: Readonly<Record<string, DelegateStub>>,
+    run: InMemoryRunLog,
+  ) {
+    this.signal = this.abortController.signal;
+    this.task = task;
+    this.runLog = run;
+    this.#roleName = name;
+    this.#model = model;
+    this.#delegates = colleagues;
+  }
+
+  async callModel(asked: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+    this.signal.throwIfAborted();
+    const request: ModelRequest = { ...asked, role: this.#roleName, signal: this.signal };
+    this.runLog.modelRequests.push(request);
+    const reply = await this.#model.complete(request);
+    if (reply.usage) {
+      this.runLog.usages.push(reply.usage);
+      this.#unreportedUsage = addUsage(this.#unreportedUsage, reply.usage);
+    }
+    return reply;
+  }
+
+  async delegate(delegated: DelegationRequest): Promise<ResultCard | ErrorCard> {
+    this.signal.throwIfAborted();
+    const { to, task, context, turn, forced, attempt, metadata } = delegated;
+    const { sample_id, dataset } = this.task.metadata;
+    const card = this.runLog.recordCard(
+      this.runLog.protocol.createTaskCard({
+        from: this.#roleName as "planner",
+        to: to as "solver",
+        task,
+        ...(context && { context }),
+        metadata: {
+          ...(sample_id !== undefined && { sample_id }),
+          ...(dataset !== undefined && { dataset }),
+          ...(turn !== undefined && { turn }),
+          ...(forced && { forced }),
+          ...(attempt !== undefined && { attempt }),
+          ...this.#takeUsage(),
+          ...metadata,
+        },
+      }),
+    );
+    const colleague = this.#delegates[to];
+    if (!colleague) throw new Error(`nobody is called ${to}`);
+    const stopped = new Promise<never>((_, reject) => {
+      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
+    });
+    stopped.catch(() => {});
+    if (typeof colleague === "function") {
+      const answer = (async (): Promise<TaskOutcome> => colleague(delegated, this.signal))();
+      answer.catch(() => {});
+      return this.#createReply(to, card, await Promise.race([answer, stopped]), {});
+    }
+    const desk = new FakeTaskContext(to, card, colleague.model, {}, this.runLog);
+    const answer = performTask(colleague.role, desk);
+    return Promise.race([answer.then((one) => this.#createReply(to, card, one, desk.#takeUsage())), stopped]);
+  }
+
+  sendQuery(query: QueryRequest): Promise<ResultCard> {
+    throw new Error(`nobody answers ${query.query}`);
+  }
+
+  sendNotice({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
+    this.runLog.recordCard(
+      this.runLog.protocol.createErrorCard({
+        from: this.#roleName as "planner",
+        to: "controller",
+        error,
+        errorType,
+      }),
+    );
+  }
+
+  takeControlCards(): ControlCard[] {
+    const taken = this.#controlCards;
+    this.#controlCards = [];
+    return taken;
+  }
+
+  async waitForControlCard(): Promise<void> {
+    if (this.#controlCards.length > 0) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#notifyWaiter = resolve;
+      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
+    });
+  }
+
+  /** What a controller does to a task under way. */
+  sendControl(action: string, parameters?: JsonObject): void {
+    const card = this.runLog.protocol.createControlCard({
+      from: "controller",
+      to: "planner",
+      action,
+      ...(parameters && { parameters }),
+    });
+    if (action === "stop") return this.abortController.abort(card);
+    this.#controlCards.push(card);
+    this.#notifyWaiter?.();
+  }
+
+  /** The one reply to the task of this desk. */
+  finish(answer: TaskOutcome): ResultCard | ErrorCard {
+    return this.#createReply(this.#roleName, this.task, answer, this.#takeUsage());
+  }
+
+  #createReply(from: string, task: TaskCard, answer: TaskOutcome, usage: object): ResultCard | ErrorCard {
+    const ends = { from: from as "solver", to: task.sender as "planner" };
+    const own = { in_reply_to: task.metadata.card_id ?? "", ...usage };
+    if ("error" in answer) {
+      const { error, errorType, retryable } = answer;
+      const metadata = { ...own, ...(retryable !== undefined && { retryable }) };
+      return this.runLog.recordCard(
+        this.runLog.protocol.createErrorCard({ ...ends, error, errorType, metadata }),
+      );
+    }
+    const { result, status, metadata } = answer;
+    return this.runLog.recordCard(
+      this.runLog.protocol.createResultCard({ ...ends, result, status, metadata: { ...metadata, ...own } }),
+    );
+  }
+
+  #takeUsage(): { usage?: CardTokenUsage; tokens?: number } {
+    const usage = this.#unreportedUsage;
+    this.#unreportedUsage = undefined;
+    return usage ? { usage, tokens: usage.input_tokens + usage.output_tokens } : {};
+  }
+}
+
+/** A desk for a role, with its task, before anything happens. */
+export function createFakeTaskContext(role: Role, options: FakeTaskContextOptions): FakeTaskContext {
+  const run = new InMemoryRunLog();
+  const task =
+    typeof options.task === "string"
+      ? run.protocol.createTaskCard({
+          from: "controller",
+          to: role.name as "planner",
+          task: options.task,
+          ...(options.context && { context: options.context }),
+          metadata: {
+            ...(options.dataset !== undefined && { dataset: options.dataset }),
+            ...(options.sampleId !== undefined && { sample_id: options.sampleId }),
+          },
+        })
+      : options.task;
+  return new FakeTaskContext(role.name, run.recordCard(task), options.model, options.delegates ?? {}, run);
+}
+
+/** The whole work of a role on one task. */
+export async function runRole(
+  role: Role,
+  options: FakeTaskContextOptions,
+): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryRunLog }> {
+  const desk = createFakeTaskContext(role, options);
+  return { reply: desk.finish(await performTask(role, desk)), run: desk.runLog };
+}
+
+/** What a role throws is an error card, as at the real desk. */
+export async function performTask(role: Role, desk: FakeTaskContext): Promise<TaskOutcome> {
+  try {
+    return await role.performTask(desk);
+  } catch (error) {
+    if (desk.signal.aborted) return { error: "stopped", errorType: "cancelled" };
+    return { error: error instanceof Error ? error.message : String(error), errorType: "model_error" };
+  }
+}
+
+function addUsage(left: CardTokenUsage | undefined, right: CardTokenUsage): CardTokenUsage {
+  if (!left) return right;
+  return {
+    ...right,
+    input_tokens: left.input_tokens + right.input_tokens,
+    output_tokens: left.output_tokens + right.output_tokens,
+  };
+}
