@@ -2,7 +2,7 @@
  * What every server under test is asked to do, written once so that all do the same: the user's text names the job,
  * the agent answers with one artifact in chunks of 16 characters.
  */
-export interface Job {
+export interface BenchmarkJob {
   readonly kind: "chunks" | "turns" | "wait";
   /** How many chunks; 0 for `wait`. */
   readonly count: number;
@@ -13,11 +13,11 @@ export interface Job {
  * - `turns`: gives the event loop a turn before each chunk, as a chunk does that comes from a model's socket.
  * - `wait`: works until it is released.
  */
-export function jobText({ kind, count }: Job): string {
+export function formatJob({ kind, count }: BenchmarkJob): string {
   return `${kind} ${count}`;
 }
 
-export function parseJob(text: string): Job {
+export function parseJob(text: string): BenchmarkJob {
   const [kind, count] = text.split(" ");
   if (kind !== "chunks" && kind !== "turns" && kind !== "wait")
     throw new Error(`no job in ${JSON.stringify(text)}`);
@@ -25,31 +25,33 @@ export function parseJob(text: string): Job {
 }
 
 /** The text of chunk `at`: always 16 characters, and different for every chunk, so that a lost or doubled one shows. */
-export function chunkText(at: number): string {
+export function buildChunkText(at: number): string {
   return `chunk ${String(at).padStart(8, "0")}. `;
 }
 
 /** All that a job says. */
-export function wholeText(count: number): string {
+export function buildExpectedText(count: number): string {
   let text = "";
-  for (let at = 0; at < count; at++) text += chunkText(at);
+  for (let at = 0; at < count; at++) text += buildChunkText(at);
   return text;
 }
 
 /** The agent itself, as each server under test runs it. */
-export async function* perform(job: Job): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
-  if (job.kind === "wait") await released;
+export async function* runJob(
+  job: BenchmarkJob,
+): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
+  if (job.kind === "wait") await jobsReleased;
   for (let at = 0; at < job.count; at++) {
-    if (job.kind === "turns") await turn();
-    yield { text: chunkText(at), last: at === job.count - 1 };
+    if (job.kind === "turns") await yieldToEventLoop();
+    yield { text: buildChunkText(at), last: at === job.count - 1 };
   }
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const { promise: released, resolve } = Promise.withResolvers<void>();
+const { promise: jobsReleased, resolve } = Promise.withResolvers<void>();
 
 /** Lets every `wait` job of this process go on. */
-export function release(): void {
+export function releaseWaitingJobs(): void {
   resolve();
 }

@@ -1,29 +1,29 @@
 import { availableParallelism } from "node:os";
-import { Bench } from "./bench.ts";
-import { renderTable, type Table } from "./report.ts";
-import { parseSettings, USAGE, type Settings, type WorkloadName } from "./settings.ts";
-import { OURS } from "./subjects.ts";
+import { BenchmarkContext } from "./benchmark-context.ts";
+import { renderTable, type ReportTable } from "./report.ts";
+import { parseSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
+import { ENFORCED_SYSTEM_PATTERN } from "./systems-under-test.ts";
 import { measureAdk } from "./workloads/adk.ts";
 import { measureChunks } from "./workloads/chunks.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
-import { measureReaders } from "./workloads/readers.ts";
+import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
 import { measureSend, measureStreaming } from "./workloads/requests.ts";
 
-const MEASURES: Record<WorkloadName, (bench: Bench) => Promise<Table[]>> = {
+const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promise<ReportTable[]>> = {
   send: measureSend,
   stream: measureStreaming,
   chunks: measureChunks,
   grpc: measureGrpc,
   adk: measureAdk,
-  readers: measureReaders,
+  readers: measureIdleSubscribers,
 };
 
-const settings = readSettings();
-if (settings) await run(settings);
+const settings = readCommandLineSettings();
+if (settings) await runBenchmark(settings);
 
-async function run(settings: Settings): Promise<void> {
+async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   const began = performance.now();
-  const tables = await measure(settings);
+  const tables = await measureWorkloads(settings);
   const about = {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -35,20 +35,20 @@ async function run(settings: Settings): Promise<void> {
   else console.log(`\nNode ${about.node}, ${about.platform}, ${about.cores} cores, ${about.seconds} s`);
   // A missed bar is a report; a wrong answer of what is ours makes every number here worthless.
   for (const { subject, faults } of tables.flatMap(({ rows }) => rows)) {
-    if (faults.length === 0 || !OURS.test(subject)) continue;
-    say(`${subject}: ${faults[0]}`);
+    if (faults.length === 0 || !ENFORCED_SYSTEM_PATTERN.test(subject)) continue;
+    logProgress(`${subject}: ${faults[0]}`);
     process.exitCode = 1;
   }
 }
 
 /** Measures what was asked for, and prints each table as soon as it is there. */
-async function measure(settings: Settings): Promise<Table[]> {
-  const bench = await Bench.start(settings, say);
-  const all: Table[] = [];
+async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
+  const bench = await BenchmarkContext.start(settings, logProgress);
+  const all: ReportTable[] = [];
   try {
-    for (const workload of settings.only) {
-      say(workload);
-      const tables = await MEASURES[workload](bench);
+    for (const workload of settings.workloads) {
+      logProgress(workload);
+      const tables = await WORKLOADS_BY_NAME[workload](bench);
       if (!settings.json) for (const table of tables) console.log(`\n${renderTable(table)}`);
       all.push(...tables);
     }
@@ -59,12 +59,12 @@ async function measure(settings: Settings): Promise<Table[]> {
 }
 
 /** Progress goes where it does not get into the report. */
-function say(line: string): void {
+function logProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
 /** The settings; undefined, with the exit code set, when there is nothing to measure. */
-function readSettings(): Settings | undefined {
+function readCommandLineSettings(): BenchmarkSettings | undefined {
   try {
     const given = parseSettings(process.argv.slice(2));
     if (!given) console.log(USAGE);

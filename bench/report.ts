@@ -1,39 +1,39 @@
 /** How a number is written. */
-export type Format = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
+export type NumberFormat = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
 
-export interface Column {
+export interface ReportColumn {
   readonly key: string;
   readonly title: string;
-  readonly format: Format;
+  readonly format: NumberFormat;
 }
 
 /** A bar that the project has set itself. */
-export interface Target {
+export interface PerformanceTarget {
   readonly text: string;
   readonly got: number;
   /** Undefined: `got` is a bound that does not decide it. */
   readonly met: boolean | undefined;
 }
 
-export interface Row {
+export interface ReportRow {
   readonly subject: string;
   readonly cells: Readonly<Record<string, number | undefined>>;
   /** Cells that are bounds, with the sign to write: a stream that was given up ran for more than that. */
   readonly bounds?: Readonly<Record<string, "<" | ">">>;
-  readonly targets: readonly Target[];
+  readonly targets: readonly PerformanceTarget[];
   /** How many answers were read in full, and what was wrong with them. A finding, or a failure of the bench: see `OURS`. */
   readonly checked: number;
   readonly faults: readonly string[];
 }
 
-export interface Table {
+export interface ReportTable {
   readonly workload: string;
   readonly title: string;
-  readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
+  readonly columns: readonly ReportColumn[];
+  readonly rows: readonly ReportRow[];
 }
 
-const FORMATS: Record<Format, (value: number) => string> = {
+const NUMBER_FORMATTERS: Record<NumberFormat, (value: number) => string> = {
   rate: (value) => Math.round(value).toLocaleString("en-US"),
   ratio: (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)),
   ms: (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(1)),
@@ -43,7 +43,7 @@ const FORMATS: Record<Format, (value: number) => string> = {
 };
 
 /** A table for people. */
-export function renderTable({ title, columns, rows }: Table): string {
+export function renderTable({ title, columns, rows }: ReportTable): string {
   const head = ["", ...columns.map((column) => column.title), ""];
   const body = rows.map((row) => [
     row.subject,
@@ -51,7 +51,7 @@ export function renderTable({ title, columns, rows }: Table): string {
       const value = row.cells[key];
       return value === undefined || Number.isNaN(value)
         ? ""
-        : (row.bounds?.[key] ?? "") + FORMATS[format](value);
+        : (row.bounds?.[key] ?? "") + NUMBER_FORMATTERS[format](value);
     }),
     [...row.targets.map(renderTarget), ...renderFaults(row)].join(", "),
   ]);
@@ -66,26 +66,31 @@ export function renderTable({ title, columns, rows }: Table): string {
   return [title, render(head), ...body.map(render)].join("\n");
 }
 
-function renderTarget({ text, met }: Target): string {
+function renderTarget({ text, met }: PerformanceTarget): string {
   return `${met === undefined ? "open" : met ? "pass" : "MISS"} ${text}`;
 }
 
-function renderFaults({ checked, faults }: Row): string[] {
+function renderFaults({ checked, faults }: ReportRow): string[] {
   const [first] = faults;
   return first ? [`WRONG in ${faults.length} of ${checked}: ${first}`] : [];
 }
 
 /** A bar from below. `isBound`: the true ratio is at least `got`. */
-export function atLeast(wanted: number, got: number, of: string, isBound = false): Target {
+export function createMinimumTarget(
+  wanted: number,
+  got: number,
+  of: string,
+  isBound = false,
+): PerformanceTarget {
   return { text: `≥ ${wanted} × ${of}`, got, met: got >= wanted || (isBound ? undefined : false) };
 }
 
 /** A bar from above. */
-export function atMost(wanted: number, got: number, what: string): Target {
+export function createMaximumTarget(wanted: number, got: number, what: string): PerformanceTarget {
   return { text: `${what} ≤ ${wanted}`, got, met: got <= wanted };
 }
 
-export function median(values: readonly number[]): number {
+export function computeMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   const upper = sorted[Math.floor(middle)] ?? Number.NaN;
@@ -93,6 +98,8 @@ export function median(values: readonly number[]): number {
 }
 
 /** The median of the rounds' ratios: both sides of each were measured within moments of each other. */
-export function ratio(mine: readonly number[], theirs: readonly number[]): number {
-  return median(mine.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN)));
+export function computeMedianRatio(mine: readonly number[], theirs: readonly number[]): number {
+  return computeMedian(
+    mine.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN)),
+  );
 }

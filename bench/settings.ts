@@ -3,21 +3,21 @@ import { parseArgs } from "node:util";
 export const WORKLOADS: readonly WorkloadName[] = ["send", "stream", "chunks", "grpc", "adk", "readers"];
 export type WorkloadName = "send" | "stream" | "chunks" | "grpc" | "adk" | "readers";
 
-export interface Settings {
+export interface BenchmarkSettings {
   readonly quick: boolean;
   readonly json: boolean;
-  readonly only: readonly WorkloadName[];
+  readonly workloads: readonly WorkloadName[];
   /** A folder for CPU profiles of everything under test; absent: none. */
-  readonly profile: string | undefined;
+  readonly profileDir: string | undefined;
   /** Every subject is measured once per round, so that a disturbance of the machine meets all alike. */
   readonly rounds: number;
   /** Length of one trial, and of the stretch before it that is not counted. */
   readonly trialMs: number;
-  readonly leadMs: number;
+  readonly rampUpMs: number;
   readonly warmUpMs: number;
   /** After that the stream of a server whose time grows with the square of its length is given up: its row is a bound. */
-  readonly patienceMs: number;
-  readonly readers: number;
+  readonly streamTimeoutMs: number;
+  readonly subscriberCount: number;
 }
 
 export const USAGE: string = `npm run bench -- [options]
@@ -28,7 +28,7 @@ export const USAGE: string = `npm run bench -- [options]
   --profile <dir>    write a CPU profile of every process under test to <dir>`;
 
 /** The settings of a command line; undefined when it asks for help. Throws on what it does not know. */
-export function parseSettings(args: readonly string[]): Settings | undefined {
+export function parseSettings(args: readonly string[]): BenchmarkSettings | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -40,23 +40,23 @@ export function parseSettings(args: readonly string[]): Settings | undefined {
     },
   });
   if (values.help) return undefined;
-  const only = values.only.flatMap((names) => names.split(",")).map(workloadOf);
+  const only = values.only.flatMap((names) => names.split(",")).map(parseWorkloadName);
   const { quick, json, profile } = values;
   return {
     quick,
     json,
-    profile,
-    only: only.length > 0 ? only : WORKLOADS,
+    profileDir: profile,
+    workloads: only.length > 0 ? only : WORKLOADS,
     rounds: quick ? 3 : 9,
     trialMs: quick ? 200 : 400,
-    leadMs: 100,
+    rampUpMs: 100,
     warmUpMs: quick ? 200 : 1000,
-    patienceMs: quick ? 1000 : 30_000,
-    readers: quick ? 500 : 2000,
+    streamTimeoutMs: quick ? 1000 : 30_000,
+    subscriberCount: quick ? 500 : 2000,
   };
 }
 
-function workloadOf(name: string): WorkloadName {
+function parseWorkloadName(name: string): WorkloadName {
   const known = WORKLOADS.find((workload) => workload === name);
   if (!known) throw new Error(`there is no workload ${name}; there are ${WORKLOADS.join(", ")}`);
   return known;

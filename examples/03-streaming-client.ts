@@ -5,7 +5,7 @@
  *     node examples/03-streaming-client.ts
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { agent, connect, createServer, textOf } from "colloquy";
+import { agent, connect, createServer, getText } from "colloquy";
 
 const counter = agent({ name: "counter", description: "Counts slowly" }, async function* ({ text }) {
   for (let number = 1; number <= Number(text); number++) {
@@ -24,11 +24,11 @@ const remote = await connect(url, {
     const isStream = response.headers.get("content-type") === "text/event-stream";
     return isStream && response.body ? new Response(cutAfter(response.body, 6), response) : response;
   },
-  reconnect: { firstDelayMs: 10 },
+  reconnect: { initialDelayMs: 10 },
 });
 
 for await (const event of remote.stream("30")) {
-  if ("artifactUpdate" in event) process.stdout.write(textOf(event.artifactUpdate.artifact.parts));
+  if ("artifactUpdate" in event) process.stdout.write(getText(event.artifactUpdate.artifact.parts));
 }
 console.log(`\nCut ${cuts} times.`);
 await server.close();

@@ -5,7 +5,7 @@
  *     node examples/07-authentication.ts
  */
 import { agent, connect, createServer } from "colloquy";
-import { apiKeys, bearer, newApiKey } from "colloquy/auth";
+import { apiKeys, bearer, generateApiKey } from "colloquy/auth";
 
 const diary = agent(
   { name: "diary", description: "Keeps what you tell it" },
@@ -15,7 +15,7 @@ const diary = agent(
 );
 
 // A key is shown once; what a server keeps of it is a digest. `colloquy auth new-key` does the same for `serve`.
-const { key, stored } = newApiKey("ada");
+const { key, storedKey: stored } = generateApiKey("ada");
 const token = "an-example-is-no-place-for-a-real-token";
 
 const server = createServer(diary, {
@@ -31,13 +31,13 @@ const ada = await connect(url, { auth: { apiKey: key } });
 const bob = await connect(url, { auth: { bearer: token } });
 console.log("The card asks for:", Object.keys(ada.card.securitySchemes ?? {}).join(" or "));
 
-const said = await ada.send("a secret");
-if (!("task" in said)) throw new Error("The diary answers with tasks.");
-console.log(said.task.artifacts?.[0]?.parts);
+const response = await ada.send("a secret");
+if (!("task" in response)) throw new Error("The diary answers with tasks.");
+console.log(response.task.artifacts?.[0]?.parts);
 
-console.log("Bob sees", (await bob.task.list()).totalSize, "tasks.");
-await bob.task.get(said.task.id).catch((error: Error) => console.log(error.message));
+console.log("Bob sees", (await bob.tasks.list()).totalSize, "tasks.");
+await bob.tasks.get(response.task.id).catch((error: Error) => console.log(error.message));
 
-const stranger = await connect(url);
-await stranger.send("let me in").catch((error: Error) => console.log(error.message));
+const unauthenticatedClient = await connect(url);
+await unauthenticatedClient.send("let me in").catch((error: Error) => console.log(error.message));
 await server.close();

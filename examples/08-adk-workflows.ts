@@ -15,7 +15,7 @@ import {
   setLogLevel,
   Workflow,
 } from "@google/adk";
-import { connect, createServer, textOf } from "colloquy";
+import { connect, createServer, getText } from "colloquy";
 import { adkAgent, type Script, ScriptedLlm } from "colloquy/adk";
 
 // ADK warns that Workflow will take the place of the three others.
@@ -49,7 +49,7 @@ const parallel = new ParallelAgent({
 const polisher = writer(
   "polisher",
   "Write it, better than the last time. When it cannot get better, call exit_loop.",
-  ({ turn }) => (turn < 2 ? `Version ${turn + 1}.` : { call: "exit_loop" }),
+  ({ requestIndex: turn }) => (turn < 2 ? `Version ${turn + 1}.` : { call: "exit_loop" }),
   [EXIT_LOOP],
 );
 const loop = new LoopAgent({ name: "loop", maxIterations: 5, subAgents: [polisher] });
@@ -76,7 +76,7 @@ for (const { id, url } of agents) {
   const result = await remote.send("Write something");
   const artifacts = "task" in result ? (result.task.artifacts ?? []) : [];
   const lines = artifacts.flatMap(({ parts, metadata }) => {
-    const text = textOf(parts);
+    const text = getText(parts);
     return text ? [`${JSON.stringify(metadata?.["adk_author"])}: ${text}`] : [];
   });
   console.log(`${id} | ${lines.toSorted().join(" ")}`);

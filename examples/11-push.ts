@@ -6,7 +6,7 @@
  */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
-import { agent, connect, createServer, createWebhook, isTerminal, nodeListener, textOf } from "colloquy";
+import { agent, connect, createServer, createWebhook, isTerminal, toNodeListener, getText } from "colloquy";
 
 const { privateKey } = generateKeyPairSync("ed25519");
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -17,9 +17,9 @@ const baker = agent({ name: "baker", description: "Bakes slowly" }, async functi
 const server = createServer(baker, {
   store: "memory",
   push: {
-    sign: { privateKey: pem, alg: "EdDSA" },
+    signing: { privateKey: pem, alg: "EdDSA" },
     allowPrivate: true, // this webhook is on this machine; without it only the internet is posted to
-    retry: { firstMs: 50 },
+    retry: { initialDelayMs: 50 },
   },
 });
 const { url } = await server.listen();
@@ -41,7 +41,7 @@ const receive = createWebhook({
       throw new Error("not yet");
     }
     if ("task" in event) console.log("task:", event.task.status.state);
-    if ("artifactUpdate" in event) console.log("artifact:", textOf(event.artifactUpdate.artifact.parts));
+    if ("artifactUpdate" in event) console.log("artifact:", getText(event.artifactUpdate.artifact.parts));
     if ("statusUpdate" in event) {
       const { state } = event.statusUpdate.status;
       console.log("status:", state);
@@ -49,7 +49,7 @@ const receive = createWebhook({
     }
   },
 });
-webhook.on("request", nodeListener(receive));
+webhook.on("request", toNodeListener(receive));
 
 const remote = await connect(url);
 await remote.send("cake", {

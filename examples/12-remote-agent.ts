@@ -5,7 +5,7 @@
  *     npm run -s example examples/12-remote-agent.ts
  */
 import { LlmAgent } from "@google/adk";
-import { agent, connect, createServer, inputRequired, textOf } from "colloquy";
+import { agent, connect, createServer, inputRequired, getText } from "colloquy";
 import { RemoteAgent, ScriptedLlm, toA2a } from "colloquy/adk";
 
 // Somewhere else: any A2A server, of 1.0 or 0.3.
@@ -16,14 +16,14 @@ const station = agent(
     else yield `It is sunny in ${text}, 21 °C.`;
   },
 );
-const elsewhere = createServer({ station }, { store: "memory" });
-const far = await elsewhere.listen({ port: 0 });
+const remoteServer = createServer({ station }, { store: "memory" });
+const remoteAddress = await remoteServer.listen({ port: 0 });
 
 // Here: what is far away stands among the sub-agents like any other.
 const weather = new RemoteAgent({
   name: "weather",
   description: "Knows the weather of every city",
-  agent: far.url,
+  agent: remoteAddress.url,
   // For each request: `headers: ({ userId }) => ({ authorization: … })`.
 });
 const concierge = new LlmAgent({
@@ -34,8 +34,8 @@ const concierge = new LlmAgent({
     : new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "weather" } }]),
   subAgents: [weather],
 });
-const here = toA2a(concierge, { store: "memory" });
-const { url } = await here.listen({ port: 0 });
+const localServer = toA2a(concierge, { store: "memory" });
+const { url } = await localServer.listen({ port: 0 });
 
 const client = await connect(url);
 const asked = await client.send("What is the weather like?");
@@ -48,7 +48,7 @@ console.log(status.state, JSON.stringify(call.args));
 
 const answer = { data: { id: call.id, response: { result: "Seoul" } } };
 const done = await client.send([answer], { taskId });
-if ("task" in done) console.log(done.task.artifacts?.map(({ parts }) => textOf(parts)).join(""));
+if ("task" in done) console.log(done.task.artifacts?.map(({ parts }) => getText(parts)).join(""));
 
-await here.close();
-await elsewhere.close();
+await localServer.close();
+await remoteServer.close();

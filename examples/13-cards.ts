@@ -10,13 +10,16 @@ import { createController, type Role, serveRoles } from "colloquy/cards";
 const solver: Role = {
   name: "solver",
   description: "Calculates",
-  work: async ({ task }) => ({ result: task.content === "16 - 3 - 4" ? "9" : "18", status: "success" }),
+  performTask: async ({ task }) => ({
+    result: task.content === "16 - 3 - 4" ? "9" : "18",
+    status: "success",
+  }),
 };
 
 const planner: Role = {
   name: "planner",
   description: "Divides a problem into steps",
-  async work(desk) {
+  async performTask(desk) {
     const eggs = await desk.delegate({ to: "solver", task: "16 - 3 - 4", turn: 1 });
     const money = await desk.delegate({ to: "solver", task: `${eggs.content} * 2`, turn: 2 });
     return { result: money.content, status: "completed" };
@@ -24,7 +27,7 @@ const planner: Role = {
 };
 
 const { urls, close } = await serveRoles({ roles: { planner, solver } });
-const controller = createController({ links: urls });
+const controller = createController({ roleTargets: urls });
 const { reply, cards } = await controller.solve({
   task: "Janet's ducks lay 16 eggs per day. She eats three, bakes with four, and sells the rest for $2 each.",
   relay: "full",

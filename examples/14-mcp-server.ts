@@ -39,11 +39,11 @@ const asked = await host.callTool({ name: "station_forecast", arguments: { messa
 const { state, text, taskId } = asked.structuredContent as { state: string; text: string; taskId: string };
 console.log(state, text);
 
-const told = await host.callTool(
+const toolResult = await host.callTool(
   { name: "station_forecast", arguments: { message: "Busan", taskId } },
   { onprogress: ({ message }) => console.log(message) },
 );
-console.log((told.structuredContent as { text: string }).text);
+console.log((toolResult.structuredContent as { text: string }).text);
 
 await host.close();
 await server.close();

@@ -5,11 +5,11 @@
  *     npm run -s example examples/15-mcp-tools.ts
  */
 import { fileURLToPath } from "node:url";
-import { agent, connect, createServer, textOf } from "colloquy";
-import { mcpTools } from "colloquy/mcp";
+import { agent, connect, createServer, getText } from "colloquy";
+import { createMcpToolClient } from "colloquy/mcp";
 
 // Started at the first call; `{ url: "https://…/mcp" }` for one that runs already.
-const stock = mcpTools({
+const stock = createMcpToolClient({
   command: process.execPath,
   args: [fileURLToPath(new URL("mcp-server.ts", import.meta.url))],
 });
@@ -18,7 +18,7 @@ const grocer = agent(
   { name: "grocer", description: "Knows what is in stock" },
   async function* ({ text, signal }) {
     const fruit = /apples|pears/.exec(text)?.[0] ?? "plums";
-    const { text: number, isError } = yield* stock.run("in_stock", { fruit }, { signal });
+    const { text: number, isError } = yield* stock.streamTool("in_stock", { fruit }, { signal });
     yield isError ? `I can not look: ${number}` : `There are ${number} ${fruit}.`;
   },
 );
@@ -27,7 +27,7 @@ const server = createServer(grocer, { store: "memory" });
 const { url } = await server.listen();
 const remote = await connect(url);
 const answer = await remote.send("How many apples are there?");
-if ("task" in answer) console.log(answer.task.artifacts?.map(({ parts }) => textOf(parts)).join(""));
+if ("task" in answer) console.log(answer.task.artifacts?.map(({ parts }) => getText(parts)).join(""));
 
 await server.close();
 await stock.close();

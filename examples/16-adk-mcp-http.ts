@@ -5,7 +5,7 @@
  *     npm run -s example examples/16-adk-mcp-http.ts
  */
 import { LlmAgent, MCPToolset, setLogger } from "@google/adk";
-import { agent, connect, createServer, textOf } from "colloquy";
+import { agent, connect, createServer, getText } from "colloquy";
 import { adkAgent, ScriptedLlm } from "colloquy/adk";
 import { createMcpServer } from "colloquy/mcp";
 
@@ -39,7 +39,7 @@ const server = createServer({ concierge: adkAgent(concierge) }, { store: "memory
 const { url } = await server.listen();
 const remote = await connect(url);
 const answer = await remote.send("What is the weather in Busan?");
-if ("task" in answer) console.log(answer.task.artifacts?.map(({ parts }) => textOf(parts)).join(""));
+if ("task" in answer) console.log(answer.task.artifacts?.map(({ parts }) => getText(parts)).join(""));
 
 await server.close();
 await toolset.close();

@@ -5,7 +5,7 @@
  *     node examples/17-openai-facade.ts
  */
 import { agent, createServer, inputRequired } from "colloquy";
-import { openaiFacade } from "colloquy/openai";
+import { createOpenAiFacade } from "colloquy/openai";
 import OpenAI from "openai";
 
 const baker = agent(
@@ -16,7 +16,7 @@ const baker = agent(
   },
 );
 
-const server = createServer({ baker }, { store: "memory", beside: [openaiFacade()] });
+const server = createServer({ baker }, { store: "memory", mountedHandlers: [createOpenAiFacade()] });
 const { url } = await server.listen();
 const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none" });
 for await (const model of client.models.list()) console.log(`model: ${model.id}`);

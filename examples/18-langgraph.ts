@@ -11,17 +11,17 @@ import {
   MemorySaver,
   StateGraph,
 } from "@langchain/langgraph";
-import { agent, connect, createServer, textOf } from "colloquy";
+import { agent, connect, createServer, getText } from "colloquy";
 import { a2aNode, fromLangGraph } from "colloquy/langgraph";
 
 // Somewhere else: any A2A agent.
-const elsewhere = createServer(
+const bakerServer = createServer(
   agent({ name: "baker", description: "Bakes what you ask for" }, async function* ({ text }) {
     yield `one ${text}`;
   }),
   { store: "memory" },
 );
-const baker = await elsewhere.listen();
+const baker = await bakerServer.listen();
 
 const Order = Annotation.Root({
   wish: Annotation<string>,
@@ -37,8 +37,8 @@ const graph = new StateGraph(Order)
   .addNode(
     "bake",
     a2aNode(baker.url, {
-      input: ({ wish, size }: typeof Order.State) => `${size} ${wish}`,
-      output: ({ text }) => ({ cake: text }),
+      toInput: ({ wish, size }: typeof Order.State) => `${size} ${wish}`,
+      toStateUpdate: ({ text }) => ({ cake: text }),
     }),
   )
   .addEdge("__start__", "ask")
@@ -49,8 +49,8 @@ const server = createServer(
   fromLangGraph(graph, {
     name: "shop",
     description: "Takes orders for cakes",
-    input: ({ text }) => ({ wish: text }),
-    answer: ({ cake }) => `Here is your order: ${cake}.`,
+    toGraphInput: ({ text }) => ({ wish: text }),
+    toAnswer: ({ cake }) => `Here is your order: ${cake}.`,
   }),
   { store: "memory" },
 );
@@ -60,11 +60,11 @@ const client = await connect(url);
 const asked = await client.send("birthday cake");
 if (!("task" in asked)) throw new Error("A graph answers with tasks.");
 const { id: taskId, history, status } = asked.task;
-for (const { role, parts } of history ?? []) console.log(role, textOf(parts));
-console.log(status.state, textOf(status.message?.parts ?? []));
+for (const { role, parts } of history ?? []) console.log(role, getText(parts));
+console.log(status.state, getText(status.message?.parts ?? []));
 
 const done = await client.send("large", { taskId });
-if ("task" in done) console.log(done.task.status.state, textOf(done.task.artifacts?.[0]?.parts ?? []));
+if ("task" in done) console.log(done.task.status.state, getText(done.task.artifacts?.[0]?.parts ?? []));
 
 await server.close();
-await elsewhere.close();
+await bakerServer.close();

@@ -7,13 +7,13 @@
 import { openai } from "@ai-sdk/openai";
 import { simulateReadableStream, tool, ToolLoopAgent } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { connect, createServer, textOf } from "colloquy";
+import { connect, createServer, getText } from "colloquy";
 import { a2aTool, fromAiSdk } from "colloquy/ai-sdk";
 import { z } from "zod";
 
 // Yours, as it is: model, tools, what needs a person's approval.
 const weather = new ToolLoopAgent({
-  model: modelThat("weather", { city: "Seoul" }, "It is sunny in Seoul, 21 °C."),
+  model: createModel("weather", { city: "Seoul" }, "It is sunny in Seoul, 21 °C."),
   instructions: "Tell the weather.",
   tools: {
     weather: tool({
@@ -36,13 +36,13 @@ for await (const event of remote.stream("How is the weather in Seoul?")) {
   if ("statusUpdate" in event) {
     for (const part of event.statusUpdate.status.message?.parts ?? []) console.log(JSON.stringify(part));
   } else if ("artifactUpdate" in event) {
-    process.stdout.write(textOf(event.artifactUpdate.artifact.parts));
+    process.stdout.write(getText(event.artifactUpdate.artifact.parts));
   }
 }
 
 // The other way round: any A2A agent is a tool of an agent of the AI SDK.
 const planner = new ToolLoopAgent({
-  model: modelThat("weather", { message: "How is it in Seoul?" }, "Take your sunglasses."),
+  model: createModel("weather", { message: "How is it in Seoul?" }, "Take your sunglasses."),
   tools: { weather: a2aTool(remote) },
 });
 const plan = await planner.stream({ prompt: "What shall I pack for Seoul?" });
@@ -50,7 +50,7 @@ console.log(`\n${await plan.text}`);
 await server.close();
 
 /** A model that calls a tool and then says something; with a key, one that decides that by itself. */
-function modelThat(toolName: string, input: object, words: string) {
+function createModel(toolName: string, input: object, words: string) {
   if (process.env["OPENAI_API_KEY"]) return openai("gpt-5-mini");
   const call = { type: "tool-call" as const, toolCallId: "1", toolName, input: JSON.stringify(input) };
   const deltas = words.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta }));

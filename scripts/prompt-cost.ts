@@ -10,28 +10,28 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import {
   decodeGsm8k,
   decodeHotpotQa,
-  decodeSocratic,
-  type GsmSample,
-  gsm8kSlice,
-  type HotpotSample,
-  joinSocratic,
+  decodeGsm8kSocratic,
+  type Gsm8kSample,
+  getGsm8kSlice,
+  type HotpotQaSample,
+  mergeSocraticSteps,
   type Paragraph,
 } from "../src/cards/index.ts";
-import { runRole } from "../src/roles/desk.fixture.ts";
+import { runRole } from "../src/roles/task-context.fixture.ts";
 import {
   createAnswerer,
   createPlanner,
   createSolver,
-  documentsContext,
+  createDocumentsContext,
   type ModelRequest,
-  oracle,
+  createOracleModel,
   type PlannerOptions,
   type Role,
   type RoleModel,
-  scripted,
+  createScriptedModel,
 } from "../src/roles/index.ts";
 
-interface Sums {
+interface TokenTotals {
   calls: number;
   input: number;
   output: number;
@@ -40,7 +40,7 @@ interface Sums {
 const { values } = parseArgs({ options: { data: { type: "string" } } });
 
 /** Counts what a model is told and what it says. */
-function counted(model: RoleModel, sums: Sums): RoleModel {
+function withTokenCount(model: RoleModel, sums: TokenTotals): RoleModel {
   return {
     ...model,
     async complete(request) {
@@ -53,25 +53,25 @@ function counted(model: RoleModel, sums: Sums): RoleModel {
   };
 }
 
-interface Asked<Sample> {
+interface PromptCase<Sample> {
   readonly role: Role;
-  readonly modelFor: (sample: Sample) => RoleModel;
+  readonly createModel: (sample: Sample) => RoleModel;
 }
 
-async function measure<Sample extends GsmSample | HotpotSample>(
+async function measurePromptCost<Sample extends Gsm8kSample | HotpotQaSample>(
   samples: readonly Sample[],
-  { role, modelFor }: Asked<Sample>,
-): Promise<Sums> {
-  const sums: Sums = { calls: 0, input: 0, output: 0 };
+  { role, createModel: modelFor }: PromptCase<Sample>,
+): Promise<TokenTotals> {
+  const sums: TokenTotals = { calls: 0, input: 0, output: 0 };
   for (const sample of samples) {
-    const model = counted(modelFor(sample), sums);
+    const model = withTokenCount(modelFor(sample), sums);
     const { reply } = await runRole(role, {
       task: sample.question,
       dataset: sample.dataset,
       sampleId: sample.id,
       model,
-      colleagues: { solver: { role: createSolver(), model } },
-      ...(sample.dataset === "hotpotqa" && { context: documentsContext(sample.paragraphs) }),
+      delegates: { solver: { role: createSolver(), model } },
+      ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
     });
     if (reply.message_type !== "result") throw new Error(`${sample.id}: ${reply.content}`);
   }
@@ -80,36 +80,44 @@ async function measure<Sample extends GsmSample | HotpotSample>(
 }
 
 /** Says what the human wrote down, and the answer behind it. */
-function human(style: "cot" | "direct", solution: string, gold: string): RoleModel {
-  return scripted(() => (style === "cot" ? `${solution.trim()}\nAnswer: ${gold}` : `Answer: ${gold}`));
+function createHumanModel(style: "cot" | "direct", solution: string, gold: string): RoleModel {
+  return createScriptedModel(() =>
+    style === "cot" ? `${solution.trim()}\nAnswer: ${gold}` : `Answer: ${gold}`,
+  );
 }
 
-const baseline = (style: "cot" | "direct"): Role => createAnswerer({ style });
+const createBaselineRole = (style: "cot" | "direct"): Role => createAnswerer({ style });
 
-function onGsm8k(style: "cot" | "direct"): Asked<GsmSample> {
-  const modelFor = ({ solution, gold }: GsmSample): RoleModel =>
-    human(style, solution.replaceAll(ANNOTATION, ""), gold);
-  return { role: baseline(style), modelFor };
+function defineGsm8kBaseline(style: "cot" | "direct"): PromptCase<Gsm8kSample> {
+  const modelFor = ({ solution, gold }: Gsm8kSample): RoleModel =>
+    createHumanModel(style, solution.replaceAll(CALCULATOR_ANNOTATION, ""), gold);
+  return { role: createBaselineRole(style), createModel: modelFor };
 }
 
 /** `<<16-3-4=9>>`: for calculators. */
-const ANNOTATION = /<<[^>]*>>/g;
+const CALCULATOR_ANNOTATION = /<<[^>]*>>/g;
 
 /** The Socratic steps as subtasks, in as many calls as the turns allow. */
-function planned(options: PlannerOptions, batch = true): Asked<GsmSample> {
-  return { role: createPlanner(options), modelFor: (sample) => oracle([sample], { batch }) };
+function defineGsm8kPlanner(options: PlannerOptions, batch = true): PromptCase<Gsm8kSample> {
+  return {
+    role: createPlanner(options),
+    createModel: (sample) => createOracleModel([sample], { combineSteps: batch }),
+  };
 }
 
 /** The two paragraphs that are needed, one after the other or both at once; the sentences that are needed as findings. */
-function routed(options: PlannerOptions): Asked<HotpotSample> {
-  return { role: createPlanner(options), modelFor: (sample) => scripted((request) => hop(sample, request)) };
+function defineHotpotPlanner(options: PlannerOptions): PromptCase<HotpotQaSample> {
+  return {
+    role: createPlanner(options),
+    createModel: (sample) => createScriptedModel((request) => renderHotpotReply(sample, request)),
+  };
 }
 
-function hop(sample: HotpotSample, { step }: ModelRequest): string {
-  const needed = sample.paragraphs.filter((paragraph) => supporting(sample, paragraph) !== "");
+function renderHotpotReply(sample: HotpotQaSample, { input: step }: ModelRequest): string {
+  const needed = sample.paragraphs.filter((paragraph) => getSupportingSentences(sample, paragraph) !== "");
   if (step.kind === "solve") {
     const paragraph = needed.find(({ title }) => step.task.content.endsWith(title));
-    return paragraph ? supporting(sample, paragraph) : "Not found";
+    return paragraph ? getSupportingSentences(sample, paragraph) : "Not found";
   }
   if (step.kind === "answer") throw new Error("The planner does not answer at once.");
   const subtask = ({ title }: Paragraph): string => `${sample.question} Look into ${title}`;
@@ -126,31 +134,34 @@ function hop(sample: HotpotSample, { step }: ModelRequest): string {
   return JSON.stringify({ action: "call_solvers", subtasks });
 }
 
-function supporting({ supporting }: HotpotSample, { title, sentences }: Paragraph): string {
+function getSupportingSentences(
+  { supportingFacts: supporting }: HotpotQaSample,
+  { title, sentences }: Paragraph,
+): string {
   return supporting
     .filter((fact) => fact.title === title)
     .map(({ sentence }) => sentences[sentence]?.trim() ?? "")
     .join(" ");
 }
 
-function onHotpotQa(style: "cot" | "direct"): Asked<HotpotSample> {
-  const modelFor = (sample: HotpotSample): RoleModel => {
-    const needed = sample.paragraphs.map((paragraph) => supporting(sample, paragraph));
-    return human(style, needed.filter(Boolean).join(" "), sample.gold);
+function defineHotpotBaseline(style: "cot" | "direct"): PromptCase<HotpotQaSample> {
+  const modelFor = (sample: HotpotQaSample): RoleModel => {
+    const needed = sample.paragraphs.map((paragraph) => getSupportingSentences(sample, paragraph));
+    return createHumanModel(style, needed.filter(Boolean).join(" "), sample.gold);
   };
-  return { role: baseline(style), modelFor };
+  return { role: createBaselineRole(style), createModel: modelFor };
 }
 
-async function table<Sample extends GsmSample | HotpotSample>(
+async function printTable<Sample extends Gsm8kSample | HotpotQaSample>(
   title: string,
   samples: readonly Sample[],
-  rows: Readonly<Record<string, Asked<Sample>>>,
+  rows: Readonly<Record<string, PromptCase<Sample>>>,
 ): Promise<void> {
   console.log(`\n${title}, ${samples.length} problems\n`);
   console.log("| method | calls | input | output | total | × CoT | × CoT, output at five times the price |");
   console.log("|---|---|---|---|---|---|---|");
-  const found = new Map<string, Sums>();
-  for (const [name, asked] of Object.entries(rows)) found.set(name, await measure(samples, asked));
+  const found = new Map<string, TokenTotals>();
+  for (const [name, asked] of Object.entries(rows)) found.set(name, await measurePromptCost(samples, asked));
   const cot = found.get("CoT") ?? { calls: 0, input: 0, output: 0 };
   for (const [name, { calls, input, output }] of found) {
     const total = (input + output) / (cot.input + cot.output);
@@ -160,7 +171,7 @@ async function table<Sample extends GsmSample | HotpotSample>(
   }
 }
 
-function read(folder: string, ...names: string[]): string[] | undefined {
+function readFiles(folder: string, ...names: string[]): string[] | undefined {
   const files = names.map((name) => join(folder, name));
   return files.every((file) => existsSync(file))
     ? files.map((file) => readFileSync(file, "utf8"))
@@ -168,36 +179,39 @@ function read(folder: string, ...names: string[]): string[] | undefined {
 }
 
 const folder = values.data;
-const [test, socratic] = (folder && read(folder, "gsm8k/test.jsonl", "gsm8k/test_socratic.jsonl")) || [];
+const [test, socratic] = (folder && readFiles(folder, "gsm8k/test.jsonl", "gsm8k/test_socratic.jsonl")) || [];
 const gsm8k =
   test !== undefined && socratic !== undefined
-    ? joinSocratic(decodeGsm8k(test, "test.jsonl"), decodeSocratic(socratic, "test_socratic.jsonl"))
-    : gsm8kSlice();
-await table("GSM8K", gsm8k, {
-  direct: onGsm8k("direct"),
-  CoT: onGsm8k("cot"),
-  "chained, 3 turns": planned({ maxTurns: 3 }),
-  "chained, 3 turns, whole conversation": planned({ maxTurns: 3, transcript: "history" }),
-  "chained, a call for each step": planned({ maxTurns: 12 }, false),
-  "chained, a call for each step, whole conversation": planned(
+    ? mergeSocraticSteps(
+        decodeGsm8k(test, "test.jsonl"),
+        decodeGsm8kSocratic(socratic, "test_socratic.jsonl"),
+      )
+    : getGsm8kSlice();
+await printTable("GSM8K", gsm8k, {
+  direct: defineGsm8kBaseline("direct"),
+  CoT: defineGsm8kBaseline("cot"),
+  "chained, 3 turns": defineGsm8kPlanner({ maxTurns: 3 }),
+  "chained, 3 turns, whole conversation": defineGsm8kPlanner({ maxTurns: 3, transcript: "history" }),
+  "chained, a call for each step": defineGsm8kPlanner({ maxTurns: 12 }, false),
+  "chained, a call for each step, whole conversation": defineGsm8kPlanner(
     { maxTurns: 12, transcript: "history" },
     false,
   ),
-  "parallel, a call for each step": planned({ mode: "parallel", maxTurns: 12 }, false),
-  "plan first, a call for each step": planned({ mode: "plan-first" }, false),
+  "parallel, a call for each step": defineGsm8kPlanner({ mode: "parallel", maxTurns: 12 }, false),
+  "plan first, a call for each step": defineGsm8kPlanner({ mode: "plan-first" }, false),
 });
 
-const hotpot = (folder && read(folder, "hotpotqa/dev_distractor_first100.jsonl")) || [];
+const hotpot = (folder && readFiles(folder, "hotpotqa/dev_distractor_first100.jsonl")) || [];
 if (hotpot[0] !== undefined)
-  await table("HotpotQA, distractors", decodeHotpotQa(hotpot[0], "dev_distractor_first100.jsonl"), {
-    direct: onHotpotQa("direct"),
-    CoT: onHotpotQa("cot"),
-    "the solver sees all, the planner titles": routed({ context: "full" }),
-    "the solver sees all, the planner titles, whole conversation": routed({
+  await printTable("HotpotQA, distractors", decodeHotpotQa(hotpot[0], "dev_distractor_first100.jsonl"), {
+    direct: defineHotpotBaseline("direct"),
+    CoT: defineHotpotBaseline("cot"),
+    "the solver sees all, the planner titles": defineHotpotPlanner({ context: "full" }),
+    "the solver sees all, the planner titles, whole conversation": defineHotpotPlanner({
       context: "full",
       transcript: "history",
     }),
-    "routed: planner sees titles, solver what it is given": routed({ context: "routed" }),
-    "routed, both hops at once": routed({ context: "routed", mode: "parallel" }),
+    "routed: planner sees titles, solver what it is given": defineHotpotPlanner({ context: "routed" }),
+    "routed, both hops at once": defineHotpotPlanner({ context: "routed", mode: "parallel" }),
   });
 else console.log("\nHotpotQA: name a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");

@@ -9,9 +9,9 @@
  */
 
 /** `elsewhere`: a defect below the bridge, in ADK itself, which no bridge can mend. */
-export type Vector = readonly [id: string, text: string, status?: "elsewhere"];
+export type BehaviorVector = readonly [id: string, text: string, status?: "elsewhere"];
 
-export const VECTORS: readonly Vector[] = [
+export const BEHAVIOR_VECTORS: readonly BehaviorVector[] = [
   ["V01", "text"],
   ["V02", "a thought"],
   ["V03", "a file by its address keeps its name"],

@@ -3,12 +3,12 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { parseCard } from "../src/cards/index.ts";
-import { anyCard, janet } from "../src/cards/card/cards.fixture.ts";
+import { arbitraryCard, createJanetCards } from "../src/cards/message-card/message-card.fixture.ts";
 
-const json = readFileSync(new URL("../docs/extensions/cards-v1.schema.json", import.meta.url), "utf8");
-const schema = z.fromJSONSchema(JSON.parse(json) as z.core.JSONSchema.JSONSchema);
-const fits = (card: unknown): boolean => schema.safeParse(card).success;
-const parses = (card: unknown): boolean => {
+const schemaJson = readFileSync(new URL("../docs/extensions/cards-v1.schema.json", import.meta.url), "utf8");
+const schema = z.fromJSONSchema(JSON.parse(schemaJson) as z.core.JSONSchema.JSONSchema);
+const isValidBySchema = (card: unknown): boolean => schema.safeParse(card).success;
+const isParsed = (card: unknown): boolean => {
   try {
     return parseCard(card) !== undefined;
   } catch {
@@ -17,11 +17,11 @@ const parses = (card: unknown): boolean => {
 };
 
 it("the JSON Schema of cards takes what the parser takes", () => {
-  fc.assert(fc.property(anyCard, (card) => fits(card) && parses(card)));
-  for (const card of janet()) expect(fits(card)).toBe(true);
+  fc.assert(fc.property(arbitraryCard, (card) => isValidBySchema(card) && isParsed(card)));
+  for (const card of createJanetCards()) expect(isValidBySchema(card)).toBe(true);
 });
 
-const [card] = janet();
+const [card] = createJanetCards();
 it.each<[string, object]>([
   ["a member too many", { ...card, priority: 1 }],
   ["a role with a space", { ...card, sender: "the planner" }],
@@ -35,7 +35,7 @@ it.each<[string, object]>([
   ["a time that runs back", { ...card, metadata: { duration_ms: -1 } }],
   ["a reply to nothing", { ...card, metadata: { in_reply_to: "" } }],
 ])("the JSON Schema of cards refuses what the parser refuses: %s", (_what, wrong) => {
-  expect({ fits: fits(wrong), parses: parses(wrong) }).toEqual({ fits: false, parses: false });
+  expect({ fits: isValidBySchema(wrong), parses: isParsed(wrong) }).toEqual({ fits: false, parses: false });
 });
 
 it.each<[string, object]>([
@@ -44,5 +44,5 @@ it.each<[string, object]>([
   ["a time without a zone", { ...card, timestamp: "2025-01-15T10:30:00" }],
 ])("the JSON Schema of cards takes what the parser takes: %s", (_what, right) => {
   const plain: unknown = JSON.parse(JSON.stringify(right));
-  expect({ fits: fits(plain), parses: parses(plain) }).toEqual({ fits: true, parses: true });
+  expect({ fits: isValidBySchema(plain), parses: isParsed(plain) }).toEqual({ fits: true, parses: true });
 });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { reportOf, tallyOf, type TestOutcome } from "../scripts/cli-report/report.ts";
-import { toMarkdown, toYaml } from "../scripts/cli-report/written.ts";
+import {
+  createComplianceReport,
+  computeTierTally,
+  type TestOutcome,
+} from "../scripts/cli-report/compliance-report.ts";
+import { renderMarkdown, renderYaml } from "../scripts/cli-report/report-formats.ts";
 import { CLI_DEFAULTS, CLI_REQUIREMENTS, type CliRequirement } from "./cli-requirements.ts";
 
 const REQUIREMENTS: CliRequirement[] = [
@@ -8,11 +12,14 @@ const REQUIREMENTS: CliRequirement[] = [
   ["SEND_002", 1, "1", "waits"],
   ["AUTH_005", 2, "1", "logs in", { later: "no time" }],
 ];
-const passed = (fullName: string): TestOutcome => ({ fullName, status: "passed" });
+const createPassedTest = (fullName: string): TestOutcome => ({ fullName, status: "passed" });
 
 describe("the report on the CLI specification", () => {
   it("takes for passed what tests have passed, and nothing else", () => {
-    const { rows } = reportOf([passed("a [SEND_001]"), passed("b [SEND_001, SEND_002]")], REQUIREMENTS);
+    const { rows } = createComplianceReport(
+      [createPassedTest("a [SEND_001]"), createPassedTest("b [SEND_001, SEND_002]")],
+      REQUIREMENTS,
+    );
     expect(rows.map(({ status, note }) => [status, note])).toEqual([
       ["pass", "2 tests"],
       ["pass", "1 test"],
@@ -22,35 +29,47 @@ describe("the report on the CLI specification", () => {
 
   it.each([
     ["nothing has run", []],
-    ["one test fails", [passed("a [SEND_001]"), { fullName: "b [SEND_001, SEND_002]", status: "failed" }]],
+    [
+      "one test fails",
+      [createPassedTest("a [SEND_001]"), { fullName: "b [SEND_001, SEND_002]", status: "failed" }],
+    ],
     [
       "one test was left out",
-      [passed("a [SEND_001]"), { fullName: "b [SEND_001, SEND_002]", status: "skipped" }],
+      [createPassedTest("a [SEND_001]"), { fullName: "b [SEND_001, SEND_002]", status: "skipped" }],
     ],
-    ["an id is only near", [passed("a [SEND_001]"), passed("SEND_002"), passed("a [SEND_002 or so]")]],
+    [
+      "an id is only near",
+      [
+        createPassedTest("a [SEND_001]"),
+        createPassedTest("SEND_002"),
+        createPassedTest("a [SEND_002 or so]"),
+      ],
+    ],
   ])("says of no tier that it is satisfied when %s", (_, tests) => {
-    const report = reportOf(tests, REQUIREMENTS);
-    expect([1, 2, 3].map((tier) => tallyOf(report, tier).satisfied)).toEqual([false, false, false]);
+    const report = createComplianceReport(tests, REQUIREMENTS);
+    expect([1, 2, 3].map((tier) => computeTierTally(report, tier).satisfied)).toEqual([false, false, false]);
   });
 
   it("wants every default shown before it believes the sum of them", () => {
-    const all = Object.keys(CLI_DEFAULTS).map((name) => passed(`default "${name}": … [DEFAULT_001]`));
+    const all = Object.keys(CLI_DEFAULTS).map((name) =>
+      createPassedTest(`default "${name}": … [DEFAULT_001]`),
+    );
     const rows: CliRequirement[] = [["DEFAULT_001", 1, "6.5", "six defaults"]];
-    expect(reportOf(all, rows).rows[0]?.status).toBe("pass");
-    expect(reportOf(all.slice(1), rows).rows[0]).toMatchObject({
+    expect(createComplianceReport(all, rows).rows[0]?.status).toBe("pass");
+    expect(createComplianceReport(all.slice(1), rows).rows[0]).toMatchObject({
       status: "fail",
       note: expect.stringContaining("not shown") as string,
     });
-    expect(tallyOf(reportOf(all.slice(1), rows), 1).satisfied).toBe(false);
+    expect(computeTierTally(createComplianceReport(all.slice(1), rows), 1).satisfied).toBe(false);
   });
 
   it("has every id of every tier in both of its forms", () => {
-    const report = reportOf([]);
+    const report = createComplianceReport([]);
     const about = { version: "1", date: "2026-01-01", node: "v24", startup: undefined };
     for (const [id] of CLI_REQUIREMENTS) {
-      expect(toYaml(report, about)).toContain(`\n  A2ACLI_${id}:\n`);
-      expect(toMarkdown(report, about)).toContain(`| \`A2ACLI_${id}\` |`);
+      expect(renderYaml(report, about)).toContain(`\n  A2ACLI_${id}:\n`);
+      expect(renderMarkdown(report, about)).toContain(`| \`A2ACLI_${id}\` |`);
     }
-    expect(toYaml(report, about)).toContain("tier_1: {total: 39, pass: 0,");
+    expect(renderYaml(report, about)).toContain("tier_1: {total: 39, pass: 0,");
   });
 });

@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { citationsIn, CLI_ID } from "./citations.ts";
+import { findCitations, CLI_REQUIREMENT_ID } from "./requirement-citations.ts";
 import { CLI_DEFAULTS, CLI_ERRORS, CLI_REQUIREMENTS } from "./cli-requirements.ts";
 
 describe("the requirements of the CLI specification", () => {
   const sources = globSync("src/cli/**/*.{test,contract}.ts").map((file) => readFileSync(file, "utf8"));
-  const cited = new Set(sources.flatMap((source) => citationsIn(source, CLI_ID)));
+  const cited = new Set(sources.flatMap((source) => findCitations(source, CLI_REQUIREMENT_ID)));
 
   it("are listed once each, as many as the specification has in each tier", () => {
     const ids = CLI_REQUIREMENTS.map(([id]) => id);

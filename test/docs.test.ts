@@ -2,39 +2,43 @@ import { existsSync, globSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { generated } from "../scripts/docs/main.ts";
-import { exportedNames } from "../scripts/docs/tables.ts";
-import { Cli, directoryWith, inProcess } from "../src/cli/process.contract.ts";
+import { generateFiles } from "../scripts/docs/main.ts";
+import { listExportedNames } from "../scripts/docs/generated-blocks.ts";
+import { CliProcess, createTempDirectory, runInProcess } from "../src/cli/cli-process.contract.ts";
 import {
-  type Block,
-  blocksOf,
-  documents,
-  GIVEN,
+  type CodeBlock,
+  parseCodeBlocks,
+  DOCUMENTS,
+  FRAGMENT_GLOBALS,
   isElided,
   isFragment,
-  read,
+  readDocument,
   root,
-} from "./documents/blocks.ts";
-import { linksOf, mistakeIn } from "./documents/links.ts";
-import { isPlayed, isShell, play } from "./documents/play.ts";
+} from "./documents/code-blocks.ts";
+import { findLinks, findLinkMistake } from "./documents/links.ts";
+import { isExecuted, isShellBlock, runDocument } from "./documents/run-document.ts";
 
-const blocks = documents.flatMap((document) => blocksOf(document));
+const blocks = DOCUMENTS.flatMap((document) => parseCodeBlocks(document));
 const code = blocks.filter(({ language }) => language === "ts");
 const isTranslation = (document: string): boolean => /^README\.\w+\.md$/.test(document);
 
 describe("the documents", () => {
   it("have no link and no anchor that leads nowhere", () => {
-    const links = documents.flatMap((document) =>
-      linksOf(read(document)).map((link) => ({ document, link, mistake: mistakeIn(document, link) })),
+    const links = DOCUMENTS.flatMap((document) =>
+      findLinks(readDocument(document)).map((link) => ({
+        document,
+        link,
+        mistake: findLinkMistake(document, link),
+      })),
     );
     expect(links.length).toBeGreaterThan(50);
     expect(links.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
   it("name only scripts that there are", () => {
-    const { scripts } = JSON.parse(read("package.json")) as { scripts: object };
-    const named = documents.flatMap((document) =>
-      [...read(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = ""]) => ({
+    const { scripts } = JSON.parse(readDocument("package.json")) as { scripts: object };
+    const named = DOCUMENTS.flatMap((document) =>
+      [...readDocument(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = ""]) => ({
         document,
         script,
       })),
@@ -44,33 +48,38 @@ describe("the documents", () => {
   });
 
   it("are made anew where they are made: else run npm run docs", () => {
-    const stale = [...generated()].filter(
-      ([file, text]) => !existsSync(join(root, file)) || read(file) !== text,
+    const stale = [...generateFiles()].filter(
+      ([file, text]) => !existsSync(join(root, file)) || readDocument(file) !== text,
     );
     expect(stale.map(([file]) => file)).toEqual([]);
   });
 
   it("import nothing that is not exported, in parts of programs too", () => {
-    const exported = exportedNames();
+    const exported = listExportedNames();
     const imports = blocks.flatMap((block) =>
       [...block.code.matchAll(/import (?:type )?\{([^}]*)\} from "(colloquy[\w/-]*)"/g)].flatMap(
         ([, names = "", entry = ""]) =>
           names
             .split(",")
-            .map((name) => ({ at: at(block), entry, name: name.trim().replace(/^type | as .*$/g, "") })),
+            .map((name) => ({
+              at: formatBlockLocation(block),
+              entry,
+              name: name.trim().replace(/^type | as .*$/g, ""),
+            })),
       ),
     );
     expect(imports.length).toBeGreaterThan(50);
     expect(imports.filter(({ entry, name }) => name !== "" && !exported.get(entry)?.has(name))).toEqual([]);
   });
 
-  it.each(documents.filter(isTranslation))(
+  it.each(DOCUMENTS.filter(isTranslation))(
     "%s has the code of the quick start as it is in English",
     (document) => {
-      const [, quickStart = ""] = /^## Quick start\n([^]*?)^## /m.exec(read("README.md")) ?? [];
-      const codeOf = (markdown: string): string[] => blocksOf(document, markdown).map((block) => block.code);
+      const [, quickStart = ""] = /^## Quick start\n([^]*?)^## /m.exec(readDocument("README.md")) ?? [];
+      const codeOf = (markdown: string): string[] =>
+        parseCodeBlocks(document, markdown).map((block) => block.code);
       expect(codeOf(quickStart).length).toBeGreaterThan(6);
-      expect(codeOf(read(document))).toEqual(codeOf(quickStart));
+      expect(codeOf(readDocument(document))).toEqual(codeOf(quickStart));
     },
   );
 
@@ -79,7 +88,9 @@ describe("the documents", () => {
       .map((file) => file.replace("examples/", ""))
       .toSorted();
     const rows = [
-      ...read("examples/README.md").matchAll(/^\| \[(.+?)\]\((.+?)\) \| .+ \| `npm run -s (.+)` \|$/gm),
+      ...readDocument("examples/README.md").matchAll(
+        /^\| \[(.+?)\]\((.+?)\) \| .+ \| `npm run -s (.+)` \|$/gm,
+      ),
     ];
     expect(rows.map(([, file]) => file)).toEqual(files);
     expect(files.map((file) => Number(file.slice(0, 2)))).toEqual(files.map((_, at) => at + 1));
@@ -93,7 +104,7 @@ describe("the documents", () => {
     const hidden = /^(?:\$ |npm |npx |node |git |colloquy |curl )/m;
     const pages = blocks.filter(({ document }) => /^(?:README|docs|examples)/.test(document));
     const plain = pages.filter(({ language }) => language === "" || language === "text");
-    expect(plain.filter((block) => hidden.test(block.code)).map(at)).toEqual([]);
+    expect(plain.filter((block) => hidden.test(block.code)).map(formatBlockLocation)).toEqual([]);
   });
 });
 
@@ -109,10 +120,10 @@ describe("the code in the documents", () => {
       allowImportingTsExtensions: true,
     };
     const extended = join(root, "examples/tsconfig.json");
-    const folder = await directoryWith({
+    const folder = await createTempDirectory({
       "package.json": `{ "type": "module" }`,
       "tsconfig.json": JSON.stringify({ extends: extended, compilerOptions, include: ["."] }),
-      "given.d.ts": GIVEN,
+      "given.d.ts": FRAGMENT_GLOBALS,
     });
     await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const files = new Map<string, string>();
@@ -128,7 +139,7 @@ describe("the code in the documents", () => {
       await writeFile(join(folder, name), text);
     }
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { code: exit, out } = await new Cli(process.execPath, [tsc, "-p", "."], folder).ended;
+    const { code: exit, out } = await new CliProcess(process.execPath, [tsc, "-p", "."], folder).result;
     expect({ exit, out }).toEqual({ exit: 0, out: "" });
   });
 });
@@ -137,31 +148,31 @@ describe("the code in the documents", () => {
 const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;
 
 describe("what the documents tell to do", () => {
-  const played = documents.filter(
+  const played = DOCUMENTS.filter(
     (document) =>
-      !isTranslation(document) && blocks.some((block) => block.document === document && isPlayed(block)),
+      !isTranslation(document) && blocks.some((block) => block.document === document && isExecuted(block)),
   );
 
   it.concurrent.each(played)("does what %s says", { timeout: 60_000 }, async (document) => {
-    const { printed, shown } = await play(document);
+    const { printed, shown } = await runDocument(document);
     expect(printed).toBe(shown);
   });
 
   afterAll(() => {
-    const runnable = blocks.filter((block) => isShell(block) || block.language === "ts");
+    const runnable = blocks.filter((block) => isShellBlock(block) || block.language === "ts");
     const own = runnable.filter(({ document }) => !isTranslation(document));
-    const run = own.filter(isPlayed);
+    const run = own.filter(isExecuted);
     const files = own.filter((block) => block.file !== undefined);
-    const left = own.filter((block) => block.notRun !== undefined);
+    const left = own.filter((block) => block.skipReason !== undefined);
     const parts = code.filter(
       (block) =>
-        block.notRun === undefined &&
+        block.skipReason === undefined &&
         block.file === undefined &&
         (isFragment(block.code) || isElided(block.code)),
     );
     const lines = [
       `Blocks in the documents: ${run.length} run, ${files.length} files for them, ${parts.length} parts of programs (compiled), ${left.length} not run:`,
-      ...left.map((block) => `  ${at(block)}: ${block.notRun}`),
+      ...left.map((block) => `  ${formatBlockLocation(block)}: ${block.skipReason}`),
     ];
     console.info(lines.join("\n"));
   });
@@ -170,13 +181,15 @@ describe("what the documents tell to do", () => {
 describe("the pictures in the documents", () => {
   it("are as the commands draw them", async () => {
     const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
-    expect((await inProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
-      read("docs/images/cards-sequence.svg"),
+    expect((await runInProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
+      readDocument("docs/images/cards-sequence.svg"),
     );
-    expect((await inProcess([...drawn, "graph-svg"])).out).toBe(read("docs/images/cards-graph.svg"));
+    expect((await runInProcess([...drawn, "graph-svg"])).out).toBe(
+      readDocument("docs/images/cards-graph.svg"),
+    );
   });
 });
 
-function at({ document, line }: Block): string {
+function formatBlockLocation({ document, line }: CodeBlock): string {
   return `${document}:${line}`;
 }

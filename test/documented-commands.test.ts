@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { COMMANDS, type Commands } from "../src/cli/commands.ts";
-import type { Context } from "../src/cli/context.ts";
+import { COMMANDS, type CommandTable } from "../src/cli/commands.ts";
+import type { CliContext } from "../src/cli/cli-context.ts";
 
 /** Lines of code in the documents that begin with the program, without what a shell makes of the rest. */
-function linesIn(markdown: string): string[] {
+function findCommandLines(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```\w*\n([^]*?)^```/gm)].map(([, code = ""]) => code);
   return blocks.flatMap((code) =>
     code.split("\n").flatMap((line) => {
@@ -19,30 +19,31 @@ function linesIn(markdown: string): string[] {
 }
 
 /** Nothing is done with it: commands are made, not run. */
-const NOWHERE: Context = {
+const UNUSED_CONTEXT: CliContext = {
   streams: { out: () => {}, err: () => {} },
   stdin: process.stdin,
-  interactive: false,
-  interrupted: new AbortController().signal,
+  isInteractive: false,
+  interruptSignal: new AbortController().signal,
   env: {},
   cwd: "/",
 };
 
 /** Why a line can not run; undefined when there is its command, with all of its flags. */
-async function mistakeIn(line: string): Promise<string | undefined> {
+async function findCommandMistake(line: string): Promise<string | undefined> {
   const words = line.trim().split(/\s+/);
-  let commands: Commands = COMMANDS;
+  let commands: CommandTable = COMMANDS;
   for (const [at, word] of words.entries()) {
     if (["help", "--help", "--version"].includes(word)) return undefined;
     const entry = Object.hasOwn(commands, word) ? commands[word] : undefined;
     if (!entry) return `there is no command ${words.slice(0, at + 1).join(" ")}`;
-    if ("load" in entry) return flagMistake((await entry.load())(NOWHERE), words.slice(at + 1));
+    if ("loadFactory" in entry)
+      return findFlagMistake((await entry.loadFactory())(UNUSED_CONTEXT), words.slice(at + 1));
     commands = entry.commands;
   }
   return undefined;
 }
 
-function flagMistake(command: Command, words: readonly string[]): string | undefined {
+function findFlagMistake(command: Command, words: readonly string[]): string | undefined {
   const known = command.options.flatMap(({ long, short }) => [long, short]);
   const unknown = words.filter((word) => /^-{1,2}[a-z]/i.test(word)).map((word) => word.split("=")[0]);
   const missing = unknown.filter((flag) => flag !== "--help" && !known.includes(flag));
@@ -52,13 +53,13 @@ function flagMistake(command: Command, words: readonly string[]): string | undef
 describe("the commands in the documents", () => {
   const documents = globSync(["*.md", "docs/**/*.md", "examples/*.md", "skills/**/*.md"]);
   const lines = documents.flatMap((document) =>
-    linesIn(readFileSync(document, "utf8")).map((line) => ({ document, line })),
+    findCommandLines(readFileSync(document, "utf8")).map((line) => ({ document, line })),
   );
 
   it("are all there, with their flags", async () => {
     expect(lines.length).toBeGreaterThan(30);
     const mistakes = await Promise.all(
-      lines.map(async ({ document, line }) => ({ document, line, mistake: await mistakeIn(line) })),
+      lines.map(async ({ document, line }) => ({ document, line, mistake: await findCommandMistake(line) })),
     );
     expect(mistakes.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
@@ -66,7 +67,7 @@ describe("the commands in the documents", () => {
   it("are looked at: a command or a flag that is not there is found", async () => {
     const source =
       '```sh\nA=1 colloquy task gt http://x # a\nnpx colloquy send X "--not-a-flag" --strem\ncolloquy send X --stream\n```\n';
-    const found = await Promise.all(linesIn(source).map(mistakeIn));
+    const found = await Promise.all(findCommandLines(source).map(findCommandMistake));
     expect(found).toEqual(["there is no command task gt", "send has no --strem", undefined]);
   });
 });

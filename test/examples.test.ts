@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { Cli, colloquy, directoryWith, serving } from "../src/cli/process.contract.ts";
+import {
+  CliProcess,
+  startColloquy,
+  createTempDirectory,
+  startServingProcess,
+} from "../src/cli/cli-process.contract.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type DataPart, type Task, textOf } from "../src/protocol/index.ts";
+import { type DataPart, type Task, getText } from "../src/protocol/index.ts";
 
-const example = (name: string): string => fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
+const getExamplePath = (name: string): string =>
+  fileURLToPath(new URL(`../examples/${name}`, import.meta.url));
 
 describe("the examples", () => {
   it.each([
@@ -13,41 +19,46 @@ describe("the examples", () => {
     ["19-a2a-js-executor.ts", "a2a-js-executor", "Ada", "Hello, Ada!"],
     ["10-adk-mcp.ts", "adk-mcp", "How many pears are there?", "There are 3."],
   ])("%s can be served", async (file, id, text, answer) => {
-    const cwd = await directoryWith({});
-    const server = await serving(["serve", example(file), "--store", "memory"], cwd);
+    const cwd = await createTempDirectory({});
+    const server = await startServingProcess(["serve", getExamplePath(file), "--store", "memory"], cwd);
     try {
-      const { out } = await colloquy(["send", server.agents[id] as string, text], cwd).ended;
+      const { out } = await startColloquy(["send", server.agentUrls[id] as string, text], cwd).result;
       expect(out).toContain(`${answer}\n`);
     } finally {
-      server.cli.child.kill("SIGKILL");
+      server.process.child.kill("SIGKILL");
     }
   });
 
   it("09-adk-approval.ts goes on with an approval after its server was killed", async () => {
-    const cwd = await directoryWith({});
-    const args = ["serve", example("09-adk-approval.ts"), "--store", `sqlite:${join(cwd, "tasks.db")}`];
-    const before = await serving(args, cwd);
+    const cwd = await createTempDirectory({});
+    const args = [
+      "serve",
+      getExamplePath("09-adk-approval.ts"),
+      "--store",
+      `sqlite:${join(cwd, "tasks.db")}`,
+    ];
+    const before = await startServingProcess(args, cwd);
     const send = async (url: string, ...more: string[]): Promise<Task> => {
-      const { out } = await colloquy(["send", url, "-o", "json", ...more], cwd).ended;
+      const { out } = await startColloquy(["send", url, "-o", "json", ...more], cwd).result;
       return (JSON.parse(out) as { task: Task }).task;
     };
-    const asked = await send(before.agents["adk-approval"] as string, "Refund 80 euros");
-    before.cli.child.kill("SIGKILL");
-    await before.cli.ended;
+    const asked = await send(before.agentUrls["adk-approval"] as string, "Refund 80 euros");
+    before.process.child.kill("SIGKILL");
+    await before.process.result;
     expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = asked.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
-    const after = await serving(args, cwd);
+    const after = await startServingProcess(args, cwd);
     try {
       const answer = JSON.stringify({ id, response: { approved: true } });
-      const url = after.agents["adk-approval"] as string;
+      const url = after.agentUrls["adk-approval"] as string;
       const done = await send(url, "--task-id", asked.id, "--data", answer);
       expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(done.artifacts?.map(({ parts }) => textOf(parts)).join(" ")).toBe(
+      expect(done.artifacts?.map(({ parts }) => getText(parts)).join(" ")).toBe(
         "I have asked for an approval. The money is on its way.",
       );
     } finally {
-      after.cli.child.kill("SIGKILL");
+      after.process.child.kill("SIGKILL");
     }
   });
 
@@ -98,8 +109,8 @@ describe("the examples", () => {
     ],
     ["04-no-socket.ts", /INPUT_REQUIRED[^]*Which size\?[^]*COMPLETED[^]*Here is your large cake\./],
   ])("%s runs", async (file, output) => {
-    const cwd = await directoryWith({});
-    const { code, out } = await new Cli(process.execPath, [example(file)], cwd).ended;
+    const cwd = await createTempDirectory({});
+    const { code, out } = await new CliProcess(process.execPath, [getExamplePath(file)], cwd).result;
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(output) as string });
   });
 });

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
 /** Node, where the packages that gRPC takes are not installed. */
-const WITHOUT = `data:text/javascript,import { registerHooks } from "node:module";
+const BLOCK_GRPC_PACKAGES = `data:text/javascript,import { registerHooks } from "node:module";
 registerHooks({
   resolve(specifier, context, next) {
     if (!/^@(grpc|bufbuild)[/]/.test(specifier)) return next(specifier, context);
@@ -32,7 +32,7 @@ await server.close();`;
 
 it("without the packages of gRPC all else works, and who asks for gRPC is told what to install [A-03]", async () => {
   const cwd = fileURLToPath(new URL("..", import.meta.url));
-  const args = ["--import", WITHOUT, "--input-type=module", "--eval", SCRIPT];
+  const args = ["--import", BLOCK_GRPC_PACKAGES, "--input-type=module", "--eval", SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
   const advice = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
   expect(JSON.parse(stdout)).toEqual([advice, advice, "HTTP+JSON", "TASK_STATE_COMPLETED"]);

@@ -1,7 +1,7 @@
 import { request, type IncomingMessage } from "node:http";
 
 /** One server-sent event, as it stood on the wire. */
-export interface Frame {
+export interface SseFrame {
   readonly id: number;
   readonly data: string;
 }
@@ -16,8 +16,11 @@ export interface StreamRequest {
  * Reads an event stream from a socket of its own, without any code of ours. `cutAfter`: tears the connection down once
  * that many bytes of the body were read, wherever in an event that is, and drops what came behind them.
  */
-export async function* readStream(asked: StreamRequest, cutAfter: number = Infinity): AsyncGenerator<Frame> {
-  const response = await open(asked);
+export async function* readSseStream(
+  asked: StreamRequest,
+  cutAfter: number = Infinity,
+): AsyncGenerator<SseFrame> {
+  const response = await openStream(asked);
   let left = cutAfter;
   let text = "";
   const decoder = new TextDecoder();
@@ -28,7 +31,7 @@ export async function* readStream(asked: StreamRequest, cutAfter: number = Infin
       const blocks = text.split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) {
-        const frame = parse(block);
+        const frame = parseFrame(block);
         if (frame) yield frame;
       }
       if (left <= 0) return;
@@ -38,7 +41,7 @@ export async function* readStream(asked: StreamRequest, cutAfter: number = Infin
   }
 }
 
-function open({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
+function openStream({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request(url, {
       method: "POST",
@@ -54,19 +57,19 @@ function open({ url, headers, body }: StreamRequest): Promise<IncomingMessage> {
     outgoing.on("response", (response) => {
       const type = response.headers["content-type"] ?? "";
       if (response.statusCode === 200 && type.startsWith("text/event-stream")) resolve(response);
-      else void refusal(response).then(reject);
+      else void readRefusal(response).then(reject);
     });
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
-async function refusal(response: IncomingMessage): Promise<Error> {
+async function readRefusal(response: IncomingMessage): Promise<Error> {
   const chunks = (await response.toArray()) as Buffer[];
   return new Error(`no stream, but ${response.statusCode}: ${Buffer.concat(chunks).toString()}`);
 }
 
 /** Comments have no data and are no events. */
-function parse(block: string): Frame | undefined {
+function parseFrame(block: string): SseFrame | undefined {
   const lines = block.split("\n");
   const value = (field: string): string | undefined =>
     lines.find((line) => line.startsWith(`${field}: `))?.slice(field.length + 2);

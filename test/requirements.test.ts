@@ -1,9 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { citationsIn, REQUIREMENT_ID } from "./citations.ts";
-import { REQUIREMENTS, type Level, type Requirement } from "./requirements.ts";
+import { findCitations, REQUIREMENT_ID } from "./requirement-citations.ts";
+import { REQUIREMENTS, type RequirementLevel, type Requirement } from "./requirements.ts";
 
-interface Open {
+interface UnverifiedRequirements {
   /** One line each: what is not built or not cited, and why. */
   readonly told: readonly string[];
   /** What must not be: no reason, a binding one that is only untested, or a reason that has become untrue. */
@@ -11,7 +11,10 @@ interface Open {
 }
 
 /** What is open, given which ids are cited. */
-function openOf(requirements: readonly Requirement[], cited: ReadonlySet<string>): Open {
+function findUnverified(
+  requirements: readonly Requirement[],
+  cited: ReadonlySet<string>,
+): UnverifiedRequirements {
   const told: string[] = [];
   const wrong: string[] = [];
   for (const [id, level, , text, status = "implemented"] of requirements) {
@@ -24,18 +27,19 @@ function openOf(requirements: readonly Requirement[], cited: ReadonlySet<string>
     told.push(`${id} (${level}) ${text}; ${kind}: ${why}`);
     if (kind === "untested" && isCited)
       wrong.push(`${id} ${text}: a test cites it, but it is called untested`);
-    if (kind === "untested" && BINDING.has(level)) wrong.push(`${id} ${text}: must be verified by a test`);
+    if (kind === "untested" && BINDING_LEVELS.has(level))
+      wrong.push(`${id} ${text}: must be verified by a test`);
   }
   return { told, wrong };
 }
 
-const BINDING: ReadonlySet<Level> = new Set<Level>(["M", "E"]);
+const BINDING_LEVELS: ReadonlySet<RequirementLevel> = new Set<RequirementLevel>(["M", "E"]);
 
 describe("the requirements of the specification", () => {
   const cited = new Map<string, string>();
   for (const file of globSync(["src/**/*.{test,contract}.ts", "test/**/*.{test,contract}.ts"])) {
     if (file.endsWith("requirements.test.ts")) continue;
-    for (const id of citationsIn(readFileSync(file, "utf8"), REQUIREMENT_ID)) cited.set(id, file);
+    for (const id of findCitations(readFileSync(file, "utf8"), REQUIREMENT_ID)) cited.set(id, file);
   }
 
   it("are listed once each", () => {
@@ -49,7 +53,7 @@ describe("the requirements of the specification", () => {
   });
 
   it("are each verified by a test, or say why not", () => {
-    const { told, wrong } = openOf(REQUIREMENTS, new Set(cited.keys()));
+    const { told, wrong } = findUnverified(REQUIREMENTS, new Set(cited.keys()));
     console.log(`Not verified in full, of ${REQUIREMENTS.length}:\n  ${told.join("\n  ")}`);
     expect(wrong).toEqual([]);
   });
@@ -62,12 +66,12 @@ describe("the gate over citations", () => {
         it.each([["x", "row [B-01]"]])("b [B-02, E16]", () => {});
         it.skipIf(slow)(\`c \${name} [1.L]\`, async () => {});
       });`;
-    expect(citationsIn(source, REQUIREMENT_ID)).toEqual(["A-01", "B-02", "E16", "B-01", "1.L"]);
+    expect(findCitations(source, REQUIREMENT_ID)).toEqual(["A-01", "B-02", "E16", "B-01", "1.L"]);
   });
 
   it("takes no other brackets, no comment and no body of a test for a citation", () => {
     const source = `// [A-01]\nit("reads parts[0], [a list]", () => { say("[A-02]"); });`;
-    expect(citationsIn(source, REQUIREMENT_ID)).toEqual([]);
+    expect(findCitations(source, REQUIREMENT_ID)).toEqual([]);
   });
 
   it("tells what is open and why, and takes no silence, no excuse for a MUST and no excuse that is over", () => {
@@ -79,7 +83,7 @@ describe("the gate over citations", () => {
       ["A-05", "M", "1", "binding", { untested: "needs a moon" }],
       ["A-06", "D", "1", "tested since", { untested: "needs a moon" }],
     ];
-    const { told, wrong } = openOf(requirements, new Set(["A-01", "A-06"]));
+    const { told, wrong } = findUnverified(requirements, new Set(["A-01", "A-06"]));
     expect(told.slice(0, 2)).toEqual([
       "A-03 (M) not built; later: no time",
       "A-04 (S) built; untested: needs a moon",

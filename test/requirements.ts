@@ -8,19 +8,25 @@
  * M: the specification says MUST. S: SHOULD. O: MAY. D: the specification is silent or contradicts itself and this is
  * our decision. E: a promise of the engine. A requirement with several levels stands here with the strictest one.
  */
-export type Level = "M" | "S" | "O" | "D" | "E";
+export type RequirementLevel = "M" | "S" | "O" | "D" | "E";
 
 /**
  * Why it is not implemented, or not verified. `later`: not built yet, or not all of it. `outside`: for whoever deploys a
  * server or writes an agent; no code of ours can keep it. `untested`: built, but no test tells; for none that is binding.
  */
-export type Status =
+export type RequirementStatus =
   | "implemented"
   | { readonly later: string }
   | { readonly outside: string }
   | { readonly untested: string };
 
-export type Requirement = readonly [id: string, level: Level, section: string, text: string, status?: Status];
+export type Requirement = readonly [
+  id: string,
+  level: RequirementLevel,
+  section: string,
+  text: string,
+  status?: RequirementStatus,
+];
 
 export const REQUIREMENTS: readonly Requirement[] = [
   // Agent card

@@ -5,69 +5,73 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type Cli, colloquy, directoryWith } from "../src/cli/process.contract.ts";
-import { fromBase64, textOf, type Artifact, type Task } from "../src/protocol/index.ts";
+import { type CliProcess, startColloquy, createTempDirectory } from "../src/cli/cli-process.contract.ts";
+import { fromBase64, getText, type Artifact, type Task } from "../src/protocol/index.ts";
 
-const EXAMPLE = fileURLToPath(new URL("../examples/research", import.meta.url));
+const EXAMPLE_FOLDER = fileURLToPath(new URL("../examples/research", import.meta.url));
 const QUESTION = "What is the difference between MCP and A2A?";
 const PROGRESS = ["Found 7 documents", "Analysis done", "Report generated"];
 
-interface Served {
-  cli: Cli;
+interface RunningExample {
+  cli: CliProcess;
   url: string;
   port: string;
 }
 
-async function serve(cwd: string, env: Record<string, string> = {}, port = "0"): Promise<Served> {
-  const cli = colloquy(["serve", EXAMPLE, "--port", port, "-o", "json"], cwd, env);
+async function startExample(
+  cwd: string,
+  env: Record<string, string> = {},
+  port = "0",
+): Promise<RunningExample> {
+  const cli = startColloquy(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
-  const said = await cli.says("Ctrl-C stops it.");
+  const said = await cli.waitForOutput("Ctrl-C stops it.");
   const { url } = JSON.parse(said.slice(0, said.indexOf("\n}\n") + 3)) as { url: string };
   return { cli, url: `${url}/a2a/research`, port: new URL(url).port };
 }
 
-async function ask({ url }: Served, cwd: string, question = QUESTION): Promise<Task> {
-  const { out } = await colloquy(["send", url, question, "-o", "json", "--history", "20"], cwd).ended;
+async function sendQuestion({ url }: RunningExample, cwd: string, question = QUESTION): Promise<Task> {
+  const { out } = await startColloquy(["send", url, question, "-o", "json", "--history", "20"], cwd).result;
   return (JSON.parse(out) as { task: Task }).task;
 }
 
 /** What an agent said in a task that was no artifact, in its order. */
-function progressIn({ history = [], status }: Task): string[] {
+function getProgressTexts({ history = [], status }: Task): string[] {
   return [...history, ...(status.message ? [status.message] : [])]
     .filter(({ role }) => role === "ROLE_AGENT")
-    .map(({ parts }) => textOf(parts));
+    .map(({ parts }) => getText(parts));
 }
 
-function artifactOf({ artifacts = [] }: Task, id: string): Artifact {
+function requireArtifact({ artifacts = [] }: Task, id: string): Artifact {
   const found = artifacts.filter(({ artifactId }) => artifactId === id);
   expect(found).toHaveLength(1);
   return found[0] as Artifact;
 }
 
 /** The text of the report, which is also what its file has. */
-function reportIn(task: Task): string {
-  const [text, asFile] = artifactOf(task, "report").parts;
+function getReport(task: Task): string {
+  const [text, asFile] = requireArtifact(task, "report").parts;
   expect(asFile).toMatchObject({ filename: "report.md", mediaType: "text/markdown" });
   const bytes = fromBase64((asFile as { raw: string }).raw);
   expect(Buffer.from(bytes).toString()).toBe((text as { text: string }).text);
   return (text as { text: string }).text;
 }
 
-const count = (text: string, words: string): number => text.split(words).length - 1;
+const countOccurrences = (text: string, words: string): number => text.split(words).length - 1;
 
 describe("examples/research", () => {
   it("answers over its folder with citations, tells its progress, and gives the report as text and as a file", async () => {
-    const cwd = await directoryWith({});
-    const task = await ask(await serve(cwd), cwd);
-    expect(progressIn(task)).toEqual(PROGRESS);
-    const found = artifactOf(task, "results");
+    const cwd = await createTempDirectory({});
+    const task = await sendQuestion(await startExample(cwd), cwd);
+    expect(getProgressTexts(task)).toEqual(PROGRESS);
+    const found = requireArtifact(task, "results");
     expect(found).toMatchObject({ name: "Search results", parts: [{ data: { mode: "fulltext" } }] });
     const { documents } = (found.parts[0] as { data: { documents: { document: string }[] } }).data;
     const [best] = documents;
     expect(documents).toHaveLength(7);
     expect(best?.document).toBe("mcp-and-a2a.md");
 
-    const report = reportIn(task);
+    const report = getReport(task);
     expect(report).toContain(`# Research report: ${QUESTION}`);
     // Every finding is a sentence of the document that it cites.
     const findings = [...report.matchAll(/^- \*\*.+?\*\*: (.+) \[(\d+)\]$/gm)];
@@ -76,7 +80,7 @@ describe("examples/research", () => {
       const { document = "" } = documents[Number(number) - 1] ?? {};
       expect(report).toContain(`[${number}] `);
       expect(report).toContain(`(\`${document}\`)`);
-      expect(await readFile(join(EXAMPLE, "documents", document), "utf8")).toContain(sentence);
+      expect(await readFile(join(EXAMPLE_FOLDER, "documents", document), "utf8")).toContain(sentence);
     }
   });
 
@@ -84,30 +88,34 @@ describe("examples/research", () => {
     "goes on when its server was killed after %s: the client resumes, and gets the report once [E9, E4]",
     { timeout: 60_000 },
     async (seen) => {
-      const cwd = await directoryWith({});
-      const before = await serve(cwd, { RESEARCH_PACE_MS: "500" });
-      const client = colloquy(["send", before.url, QUESTION, "--stream"], cwd);
-      await client.says(seen);
+      const cwd = await createTempDirectory({});
+      const before = await startExample(cwd, { RESEARCH_PACE_MS: "500" });
+      const client = startColloquy(["send", before.url, QUESTION, "--stream"], cwd);
+      await client.waitForOutput(seen);
       before.cli.child.kill("SIGKILL");
-      await before.cli.ended;
-      const after = await serve(cwd, { RESEARCH_PACE_MS: "500" }, before.port);
-      const { code, out } = await client.ended;
+      await before.cli.result;
+      const after = await startExample(cwd, { RESEARCH_PACE_MS: "500" }, before.port);
+      const { code, out } = await client.result;
       expect(code).toBe(0);
       // It went on behind the steps that had finished, which were not done again.
       for (const words of [...PROGRESS, "Artifact: Research report", "TASK_STATE_COMPLETED"]) {
-        expect([words, count(out, words)]).toEqual([words, words === "TASK_STATE_COMPLETED" ? 2 : 1]);
+        expect([words, countOccurrences(out, words)]).toEqual([
+          words,
+          words === "TASK_STATE_COMPLETED" ? 2 : 1,
+        ]);
       }
       const [, id = ""] = /^Task: (.+)$/m.exec(out) ?? [];
-      const got = await colloquy(["task", "get", after.url, id, "-o", "json", "--history", "20"], cwd).ended;
+      const got = await startColloquy(["task", "get", after.url, id, "-o", "json", "--history", "20"], cwd)
+        .result;
       const task = (JSON.parse(got.out) as { task?: Task } & Task).task ?? (JSON.parse(got.out) as Task);
-      expect(progressIn(task)).toEqual(PROGRESS);
-      expect(reportIn(task)).toContain("## Sources");
+      expect(getProgressTexts(task)).toEqual(PROGRESS);
+      expect(getReport(task)).toContain("## Sources");
     },
   );
 
   it("researches in Korean, by the words of the guide, and writes no report that nobody asked for", async () => {
-    const cwd = await directoryWith({});
-    const { url } = await serve(cwd);
+    const cwd = await createTempDirectory({});
+    const { url } = await startExample(cwd);
     const rpc = async (method: string, params: object): Promise<Record<string, unknown>> => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params });
       const headers = { "content-type": "application/json" };
@@ -139,24 +147,26 @@ describe("examples/research", () => {
   });
 
   it("looks into the folder that it is given, says so when nothing is there, and ends when it is told", async () => {
-    const cwd = await directoryWith({
+    const cwd = await createTempDirectory({
       "tea.md": "# Tea\n\nGreen tea is steeped at eighty degrees for two minutes.",
     });
-    const server = await serve(cwd, { RESEARCH_FOLDER: cwd });
-    const task = await ask(server, cwd, "How is green tea steeped?");
-    expect(progressIn(task)[0]).toBe("Found 1 documents");
-    expect(reportIn(task)).toContain("Green tea is steeped at eighty degrees for two minutes. [1]");
-    expect(reportIn(await ask(server, cwd, "Zebras?"))).toContain("No document of the folder answers this.");
+    const server = await startExample(cwd, { RESEARCH_FOLDER: cwd });
+    const task = await sendQuestion(server, cwd, "How is green tea steeped?");
+    expect(getProgressTexts(task)[0]).toBe("Found 1 documents");
+    expect(getReport(task)).toContain("Green tea is steeped at eighty degrees for two minutes. [1]");
+    expect(getReport(await sendQuestion(server, cwd, "Zebras?"))).toContain(
+      "No document of the folder answers this.",
+    );
     server.cli.child.kill("SIGTERM");
-    expect((await server.cli.ended).code).toBe(0);
+    expect((await server.cli.result).code).toBe(0);
   });
 
   it("thinks with a model where one is named, and searches with vectors where an embedding model is", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     await writeFile(join(cwd, "tea.md"), "# Tea\n\nGreen tea is steeped at eighty degrees.");
     await writeFile(join(cwd, "cats.md"), "# Cats\n\nA cat sleeps sixteen hours a day.");
-    const provider = await openAi();
-    const server = await serve(cwd, {
+    const provider = await startOpenAiStub();
+    const server = await startExample(cwd, {
       RESEARCH_FOLDER: cwd,
       RESEARCH_MODEL: "openai:writer",
       EMBEDDING_MODEL: "openai:vectors",
@@ -164,10 +174,10 @@ describe("examples/research", () => {
       OPENAI_BASE_URL: provider.url,
     });
     // No word of the question is in the document: only its vector is like it.
-    const task = await ask(server, cwd, "Kittens?");
-    const [results] = artifactOf(task, "results").parts;
+    const task = await sendQuestion(server, cwd, "Kittens?");
+    const [results] = requireArtifact(task, "results").parts;
     expect(results).toMatchObject({ data: { mode: "hybrid", documents: [{ document: "cats.md" }] } });
-    expect(reportIn(task)).toBe(
+    expect(getReport(task)).toBe(
       "# Research report: Kittens?\n\nThey sleep a lot [1], and dream.\n\n## Sources\n\n- [1] Cats (`cats.md`)\n",
     );
     expect(provider.prompts).toHaveLength(2);
@@ -177,7 +187,7 @@ describe("examples/research", () => {
 });
 
 /** A server of OpenAI's kind: whatever is about cats has one vector, all else another; its writer cites what there is not. */
-async function openAi(): Promise<{ url: string; prompts: string[] }> {
+async function startOpenAiStub(): Promise<{ url: string; prompts: string[] }> {
   const prompts: string[] = [];
   const server = createHttpServer((request, response) => {
     void (async () => {

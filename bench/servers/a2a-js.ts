@@ -11,20 +11,20 @@ import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
-import type { Hosted } from "../host.ts";
-import { parseJob, perform } from "../job.ts";
-import { listen } from "./listen.ts";
+import type { StartedSystem } from "../system-process.ts";
+import { parseJob, runJob } from "../job.ts";
+import { listenOnFreePort } from "./listen.ts";
 
 /** `@a2a-js/sdk` as its samples set it up: Express, JSON-RPC, tasks in memory. */
-export async function hostA2aJs(): Promise<Hosted> {
+export async function startA2aJsServer(): Promise<StartedSystem> {
   const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
   const app = express();
   app.use("/", jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }));
-  return { url: await listen(app) };
+  return { url: await listenOnFreePort(app) };
 }
 
 /** The same over gRPC. */
-export async function hostA2aJsGrpc(): Promise<Hosted> {
+export async function startA2aJsGrpcServer(): Promise<StartedSystem> {
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
   const server = new grpc.Server();
   const userBuilder = GrpcUserBuilder.noAuthentication;
@@ -39,20 +39,20 @@ export async function hostA2aJsGrpc(): Promise<Hosted> {
 
 class ChunkExecutor implements AgentExecutor {
   async execute({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> {
-    const { text } = contentOf(userMessage.parts[0]);
+    const { text } = getTextContent(userMessage.parts[0]);
     bus.publish(
       AgentEvent.task({
         id: taskId,
         contextId,
-        status: statusOf(TaskState.TASK_STATE_SUBMITTED),
+        status: createStatus(TaskState.TASK_STATE_SUBMITTED),
         artifacts: [],
         history: [userMessage],
         metadata: undefined,
       }),
     );
-    bus.publish(statusEvent(taskId, contextId, TaskState.TASK_STATE_WORKING));
+    bus.publish(createStatusUpdate(taskId, contextId, TaskState.TASK_STATE_WORKING));
     let append = false;
-    for await (const chunk of perform(parseJob(text))) {
+    for await (const chunk of runJob(parseJob(text))) {
       bus.publish(
         AgentEvent.artifactUpdate({
           taskId,
@@ -61,7 +61,7 @@ class ChunkExecutor implements AgentExecutor {
             artifactId: "answer",
             name: "",
             description: "",
-            parts: [textPart(chunk.text)],
+            parts: [createTextPart(chunk.text)],
             metadata: undefined,
             extensions: [],
           },
@@ -72,30 +72,30 @@ class ChunkExecutor implements AgentExecutor {
       );
       append = true;
     }
-    bus.publish(statusEvent(taskId, contextId, TaskState.TASK_STATE_COMPLETED));
+    bus.publish(createStatusUpdate(taskId, contextId, TaskState.TASK_STATE_COMPLETED));
     bus.finished();
   }
 
   async cancelTask(): Promise<void> {}
 }
 
-function statusEvent(
+function createStatusUpdate(
   taskId: string,
   contextId: string,
   state: TaskState,
 ): ReturnType<typeof AgentEvent.statusUpdate> {
-  return AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(state), metadata: undefined });
+  return AgentEvent.statusUpdate({ taskId, contextId, status: createStatus(state), metadata: undefined });
 }
 
-function statusOf(state: TaskState): TaskStatus {
+function createStatus(state: TaskState): TaskStatus {
   return { state, message: undefined, timestamp: new Date().toISOString() };
 }
 
-function textPart(value: string): Part {
+function createTextPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "" };
 }
 
-function contentOf(part: Part | undefined): { text: string } {
+function getTextContent(part: Part | undefined): { text: string } {
   return { text: part?.content?.$case === "text" ? part.content.value : "" };
 }
 

@@ -1,15 +1,15 @@
 import { BaseLlm, LlmAgent, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
-import { perform } from "../job.ts";
-import { SCRIPT, SCRIPT_TEXT } from "../script.ts";
+import { runJob } from "../job.ts";
+import { SCRIPTED_JOB, SCRIPTED_TEXT } from "../scripted-job.ts";
 
 /** A model that says the same each time, and streams it when asked to. */
 class ScriptedModel extends BaseLlm {
   async *generateContentAsync(_request: LlmRequest, stream = false): AsyncGenerator<LlmResponse, void> {
     if (stream) {
-      for await (const { text } of perform(SCRIPT))
+      for await (const { text } of runJob(SCRIPTED_JOB))
         yield { content: { role: "model", parts: [{ text }] }, partial: true };
     }
-    yield { content: { role: "model", parts: [{ text: SCRIPT_TEXT }] }, turnComplete: true };
+    yield { content: { role: "model", parts: [{ text: SCRIPTED_TEXT }] }, turnComplete: true };
   }
 
   override async connect(): Promise<BaseLlmConnection> {

@@ -1,18 +1,18 @@
 import { InMemorySessionService, LogLevel, Runner, setLogLevel, StreamingMode, toA2a } from "@google/adk";
-import type { Hosted } from "../host.ts";
-import { SCRIPT_TEXT } from "../script.ts";
+import type { StartedSystem } from "../system-process.ts";
+import { SCRIPTED_TEXT } from "../scripted-job.ts";
 import { createAdkAgent } from "./adk-agent.ts";
-import { listen } from "./listen.ts";
+import { listenOnFreePort } from "./listen.ts";
 
 /** ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
-export async function hostToA2a(): Promise<Hosted> {
+export async function startToA2aServer(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
-  const url = await listen(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
+  const url = await listenOnFreePort(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
   return { url: `${url}/jsonrpc` };
 }
 
 /** ADK without a network: what the agent itself costs, with a session in memory per task. */
-export async function hostRunner(): Promise<Hosted> {
+export async function createAdkRunnerSystem(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const sessionService = new InMemorySessionService();
   const runner = new Runner({ agent: createAdkAgent(), appName: "bench", sessionService });
@@ -32,7 +32,7 @@ export async function hostRunner(): Promise<Hosted> {
     return text;
   };
   return {
-    async run({ connections, leadMs, ms }) {
+    async runDirectly({ connections, rampUpMs: leadMs, durationMs: ms }) {
       const begin = performance.now() + leadMs;
       const end = begin + ms;
       const faults: string[] = [];
@@ -43,7 +43,7 @@ export async function hostRunner(): Promise<Hosted> {
           const text = await runOne();
           const now = performance.now();
           if (now > end) return;
-          if (text !== SCRIPT_TEXT) faults.push(`the text has ${text.length} characters`);
+          if (text !== SCRIPTED_TEXT) faults.push(`the text has ${text.length} characters`);
           completed++;
           if (now > begin) counted++;
         }

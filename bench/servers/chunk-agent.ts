@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, Run } from "../../src/engine/index.ts";
-import { textOf } from "../../src/protocol/index.ts";
-import { parseJob, perform } from "../job.ts";
+import { getText } from "../../src/protocol/index.ts";
+import { parseJob, runJob } from "../job.ts";
 
 /** The bench's agent on Colloquy's port. */
 export const chunkAgent: Agent = {
@@ -8,7 +8,7 @@ export const chunkAgent: Agent = {
   async *execute({ message }: Run): AsyncGenerator<AgentEvent> {
     yield { status: { state: "TASK_STATE_WORKING" } };
     let append = false;
-    for await (const { text, last } of perform(parseJob(textOf(message.parts)))) {
+    for await (const { text, last } of runJob(parseJob(getText(message.parts)))) {
       yield { artifact: { artifactId: "answer", parts: [{ text }] }, append, lastChunk: last };
       append = true;
     }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** Listens on a free port of this machine; the server's base URL. */
-export async function listen(server: Server | RequestListener): Promise<string> {
+export async function listenOnFreePort(server: Server | RequestListener): Promise<string> {
   const http = typeof server === "function" ? createServer(server) : server;
   await new Promise<void>((resolve) => http.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, resolve));
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;

@@ -1,53 +1,53 @@
-import { partyOf, type Bench } from "../bench.ts";
-import type { Job } from "../job.ts";
-import { jobRequest, type Method } from "../load/request.ts";
-import { ratio, type Row, type Table } from "../report.ts";
-import { SCRIPT, SCRIPT_TEXT } from "../script.ts";
-import { ADK_SUBJECTS } from "../subjects.ts";
-import { measureRates, type Entry } from "./rates.ts";
+import { requireRunningSystem, type BenchmarkContext } from "../benchmark-context.ts";
+import type { BenchmarkJob } from "../job.ts";
+import { createJobRequest, type A2AMethod } from "../load/request-template.ts";
+import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
+import { SCRIPTED_JOB, SCRIPTED_TEXT } from "../scripted-job.ts";
+import { ADK_SYSTEMS } from "../systems-under-test.ts";
+import { measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
 
 const CONCURRENCY = 16;
 /** The agent says its script whatever it is asked. */
-const GO: Job = { kind: "turns", count: 1 };
-const MODES: Record<"whole" | "streamed", Method> = {
+const PLACEHOLDER_JOB: BenchmarkJob = { kind: "turns", count: 1 };
+const METHODS_BY_MODE: Record<"whole" | "streamed", A2AMethod> = {
   whole: "SendMessage",
   streamed: "SendStreamingMessage",
 };
 
 /** One ADK agent with a scripted model behind each server, and by itself. */
-export async function measureAdk(bench: Bench): Promise<Table[]> {
-  const results = await bench.with(["adk-runner", ...ADK_SUBJECTS], (parties) => {
-    const alone: Entry = {
+export async function measureAdk(bench: BenchmarkContext): Promise<ReportTable[]> {
+  const results = await bench.withSystems(["adk-runner", ...ADK_SYSTEMS], (parties) => {
+    const alone: LoadTarget = {
       label: "adk-runner",
-      party: partyOf(parties, "adk-runner"),
-      template: undefined,
-      text: SCRIPT_TEXT,
+      system: requireRunningSystem(parties, "adk-runner"),
+      request: undefined,
+      expectedText: SCRIPTED_TEXT,
     };
-    const served = Object.entries(MODES).flatMap(([mode, method]) =>
-      ADK_SUBJECTS.map((name): Entry => {
-        const party = partyOf(parties, name);
+    const served = Object.entries(METHODS_BY_MODE).flatMap(([mode, method]) =>
+      ADK_SYSTEMS.map((name): LoadTarget => {
+        const party = requireRunningSystem(parties, name);
         return {
           label: `${name}, ${mode}`,
-          party,
-          template: jobRequest(party.endpoint, method, GO),
-          text: SCRIPT_TEXT,
+          system: party,
+          request: createJobRequest(party.endpoint, method, PLACEHOLDER_JOB),
+          expectedText: SCRIPTED_TEXT,
         };
       }),
     );
-    return measureRates(bench, [alone, ...served], CONCURRENCY);
+    return measureThroughputRounds(bench, [alone, ...served], CONCURRENCY);
   });
   const runner = results.get("adk-runner")!.perSecond;
-  const rows = [...results].map(([subject, rates]): Row => {
+  const rows = [...results].map(([subject, rates]): ReportRow => {
     const [, mode] = subject.split(", ");
     const rival = mode && results.get(`adk-toA2a, ${mode}`)!.perSecond;
-    const toRival = rival ? ratio(rates.perSecond, rival) : undefined;
-    const cells = { ...rates.cells, toRunner: ratio(rates.perSecond, runner), toRival };
+    const toRival = rival ? computeMedianRatio(rates.perSecond, rival) : undefined;
+    const cells = { ...rates.tableCells, toRunner: computeMedianRatio(rates.perSecond, runner), toRival };
     return { subject, cells, targets: [], checked: rates.checked, faults: rates.faults };
   });
   return [
     {
       workload: "adk",
-      title: `ADK agent, scripted model, ${SCRIPT.count} partials, ${CONCURRENCY} at once`,
+      title: `ADK agent, scripted model, ${SCRIPTED_JOB.count} partials, ${CONCURRENCY} at once`,
       columns: [
         { key: "perSecond", title: "tasks/s", format: "rate" },
         { key: "toRunner", title: "× runner", format: "ratio" },

@@ -1,56 +1,67 @@
-import { partyOf, rotate, type Bench, type Party } from "../bench.ts";
-import { wholeText, type Job } from "../job.ts";
-import { jobRequest } from "../load/request.ts";
-import type { StreamResult } from "../load/trial.ts";
-import { median, ratio, type Column, type Row, type Table } from "../report.ts";
-import { CHUNK_SUBJECTS, MODEL, type SubjectName } from "../subjects.ts";
-import { CHUNK_BARS } from "../targets.ts";
+import {
+  requireRunningSystem,
+  rotate,
+  type BenchmarkContext,
+  type RunningSystem,
+} from "../benchmark-context.ts";
+import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { createJobRequest } from "../load/request-template.ts";
+import type { StreamTiming } from "../load/http-measurements.ts";
+import {
+  computeMedian,
+  computeMedianRatio,
+  type ReportColumn,
+  type ReportRow,
+  type ReportTable,
+} from "../report.ts";
+import { CHUNK_SYSTEMS, RECORDED_SYSTEM, type SystemName } from "../systems-under-test.ts";
+import { CHUNK_TARGETS } from "../performance-targets.ts";
 
-const SIZES = [500, 2000, 8000] as const;
-const [SMALL, , LARGE] = SIZES;
+const CHUNK_COUNTS = [500, 2000, 8000] as const;
+const [SMALL, , LARGE] = CHUNK_COUNTS;
 /** Takes seconds to minutes, so each size is measured once, in a process that nothing else of this bench shares. */
-const SLOW: SubjectName = "a2a-js";
+const SLOW_SYSTEM: SystemName = "a2a-js";
 /** A stream longer than this is measured in the first round only. */
-const LONG_MS = 1000;
-/** Nothing but `SLOW` takes that long. */
-const PATIENCE_MS = 60_000;
+const LONG_STREAM_MS = 1000;
+/** Nothing but `SLOW_SYSTEM` takes that long. */
+const STREAM_TIMEOUT_MS = 60_000;
 
-const TITLES: Record<"turns" | "chunks", string> = {
+const TABLE_TITLES: Record<"turns" | "chunks", string> = {
   turns: "One stream, each chunk in its own turn of the event loop",
   chunks: "One stream, chunks as fast as the agent can make them",
 };
 
 /** One long stream at a time: does a chunk cost the same however long the task has become? */
-export async function measureChunks(bench: Bench): Promise<Table[]> {
+export async function measureChunks(bench: BenchmarkContext): Promise<ReportTable[]> {
   // In a quick run without the stores that reach the disk for each chunk, which takes its time.
-  const quick = CHUNK_SUBJECTS.filter((name) => !name.includes("sqlite"));
-  if (bench.settings.quick) return [await measure(bench, quick, "turns")];
-  // What `SLOW` does at once takes it as long as what it does in turns.
-  const fast = CHUNK_SUBJECTS.filter((name) => name !== SLOW);
-  return [await measure(bench, CHUNK_SUBJECTS, "turns"), await measure(bench, fast, "chunks")];
+  const quick = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
+  if (bench.settings.quick) return [await measureTable(bench, quick, "turns")];
+  // What `SLOW_SYSTEM` does at once takes it as long as what it does in turns.
+  const fast = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM);
+  return [await measureTable(bench, CHUNK_SYSTEMS, "turns"), await measureTable(bench, fast, "chunks")];
 }
 
-async function measure(
-  bench: Bench,
-  names: readonly SubjectName[],
+async function measureTable(
+  bench: BenchmarkContext,
+  names: readonly SystemName[],
   kind: "turns" | "chunks",
-): Promise<Table> {
-  bench.say(`  ${TITLES[kind]}`);
-  const times = await bench.with(
-    names.filter((name) => name !== SLOW),
-    (parties) => measureTimes(bench, parties, kind),
+): Promise<ReportTable> {
+  bench.logProgress(`  ${TABLE_TITLES[kind]}`);
+  const times = await bench.withSystems(
+    names.filter((name) => name !== SLOW_SYSTEM),
+    (parties) => measureFastSystems(bench, parties, kind),
   );
-  if (names.includes(SLOW)) times.set(SLOW, await measureSlow(bench, kind));
+  if (names.includes(SLOW_SYSTEM)) times.set(SLOW_SYSTEM, await measureSlowSystem(bench, kind));
   return {
     workload: "chunks",
-    title: `${TITLES[kind]} (${SIZES.map((size) => size.toLocaleString("en-US")).join(", ")} chunks of 16 bytes)`,
+    title: `${TABLE_TITLES[kind]} (${CHUNK_COUNTS.map((size) => size.toLocaleString("en-US")).join(", ")} chunks of 16 bytes)`,
     columns: COLUMNS,
-    rows: names.map((subject) => rowOf(subject, times, kind)),
+    rows: names.map((subject) => createRow(subject, times, kind)),
   };
 }
 
-const COLUMNS: readonly Column[] = [
-  ...SIZES.map((size): Column => ({ key: `ms${size}`, title: `${size} ms`, format: "ms" })),
+const COLUMNS: readonly ReportColumn[] = [
+  ...CHUNK_COUNTS.map((size): ReportColumn => ({ key: `ms${size}`, title: `${size} ms`, format: "ms" })),
   { key: "perSecond", title: "chunks/s", format: "rate" },
   { key: "toFloor", title: "× floor", format: "ratio" },
   { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
@@ -58,22 +69,34 @@ const COLUMNS: readonly Column[] = [
   { key: "events", title: "events", format: "count" },
 ];
 
-type Times = Map<SubjectName, Map<number, StreamResult[]>>;
+type TimingsBySystem = Map<SystemName, Map<number, StreamTiming[]>>;
 
-async function measureTimes(bench: Bench, parties: readonly Party[], kind: Job["kind"]): Promise<Times> {
-  for (const count of SIZES) await bench.teachFloor(parties, MODEL, "SendStreamingMessage", { kind, count });
-  const times: Times = new Map(parties.map(({ name }) => [name, new Map(SIZES.map((size) => [size, []]))]));
+async function measureFastSystems(
+  bench: BenchmarkContext,
+  parties: readonly RunningSystem[],
+  kind: BenchmarkJob["kind"],
+): Promise<TimingsBySystem> {
+  for (const count of CHUNK_COUNTS)
+    await bench.recordForBaseline(parties, RECORDED_SYSTEM, "SendStreamingMessage", { kind, count });
+  const times: TimingsBySystem = new Map(
+    parties.map(({ name }) => [name, new Map(CHUNK_COUNTS.map((size) => [size, []]))]),
+  );
   for (const { name } of parties) {
     for (let round = 0; round < 3; round++)
-      await stream(bench, partyOf(parties, name), { kind, count: SMALL }, PATIENCE_MS);
+      await measureChunkStream(
+        bench,
+        requireRunningSystem(parties, name),
+        { kind, count: SMALL },
+        STREAM_TIMEOUT_MS,
+      );
   }
   for (let round = 0; round < bench.settings.rounds; round++) {
-    bench.say(`  round ${round + 1} of ${bench.settings.rounds}`);
+    bench.logProgress(`  round ${round + 1} of ${bench.settings.rounds}`);
     for (const party of rotate(parties, round)) {
-      for (const count of SIZES) {
+      for (const count of CHUNK_COUNTS) {
         const known = times.get(party.name)!.get(count)!;
-        if (known[0] && known[0].ms > LONG_MS) continue;
-        known.push(await stream(bench, party, { kind, count }, PATIENCE_MS));
+        if (known[0] && known[0].durationMs > LONG_STREAM_MS) continue;
+        known.push(await measureChunkStream(bench, party, { kind, count }, STREAM_TIMEOUT_MS));
       }
     }
   }
@@ -81,57 +104,74 @@ async function measureTimes(bench: Bench, parties: readonly Party[], kind: Job["
 }
 
 /** A stream that is given up goes on in its process, which is therefore not used again. */
-async function measureSlow(bench: Bench, kind: Job["kind"]): Promise<Map<number, StreamResult[]>> {
-  const results = new Map<number, StreamResult[]>();
-  for (const count of SIZES) {
-    bench.say(`  ${SLOW}, ${count} chunks`);
-    const measured = bench.with([SLOW], async ([party]) => {
-      await stream(bench, party!, { kind, count: 10 }, PATIENCE_MS);
-      return stream(bench, party!, { kind, count }, bench.settings.patienceMs);
+async function measureSlowSystem(
+  bench: BenchmarkContext,
+  kind: BenchmarkJob["kind"],
+): Promise<Map<number, StreamTiming[]>> {
+  const results = new Map<number, StreamTiming[]>();
+  for (const count of CHUNK_COUNTS) {
+    bench.logProgress(`  ${SLOW_SYSTEM}, ${count} chunks`);
+    const measured = bench.withSystems([SLOW_SYSTEM], async ([party]) => {
+      await measureChunkStream(bench, party!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
+      return measureChunkStream(bench, party!, { kind, count }, bench.settings.streamTimeoutMs);
     });
     results.set(count, [await measured]);
   }
   return results;
 }
 
-function stream(bench: Bench, { endpoint }: Party, job: Job, patienceMs: number): Promise<StreamResult> {
-  return bench.load.call("measureStream", {
-    template: jobRequest(endpoint, "SendStreamingMessage", job),
-    text: wholeText(job.count),
-    patienceMs,
+function measureChunkStream(
+  bench: BenchmarkContext,
+  { endpoint }: RunningSystem,
+  job: BenchmarkJob,
+  patienceMs: number,
+): Promise<StreamTiming> {
+  return bench.loadGenerator.call("measureStreamTiming", {
+    template: createJobRequest(endpoint, "SendStreamingMessage", job),
+    expectedText: buildExpectedText(job.count),
+    timeoutMs: patienceMs,
   });
 }
 
-function rowOf(subject: SubjectName, times: Times, kind: string): Row {
-  const of = (name: SubjectName, count: number): StreamResult[] => times.get(name)?.get(count) ?? [];
-  const speeds = (name: SubjectName): number[] => of(name, LARGE).map(({ ms }) => (LARGE / ms) * 1000);
+function createRow(subject: SystemName, times: TimingsBySystem, kind: string): ReportRow {
+  const of = (name: SystemName, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
+  const speeds = (name: SystemName): number[] =>
+    of(name, LARGE).map(({ durationMs: ms }) => (LARGE / ms) * 1000);
   const mine = of(subject, LARGE);
-  const toFloor = ratio(speeds(subject), speeds("floor"));
+  const toFloor = computeMedianRatio(speeds(subject), speeds("floor"));
   // Each round against the one stream that was measured of it.
-  const toA2aJs = median(speeds(subject)) / median(speeds(SLOW));
-  const perChunk = (count: number): number => median(of(subject, count).map(({ ms }) => ms / count));
+  const toA2aJs = computeMedian(speeds(subject)) / computeMedian(speeds(SLOW_SYSTEM));
+  const perChunk = (count: number): number =>
+    computeMedian(of(subject, count).map(({ durationMs: ms }) => ms / count));
   const growth = perChunk(LARGE) / perChunk(SMALL);
-  const gaveUp = (name: SubjectName): boolean => of(name, LARGE).some(({ ended }) => !ended);
+  const gaveUp = (name: SystemName): boolean => of(name, LARGE).some(({ hasEnded: ended }) => !ended);
   const bounds: Record<string, "<" | ">"> = {};
   if (gaveUp(subject))
     Object.assign(bounds, { [`ms${LARGE}`]: ">", perSecond: "<", toFloor: "<", growth: ">" });
-  const isBound = gaveUp(SLOW) && subject !== SLOW;
+  const isBound = gaveUp(SLOW_SYSTEM) && subject !== SLOW_SYSTEM;
   if (isBound) bounds["toA2aJs"] = ">";
   return {
     subject,
     cells: {
       ...Object.fromEntries(
-        SIZES.map((count) => [`ms${count}`, median(of(subject, count).map(({ ms }) => ms))]),
+        CHUNK_COUNTS.map((count) => [
+          `ms${count}`,
+          computeMedian(of(subject, count).map(({ durationMs: ms }) => ms)),
+        ]),
       ),
-      perSecond: median(speeds(subject)),
+      perSecond: computeMedian(speeds(subject)),
       toFloor,
       toA2aJs,
       growth,
-      events: median(mine.map(({ events }) => events)),
+      events: computeMedian(mine.map(({ events }) => events)),
     },
     bounds,
-    targets: kind === "turns" ? (CHUNK_BARS[subject]?.({ toFloor, toA2aJs, isBound, growth }) ?? []) : [],
-    checked: SIZES.flatMap((count) => of(subject, count)).filter(({ ended }) => ended).length,
-    faults: SIZES.flatMap((count) => of(subject, count).flatMap(({ faults }) => faults)),
+    targets:
+      kind === "turns"
+        ? (CHUNK_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ?? [])
+        : [],
+    checked: CHUNK_COUNTS.flatMap((count) => of(subject, count)).filter(({ hasEnded: ended }) => ended)
+      .length,
+    faults: CHUNK_COUNTS.flatMap((count) => of(subject, count).flatMap(({ faults }) => faults)),
   };
 }

@@ -1,30 +1,41 @@
-import { partyOf, type Bench } from "../bench.ts";
-import { wholeText, type Job } from "../job.ts";
-import { ratio, type Table } from "../report.ts";
-import { GRPC_SUBJECTS } from "../subjects.ts";
-import { measureRates } from "./rates.ts";
+import { requireRunningSystem, type BenchmarkContext } from "../benchmark-context.ts";
+import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { computeMedianRatio, type ReportTable } from "../report.ts";
+import { GRPC_SYSTEMS } from "../systems-under-test.ts";
+import { measureThroughputRounds } from "./throughput-rounds.ts";
 
-const JOB: Job = { kind: "chunks", count: 10 };
-const CONNECTIONS = 32;
+const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
+const CONNECTION_COUNT = 32;
 
 /** Both ways to send a message with ten chunks, over gRPC. */
-export async function measureGrpc(bench: Bench): Promise<Table[]> {
-  return [await measure(bench, "SendMessage"), await measure(bench, "SendStreamingMessage")];
+export async function measureGrpc(bench: BenchmarkContext): Promise<ReportTable[]> {
+  return [
+    await measureOperation(bench, "SendMessage"),
+    await measureOperation(bench, "SendStreamingMessage"),
+  ];
 }
 
-async function measure(bench: Bench, operation: "SendMessage" | "SendStreamingMessage"): Promise<Table> {
-  const results = await bench.with(GRPC_SUBJECTS, (parties) => {
-    const entries = GRPC_SUBJECTS.map((name) => {
-      const party = partyOf(parties, name);
-      const template = { endpoint: party.endpoint, operation, job: JOB };
-      return { label: name, party, template, text: wholeText(JOB.count) };
+async function measureOperation(
+  bench: BenchmarkContext,
+  operation: "SendMessage" | "SendStreamingMessage",
+): Promise<ReportTable> {
+  const results = await bench.withSystems(GRPC_SYSTEMS, (parties) => {
+    const entries = GRPC_SYSTEMS.map((name) => {
+      const party = requireRunningSystem(parties, name);
+      const template = { endpoint: party.endpoint, operation, job: TEN_CHUNK_JOB };
+      return {
+        label: name,
+        system: party,
+        request: template,
+        expectedText: buildExpectedText(TEN_CHUNK_JOB.count),
+      };
     });
-    return measureRates(bench, entries, CONNECTIONS);
+    return measureThroughputRounds(bench, entries, CONNECTION_COUNT);
   });
   const a2aJs = results.get("a2a-js-grpc")!.perSecond;
   return {
     workload: "grpc",
-    title: `${operation} over gRPC, ${JOB.count} chunks, ${CONNECTIONS} connections`,
+    title: `${operation} over gRPC, ${TEN_CHUNK_JOB.count} chunks, ${CONNECTION_COUNT} connections`,
     columns: [
       { key: "perSecond", title: "per second", format: "rate" },
       { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
@@ -35,7 +46,7 @@ async function measure(bench: Bench, operation: "SendMessage" | "SendStreamingMe
     ],
     rows: [...results].map(([subject, rates]) => ({
       subject,
-      cells: { ...rates.cells, toA2aJs: ratio(rates.perSecond, a2aJs) },
+      cells: { ...rates.tableCells, toA2aJs: computeMedianRatio(rates.perSecond, a2aJs) },
       targets: [],
       checked: rates.checked,
       faults: rates.faults,

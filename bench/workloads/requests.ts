@@ -1,46 +1,68 @@
-import { partyOf, type Bench, type Party } from "../bench.ts";
-import { wholeText, type Job } from "../job.ts";
-import { jobRequest, type Dialect, type Method } from "../load/request.ts";
-import { ratio, type Row, type Table } from "../report.ts";
-import { MODEL, SEND_SUBJECTS, STREAM_SUBJECTS, STREAMS_OF_0_3, type SubjectName } from "../subjects.ts";
-import { OLDER_BAR, SEND_BARS, STREAM_BARS, type Bars } from "../targets.ts";
-import { measureRates, type Entry } from "./rates.ts";
+import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
+import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { createJobRequest, type RequestDialect, type A2AMethod } from "../load/request-template.ts";
+import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
+import {
+  RECORDED_SYSTEM,
+  SEND_SYSTEMS,
+  STREAM_SYSTEMS,
+  V0_3_STREAM_SYSTEMS,
+  type SystemName,
+} from "../systems-under-test.ts";
+import {
+  createV03CostTarget,
+  SEND_TARGETS,
+  STREAM_TARGETS,
+  type TargetsBySystem,
+} from "../performance-targets.ts";
+import { measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
 
-const JOB: Job = { kind: "chunks", count: 10 };
-const CONNECTIONS = 32;
+const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
+const CONNECTION_COUNT = 32;
 
 /** `SendMessage` with ten chunks. */
-export function measureSend(bench: Bench): Promise<Table[]> {
-  return measure(bench, "send", "SendMessage", SEND_SUBJECTS, SEND_BARS);
+export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
+  return measureMethod(bench, "send", "SendMessage", SEND_SYSTEMS, SEND_TARGETS);
 }
 
 /** `SendStreamingMessage` with ten chunks; of our own servers also as `message/stream`, by the same process. */
-export function measureStreaming(bench: Bench): Promise<Table[]> {
-  return measure(bench, "stream", "SendStreamingMessage", STREAM_SUBJECTS, STREAM_BARS, STREAMS_OF_0_3);
+export function measureStreaming(bench: BenchmarkContext): Promise<ReportTable[]> {
+  return measureMethod(
+    bench,
+    "stream",
+    "SendStreamingMessage",
+    STREAM_SYSTEMS,
+    STREAM_TARGETS,
+    V0_3_STREAM_SYSTEMS,
+  );
 }
 
-async function measure(
-  bench: Bench,
+async function measureMethod(
+  bench: BenchmarkContext,
   workload: string,
-  method: Method,
-  names: readonly SubjectName[],
-  bars: Bars,
-  older: readonly SubjectName[] = [],
-): Promise<Table[]> {
-  const results = await bench.with(names, async (parties) => {
-    await bench.teachFloor(parties, MODEL, method, JOB);
-    const entryOf = (label: string, party: Party, dialect: Dialect = party.endpoint.dialect): Entry => ({
+  method: A2AMethod,
+  names: readonly SystemName[],
+  bars: TargetsBySystem,
+  older: readonly SystemName[] = [],
+): Promise<ReportTable[]> {
+  const results = await bench.withSystems(names, async (parties) => {
+    await bench.recordForBaseline(parties, RECORDED_SYSTEM, method, TEN_CHUNK_JOB);
+    const entryOf = (
+      label: string,
+      party: RunningSystem,
+      dialect: RequestDialect = party.endpoint.dialect,
+    ): LoadTarget => ({
       label,
-      party,
-      template: jobRequest({ ...party.endpoint, dialect }, method, JOB),
-      text: wholeText(JOB.count),
+      system: party,
+      request: createJobRequest({ ...party.endpoint, dialect }, method, TEN_CHUNK_JOB),
+      expectedText: buildExpectedText(TEN_CHUNK_JOB.count),
     });
     const entries = names.flatMap((name) => {
-      const party = partyOf(parties, name);
+      const party = requireRunningSystem(parties, name);
       const own = entryOf(name, party);
-      return older.includes(name) ? [own, entryOf(olderName(name), party, "0.3")] : [own];
+      return older.includes(name) ? [own, entryOf(formatV03Label(name), party, "0.3")] : [own];
     });
-    return measureRates(bench, entries, CONNECTIONS);
+    return measureThroughputRounds(bench, entries, CONNECTION_COUNT);
   });
   const floor = results.get("floor")!.perSecond;
   const a2aJs = results.get("a2a-js")!.perSecond;
@@ -48,25 +70,25 @@ async function measure(
     const newer = results.get(name)!;
     const rowOf = (
       subject: string,
-      targetsFor: (toFloor: number, toA2aJs: number) => Row["targets"],
-    ): Row => {
+      targetsFor: (toFloor: number, toA2aJs: number) => ReportRow["targets"],
+    ): ReportRow => {
       const rates = results.get(subject)!;
-      const toFloor = ratio(rates.perSecond, floor);
-      const toA2aJs = ratio(rates.perSecond, a2aJs);
+      const toFloor = computeMedianRatio(rates.perSecond, floor);
+      const toA2aJs = computeMedianRatio(rates.perSecond, a2aJs);
       const targets = targetsFor(toFloor, toA2aJs);
       const { checked, faults } = rates;
-      return { subject, cells: { ...rates.cells, toFloor, toA2aJs }, targets, checked, faults };
+      return { subject, cells: { ...rates.tableCells, toFloor, toA2aJs }, targets, checked, faults };
     };
-    const own = rowOf(name, (toFloor, toA2aJs) => bars[name]?.({ toFloor, toA2aJs }) ?? []);
+    const own = rowOf(name, (toFloor, toA2aJs) => bars[name]?.({ toBaseline: toFloor, toA2aJs }) ?? []);
     if (!older.includes(name)) return [own];
-    const cost = ratio(newer.perSecond, results.get(olderName(name))!.perSecond);
-    const row = rowOf(olderName(name), () => [OLDER_BAR(cost)]);
+    const cost = computeMedianRatio(newer.perSecond, results.get(formatV03Label(name))!.perSecond);
+    const row = rowOf(formatV03Label(name), () => [createV03CostTarget(cost)]);
     return [own, { ...row, cells: { ...row.cells, cost } }];
   });
   return [
     {
       workload,
-      title: `${method}, ${JOB.count} chunks, ${CONNECTIONS} connections`,
+      title: `${method}, ${TEN_CHUNK_JOB.count} chunks, ${CONNECTION_COUNT} connections`,
       columns: [
         { key: "perSecond", title: "per second", format: "rate" },
         { key: "toFloor", title: "× floor", format: "ratio" },
@@ -82,6 +104,6 @@ async function measure(
   ];
 }
 
-function olderName(name: SubjectName): string {
+function formatV03Label(name: SystemName): string {
   return `${name}, 0.3`;
 }

@@ -5,30 +5,34 @@
  *     colloquy send http://127.0.0.1:4120/a2a/research "What is the difference between MCP and A2A?" --stream
  */
 import { fileURLToPath } from "node:url";
-import { artifact, data, file, status, text, type JsonObject, type Said } from "colloquy";
+import { artifact, data, file, status, text, type JsonObject, type AgentYield } from "colloquy";
 import { fromLangGraph } from "colloquy/langgraph";
-import { mcpTools } from "colloquy/mcp";
-import { SqliteCheckpoints } from "./checkpoints.ts";
+import { createMcpToolClient } from "colloquy/mcp";
+import { SqliteCheckpoints } from "./sqlite-checkpoints.ts";
 import { extractiveWriter } from "./extractive-writer.ts";
-import { researchGraph, SKILLS, type Skill, type Told } from "./graph.ts";
-import { languageModel, MODEL_VARIABLES } from "./models.ts";
-import { modelWriter } from "./model-writer.ts";
-import type { Results } from "./search.ts";
+import { createResearchGraph, SKILLS, type Skill, type GraphEvent } from "./graph.ts";
+import { createLanguageModel, MODEL_VARIABLES } from "./models.ts";
+import { createModelWriter } from "./model-writer.ts";
+import type { SearchResults } from "./search-index.ts";
 
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const { env } = process;
 const model = env["RESEARCH_MODEL"];
 
 /** `hybrid_search` is in a process of its own; of our variables it gets those that its embedding model needs. */
-const tools = mcpTools({
+const tools = createMcpToolClient({
   command: process.execPath,
-  args: [...process.execArgv, here("search-server.ts"), env["RESEARCH_FOLDER"] ?? here("documents")],
+  args: [
+    ...process.execArgv,
+    resolvePath("search-server.ts"),
+    env["RESEARCH_FOLDER"] ?? resolvePath("documents"),
+  ],
   env: Object.fromEntries(MODEL_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
 });
 
-const graph = researchGraph({
+const graph = createResearchGraph({
   tools,
-  writer: model ? modelWriter(await languageModel(model)) : extractiveWriter,
+  writer: model ? createModelWriter(await createLanguageModel(model)) : extractiveWriter,
   checkpointer: new SqliteCheckpoints(env["RESEARCH_THREADS"] ?? ".colloquy/research-threads.db"),
   paceMs: Number(env["RESEARCH_PACE_MS"] ?? 0),
 });
@@ -60,37 +64,37 @@ export const agent = fromLangGraph(graph, {
       outputModes: ["text/plain", "text/markdown"],
     },
   ],
-  input: ({ text: query, message }) => ({ query, skill: skillOf(message.metadata?.["skill"]) }),
+  toGraphInput: ({ text: query, message }) => ({ query, skill: parseSkill(message.metadata?.["skill"]) }),
   // Everything is told while the graph works.
-  answer: () => undefined,
-  progress: (told) => toSaid(told as Told),
+  toAnswer: () => undefined,
+  toProgress: (told) => toAgentYield(told as GraphEvent),
   afterRestart: "resume",
 });
 
 /** A caller who names no skill gets all: the search results and the report. */
-function skillOf(named: unknown): Skill {
+function parseSkill(named: unknown): Skill {
   return SKILLS.find((skill) => skill === named) ?? "report_generation";
 }
 
-const NAMES = {
+const ARTIFACT_NAMES = {
   results: { en: "Search results", ko: "검색 결과" },
   analysis: { en: "Analysis", ko: "분석 결과" },
   report: { en: "Research report", ko: "연구 보고서" },
 };
 
 /** The events of the graph as what an agent says: progress is a status, what came out of it an artifact. */
-function toSaid(told: Told): Said {
+function toAgentYield(told: GraphEvent): AgentYield {
   if ("event" in told) return status(text(told.message, { event: told.event }));
   const { what, language } = told;
-  const about = { id: what, name: NAMES[what][language] };
-  if (what === "results") return artifact(about, data(contentsOf(told.results)));
+  const about = { id: what, name: ARTIFACT_NAMES[what][language] };
+  if (what === "results") return artifact(about, data(summarizeResults(told.results)));
   if (what === "analysis") return artifact(about, told.markdown);
   const asFile = file(Buffer.from(told.markdown), { filename: "report.md", mediaType: "text/markdown" });
   return artifact(about, told.markdown, asFile);
 }
 
 /** What was found, without its texts. */
-function contentsOf({ mode, results }: Results): JsonObject {
+function summarizeResults({ mode, results }: SearchResults): JsonObject {
   const documents = results.map(({ document, title, score, passages }) => ({
     document,
     title,

@@ -8,39 +8,39 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import type { McpTools } from "colloquy/mcp";
-import type { Found, Results } from "./search.ts";
-import { isKorean } from "./words.ts";
-import { type Ask, nothingFound, withSources, type Writer } from "./writer.ts";
+import type { McpToolClient } from "colloquy/mcp";
+import type { FoundDocument, SearchResults } from "./search-index.ts";
+import { isKorean } from "./tokenizer.ts";
+import { type WriterRequest, getNothingFoundText, addSources, type ReportWriter } from "./report-writer.ts";
 
 export const SKILLS = ["web_research", "report_generation"] as const;
 export type Skill = (typeof SKILLS)[number];
 
 /** What the nodes tell while they work. */
-export type Told =
+export type GraphEvent =
   | { event: "search_complete" | "analysis_complete" | "report_complete"; message: string }
-  | { what: "results"; results: Results; language: Ask["language"] }
-  | { what: "analysis" | "report"; markdown: string; language: Ask["language"] };
+  | { what: "results"; results: SearchResults; language: WriterRequest["language"] }
+  | { what: "analysis" | "report"; markdown: string; language: WriterRequest["language"] };
 
 const State = Annotation.Root({
   query: Annotation<string>,
   /** What was asked for: `web_research` needs no report. */
   skill: Annotation<Skill>,
-  documents: Annotation<Found[]>,
+  documents: Annotation<FoundDocument[]>,
   analysis: Annotation<string>,
   report: Annotation<string>,
 });
 type State = typeof State.State;
 
-export interface Parts {
-  tools: McpTools;
-  writer: Writer;
+export interface GraphDependencies {
+  tools: McpToolClient;
+  writer: ReportWriter;
   checkpointer: BaseCheckpointSaver;
   /** Each node takes at least so long, for those who want to watch. */
   paceMs?: number;
 }
 
-export function researchGraph({ tools, writer, checkpointer, paceMs = 0 }: Parts) {
+export function createResearchGraph({ tools, writer, checkpointer, paceMs = 0 }: GraphDependencies) {
   const paced = async ({ signal }: LangGraphRunnableConfig): Promise<void> => {
     await setTimeout(paceMs, undefined, { signal });
   };
@@ -48,33 +48,33 @@ export function researchGraph({ tools, writer, checkpointer, paceMs = 0 }: Parts
   async function search({ query }: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
     await paced(config);
     const { signal } = config;
-    const found = await tools.call("hybrid_search", { query, limit: 20 }, signal ? { signal } : {});
+    const found = await tools.callTool("hybrid_search", { query, limit: 20 }, signal ? { signal } : {});
     if (found.isError) throw new Error(`hybrid_search failed: ${found.text}`);
-    const results = found.data as unknown as Results;
-    tell(config, { what: "results", results, language: languageOf(query) });
-    tell(config, { event: "search_complete", message: `Found ${results.results.length} documents` });
+    const results = found.data as unknown as SearchResults;
+    emitEvent(config, { what: "results", results, language: detectLanguage(query) });
+    emitEvent(config, { event: "search_complete", message: `Found ${results.results.length} documents` });
     return { documents: results.results };
   }
 
   async function analyze(state: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
     await paced(config);
-    const ask = askOf(state, config);
-    const analysis = ask.documents.length === 0 ? nothingFound(ask) : await writer.analyze(ask);
+    const ask = createWriterRequest(state, config);
+    const analysis = ask.documents.length === 0 ? getNothingFoundText(ask) : await writer.analyze(ask);
     if (state.skill === "web_research") {
-      tell(config, { what: "analysis", markdown: analysis, language: ask.language });
+      emitEvent(config, { what: "analysis", markdown: analysis, language: ask.language });
     }
-    tell(config, { event: "analysis_complete", message: "Analysis done" });
+    emitEvent(config, { event: "analysis_complete", message: "Analysis done" });
     return { analysis };
   }
 
   async function generate(state: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
     await paced(config);
-    const ask = askOf(state, config);
+    const ask = createWriterRequest(state, config);
     const { analysis } = state;
     const body = ask.documents.length === 0 ? analysis : await writer.write({ ...ask, analysis });
-    const report = withSources(body, ask);
-    tell(config, { what: "report", markdown: report, language: ask.language });
-    tell(config, { event: "report_complete", message: "Report generated" });
+    const report = addSources(body, ask);
+    emitEvent(config, { what: "report", markdown: report, language: ask.language });
+    emitEvent(config, { event: "report_complete", message: "Report generated" });
     return { report };
   }
 
@@ -92,14 +92,17 @@ export function researchGraph({ tools, writer, checkpointer, paceMs = 0 }: Parts
     .compile({ checkpointer });
 }
 
-function askOf({ query, documents }: State, { signal }: LangGraphRunnableConfig): Ask {
-  return { query, documents, language: languageOf(query), signal };
+function createWriterRequest(
+  { query, documents }: State,
+  { signal }: LangGraphRunnableConfig,
+): WriterRequest {
+  return { query, documents, language: detectLanguage(query), signal };
 }
 
-function languageOf(query: string): Ask["language"] {
+function detectLanguage(query: string): WriterRequest["language"] {
   return isKorean(query) ? "ko" : "en";
 }
 
-function tell({ writer }: LangGraphRunnableConfig, told: Told): void {
+function emitEvent({ writer }: LangGraphRunnableConfig, told: GraphEvent): void {
   writer?.(told);
 }

@@ -1,6 +1,6 @@
 /** The models of the AI SDK, by `provider:model`. Keys are where each provider looks for its own: `OPENAI_API_KEY` … */
 import { embedMany, type EmbeddingModel, type LanguageModel } from "ai";
-import type { Embed } from "./search.ts";
+import type { Embed } from "./search-index.ts";
 
 /** What a model server needs of the environment; nothing else is passed on to the process that embeds. */
 export const MODEL_VARIABLES = [
@@ -11,8 +11,8 @@ export const MODEL_VARIABLES = [
 ];
 
 /** `openai:…` (also whatever speaks its chat API at `OPENAI_BASE_URL`), `google:…` or `anthropic:…`. */
-export async function languageModel(name: string): Promise<LanguageModel> {
-  const [provider, model] = split(name);
+export async function createLanguageModel(name: string): Promise<LanguageModel> {
+  const [provider, model] = splitModelName(name);
   if (provider === "openai") return (await import("@ai-sdk/openai")).openai.chat(model);
   if (provider === "google") return (await import("@ai-sdk/google")).google(model);
   if (provider === "anthropic") return (await import("@ai-sdk/anthropic")).anthropic(model);
@@ -20,19 +20,19 @@ export async function languageModel(name: string): Promise<LanguageModel> {
 }
 
 /** `openai:text-embedding-3-small`, `google:gemini-embedding-001`. */
-export async function embedder(name: string): Promise<Embed> {
-  const model = await embeddingModel(name);
+export async function createEmbedder(name: string): Promise<Embed> {
+  const model = await createEmbeddingModel(name);
   return async (values) => (await embedMany({ model, values })).embeddings;
 }
 
-async function embeddingModel(name: string): Promise<EmbeddingModel> {
-  const [provider, model] = split(name);
+async function createEmbeddingModel(name: string): Promise<EmbeddingModel> {
+  const [provider, model] = splitModelName(name);
   if (provider === "openai") return (await import("@ai-sdk/openai")).openai.embeddingModel(model);
   if (provider === "google") return (await import("@ai-sdk/google")).google.embeddingModel(model);
   throw new Error(`EMBEDDING_MODEL is ${name}; write openai:… or google:….`);
 }
 
-function split(name: string): [provider: string, model: string] {
+function splitModelName(name: string): [provider: string, model: string] {
   const at = name.indexOf(":");
   return [name.slice(0, at), name.slice(at + 1)];
 }

@@ -15,7 +15,7 @@ export interface Passage {
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** All passages of the folder's `.md`, `.markdown` and `.txt` files, in the order of their names. */
-export async function passagesIn(folder: string): Promise<Passage[]> {
+export async function readPassages(folder: string): Promise<Passage[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile() && /\.(md|markdown|txt)$/i.test(entry.name))
@@ -26,12 +26,15 @@ export async function passagesIn(folder: string): Promise<Passage[]> {
     const bytes = await readFile(file);
     if (bytes.length > MAX_FILE_BYTES)
       process.stderr.write(`${file} is left out: it is larger than 1 MiB.\n`);
-    else passages.push(...cut(file.slice(folder.length).replace(/^[/\\]+/, ""), bytes.toString("utf8")));
+    else
+      passages.push(
+        ...splitIntoPassages(file.slice(folder.length).replace(/^[/\\]+/, ""), bytes.toString("utf8")),
+      );
   }
   return passages;
 }
 
-function cut(document: string, content: string): Passage[] {
+function splitIntoPassages(document: string, content: string): Passage[] {
   const title = /^#\s+(.+)$/m.exec(content)?.[1]?.trim() ?? document;
   return content
     .split(/^(?=#{1,6}\s)/m)

@@ -8,13 +8,16 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
-import { embedder } from "./models.ts";
-import { passagesIn } from "./passages.ts";
-import { Index } from "./search.ts";
+import { createEmbedder } from "./models.ts";
+import { readPassages } from "./passages.ts";
+import { SearchIndex } from "./search-index.ts";
 
 const [folder = ""] = process.argv.slice(2);
-const model = process.env["EMBEDDING_MODEL"];
-const index = await Index.of(await passagesIn(folder), model ? await embedder(model) : undefined);
+const embeddingModel = process.env["EMBEDDING_MODEL"];
+const searchIndex = await SearchIndex.create(
+  await readPassages(folder),
+  embeddingModel ? await createEmbedder(embeddingModel) : undefined,
+);
 
 const inputSchema = z.object({
   query: z.string().describe("What to look for"),
@@ -38,7 +41,7 @@ serveStdio(() => {
     "hybrid_search",
     { description: "Finds documents, with the passages that match best", inputSchema, outputSchema },
     async ({ query, limit }) => {
-      const found = await index.search(query, limit);
+      const found = await searchIndex.search(query, limit);
       return { content: [{ type: "text", text: JSON.stringify(found) }], structuredContent: { ...found } };
     },
   );

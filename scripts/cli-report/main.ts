@@ -11,46 +11,46 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { fullId, reportOf, tallyOf, type TestOutcome } from "./report.ts";
-import { checkScaffold } from "./scaffold.ts";
+import { toFullId, createComplianceReport, computeTierTally, type TestOutcome } from "./compliance-report.ts";
+import { checkScaffold } from "./check-scaffold.ts";
 import { measureStartup } from "./startup.ts";
-import { toMarkdown, toYaml, type About } from "./written.ts";
+import { renderMarkdown, renderYaml, type ReportMetadata } from "./report-formats.ts";
 
 const { values } = parseArgs({
   options: { tests: { type: "string" }, rounds: { type: "string", default: "20" } },
 });
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const reports = `${root}reports`;
-mkdirSync(reports, { recursive: true });
+const reportsFolder = `${root}reports`;
+mkdirSync(reportsFolder, { recursive: true });
 
-const file = values.tests ?? runTests();
-const { testResults } = JSON.parse(readFileSync(file, "utf8")) as {
+const testReportFile = values.tests ?? runTests();
+const { testResults } = JSON.parse(readFileSync(testReportFile, "utf8")) as {
   testResults: { name: string; assertionResults: TestOutcome[] }[];
 };
 // Other rooms have ids of the same form.
-const tests = testResults.flatMap(({ name, assertionResults }) =>
+const testOutcomes = testResults.flatMap(({ name, assertionResults }) =>
   name.includes("/src/cli/") ? assertionResults : [],
 );
-const report = reportOf(tests);
+const report = createComplianceReport(testOutcomes);
 const rounds = Number(values.rounds);
-const about: About = {
+const metadata: ReportMetadata = {
   version: (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
   startup: rounds > 0 ? await measureStartup(rounds) : undefined,
 };
-writeFileSync(`${reports}/cli-compliance.yaml`, toYaml(report, about));
-writeFileSync(`${reports}/cli-compliance.md`, toMarkdown(report, about));
+writeFileSync(`${reportsFolder}/cli-compliance.yaml`, renderYaml(report, metadata));
+writeFileSync(`${reportsFolder}/cli-compliance.md`, renderMarkdown(report, metadata));
 
 for (const tier of [1, 2, 3]) {
-  const { total, pass, satisfied } = tallyOf(report, tier);
+  const { total, pass, satisfied } = computeTierTally(report, tier);
   console.log(`tier ${tier}: ${pass} of ${total}${satisfied ? ", satisfied" : ""}`);
 }
 for (const { id, tier, status, note } of report.rows) {
-  if (status !== "pass" && tier === 1) console.log(`  ${fullId(id)} ${status}: ${note}`);
+  if (status !== "pass" && tier === 1) console.log(`  ${toFullId(id)} ${status}: ${note}`);
 }
-const { startup } = about;
-for (const { what, median } of startup?.rows ?? []) {
+const { startup } = metadata;
+for (const { command: what, median } of startup?.rows ?? []) {
   console.log(
     `${what}: ${median.toFixed(0)} ms, ${(median / (startup?.base.median ?? NaN)).toFixed(2)} × node -e 0`,
   );
@@ -58,10 +58,10 @@ for (const { what, median } of startup?.rows ?? []) {
 await checkScaffold();
 console.log("colloquy init: its project is right by its types, and served, with the built package");
 console.log("reports/cli-compliance.md, .yaml");
-process.exitCode = tallyOf(report, 1).satisfied ? 0 : 1;
+process.exitCode = computeTierTally(report, 1).satisfied ? 0 : 1;
 
 function runTests(): string {
-  const out = `${reports}/cli-tests.json`;
+  const out = `${reportsFolder}/cli-tests.json`;
   const vitest = `${root}node_modules/vitest/vitest.mjs`;
   const args = [vitest, "run", "src/cli/", "--reporter=json", `--outputFile.json=${out}`];
   spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });

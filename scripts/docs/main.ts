@@ -1,14 +1,14 @@
 /**
- * `npm run docs` makes what is made of the documents: the tables of `docs/reference/`, out of the sources, and `llms.txt` and
+ * `npm run docs` makes what is made of the documents: the tables of `docs/reference/`, out of the sources, and `renderLlmsTxt.txt` and
  * `llms-full.txt`, out of all pages. A test tells when it is to be run again.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./source.ts";
-import { made } from "./tables.ts";
+import { root } from "./source-file.ts";
+import { renderGeneratedBlock } from "./generated-blocks.ts";
 
 /** The pages in the order in which one reads them. */
-const ORDER = [
+const PAGE_SECTIONS = [
   { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"] },
   { title: "How to", pages: ["docs/how-to/*.md"] },
   { title: "By subject", pages: ["docs/*.md", "docs/extensions/*.md"] },
@@ -17,46 +17,46 @@ const ORDER = [
   { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },
 ] as const;
 
-const ABOUT =
+const LLMS_SUMMARY =
   "Colloquy is a TypeScript library that puts agents on the A2A (Agent2Agent) network: an async generator, a Google ADK agent or a " +
   "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.13.";
 
 /** Every file that is made, with its text. */
-export function generated(): Map<string, string> {
+export function generateFiles(): Map<string, string> {
   const files = new Map<string, string>();
   for (const file of globSync("docs/reference/*.md", { cwd: root }).toSorted())
-    files.set(file, filled(read(file)));
-  const text = (file: string): string => files.get(file) ?? read(file);
-  files.set("llms.txt", llms(text));
-  files.set("llms-full.txt", llmsFull(text));
+    files.set(file, fillGeneratedBlocks(readPage(file)));
+  const text = (file: string): string => files.get(file) ?? readPage(file);
+  files.set("llms.txt", renderLlmsTxt(text));
+  files.set("llms-full.txt", renderLlmsFullTxt(text));
   return files;
 }
 
-function filled(page: string): string {
+function fillGeneratedBlocks(page: string): string {
   return page.replaceAll(
     /(<!-- made of (.+?) -->\n)[^]*?(<!-- end -->)/g,
-    (_, begin: string, words: string, end: string) => `${begin}\n${made(words)}\n\n${end}`,
+    (_, begin: string, words: string, end: string) => `${begin}\n${renderGeneratedBlock(words)}\n\n${end}`,
   );
 }
 
 /** As llmstxt.org has it: what this is, and a line for each page. */
-function llms(text: (file: string) => string): string {
-  const sections = pagesOf().map(({ title, pages }) => {
-    const lines = pages.map((page) => `- [${titleOf(text(page))}](${page}): ${summaryOf(text(page))}`);
+function renderLlmsTxt(text: (file: string) => string): string {
+  const sections = listPages().map(({ title, pages }) => {
+    const lines = pages.map((page) => `- [${findTitle(text(page))}](${page}): ${findSummary(text(page))}`);
     return `## ${title}\n\n${lines.join("\n")}`;
   });
-  return `# Colloquy\n\n> ${ABOUT}\n\n${sections.join("\n\n")}\n`;
+  return `# Colloquy\n\n> ${LLMS_SUMMARY}\n\n${sections.join("\n\n")}\n`;
 }
 
 /** The pages themselves, but for what tells how Colloquy is made. */
-function llmsFull(text: (file: string) => string): string {
+function renderLlmsFullTxt(text: (file: string) => string): string {
   const inside = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
-  const pages = pagesOf().flatMap(({ pages: some }) => some.filter((page) => !inside.test(page)));
+  const pages = listPages().flatMap(({ pages: some }) => some.filter((page) => !inside.test(page)));
   return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
 }
 
-function pagesOf(): { title: string; pages: string[] }[] {
-  return ORDER.map(({ title, pages }) => ({
+function listPages(): { title: string; pages: string[] }[] {
+  return PAGE_SECTIONS.map(({ title, pages }) => ({
     title,
     pages: pages
       .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
@@ -64,12 +64,12 @@ function pagesOf(): { title: string; pages: string[] }[] {
   }));
 }
 
-function titleOf(page: string): string {
+function findTitle(page: string): string {
   return /^# (.+)$/m.exec(page)?.[1] ?? "";
 }
 
 /** The first sentence behind the title. */
-function summaryOf(page: string): string {
+function findSummary(page: string): string {
   const paragraphs = page.replace(/^# .+\n/m, "").split(/\n\n+/);
   const first = paragraphs.find((one) => /^[\p{L}`*[]/u.test(one.trim())) ?? "";
   const plain = first
@@ -79,8 +79,8 @@ function summaryOf(page: string): string {
   return plain.split(/(?<=[.]) (?=[A-Z`])/)[0] ?? "";
 }
 
-function read(file: string): string {
+function readPage(file: string): string {
   return readFileSync(join(root, file), "utf8");
 }
 
-if (import.meta.main) for (const [file, text] of generated()) writeFileSync(join(root, file), text);
+if (import.meta.main) for (const [file, text] of generateFiles()) writeFileSync(join(root, file), text);

@@ -11,64 +11,74 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createServer } from "../../src/server/index.ts";
-import { obedient } from "../../test/interop/obedient.ts";
-import { type ExpectedFailure, judge } from "../tck/judge.ts";
-import { type Command, type Peer, PEERS, type Ready } from "./peers.ts";
-import { callAsUs } from "./scenarios.ts";
-import { type Outcome, type Way, WAYS } from "./ways.ts";
+import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
+import { type ExpectedFailure, countUnexpectedOutcomes } from "../tck/expected-failures.ts";
+import { type ProgramCommand, type SdkPeer, SDK_PEERS, type PeerPrograms } from "./sdk-peers.ts";
+import { runOurClient } from "./scenarios.ts";
+import { type ScenarioOutcome, type ProtocolVariant, PROTOCOL_VARIANTS } from "./protocol-variants.ts";
 
 const { values } = parseArgs({
   options: { only: { type: "string", default: "" }, json: { type: "boolean", default: false } },
 });
 
-const DIRECTIONS = ["their client", "our client"] as const;
+const CALL_DIRECTIONS = ["their client", "our client"] as const;
 
-interface Row extends Way, Outcome {
+interface InteropResult extends ProtocolVariant, ScenarioOutcome {
   readonly peer: string;
   readonly sdk: string;
-  readonly direction: (typeof DIRECTIONS)[number];
+  readonly direction: (typeof CALL_DIRECTIONS)[number];
 }
 
-const say = (line: string): void => (values.json ? console.error(line) : console.log(line));
-const expected = JSON.parse(
+const log = (line: string): void => (values.json ? console.error(line) : console.log(line));
+const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedFailure[];
-const rows: Row[] = [];
-const skipped: { readonly peer: string; readonly why: string }[] = [];
-let surprises = 0;
+const results: InteropResult[] = [];
+const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
+let unexpectedCount = 0;
 
-const server = createServer(obedient, { store: "memory", push: { allowPrivate: true } });
+const server = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
 const { url: ourUrl } = await server.listen({ grpc: true });
-for (const peer of PEERS.filter(({ name }) => name.includes(values.only))) {
-  const ready = await peer.setUp(say);
+for (const peer of SDK_PEERS.filter(({ name }) => name.includes(values.only))) {
+  const ready = await peer.setUp(log);
   if (typeof ready === "string") {
-    skipped.push({ peer: peer.name, why: ready });
-    say(`${peer.sdk}: left out, because ${ready}`);
-  } else surprises += await meet(peer, ready);
+    skippedPeers.push({ peer: peer.name, why: ready });
+    log(`${peer.sdk}: left out, because ${ready}`);
+  } else unexpectedCount += await runPeer(peer, ready);
 }
 await server.close();
-if (values.json) console.log(JSON.stringify({ rows, skipped, surprises }, undefined, 2));
-process.exit(surprises === 0 ? 0 : 1);
+if (values.json)
+  console.log(
+    JSON.stringify({ rows: results, skipped: skippedPeers, surprises: unexpectedCount }, undefined, 2),
+  );
+process.exit(unexpectedCount === 0 ? 0 : 1);
 
 /** All ways in both directions; answers how many outcomes were not expected. */
-async function meet(peer: Peer, ready: Ready): Promise<number> {
-  const theirs = start(ready.server);
+async function runPeer(peer: SdkPeer, ready: PeerPrograms): Promise<number> {
+  const theirs = startProgram(ready.server);
   let unexpected = 0;
   try {
-    const theirUrl = await firstUrl(theirs, ready.server);
-    for (const direction of DIRECTIONS) {
-      const met: Row[] = [];
-      for (const way of WAYS.filter(peer.speaks)) {
+    const theirUrl = await readFirstUrl(theirs, ready.server);
+    for (const direction of CALL_DIRECTIONS) {
+      const met: InteropResult[] = [];
+      for (const way of PROTOCOL_VARIANTS.filter(peer.supports)) {
         const outcomes =
-          direction === "our client" ? callAsUs(theirUrl, way) : callAsThem(ready.client(ourUrl, way));
+          direction === "our client"
+            ? runOurClient(theirUrl, way)
+            : runTheirClient(ready.createClientCommand(ourUrl, way));
         for await (const outcome of outcomes) {
           met.push({ peer: peer.name, sdk: peer.sdk, direction, ...way, ...outcome });
         }
       }
-      rows.push(...met);
-      say(`${peer.sdk}, ${direction}:`);
-      for (const line of table(met)) say(line);
-      unexpected += judge(reportOf(met), `${peer.name}, ${direction}`, expected, say);
+      results.push(...met);
+      log(`${peer.sdk}, ${direction}:`);
+      for (const line of renderTable(met)) log(line);
+      unexpected += countUnexpectedOutcomes(
+        createReport(met),
+        `${peer.name}, ${direction}`,
+        expectedFailures,
+        log,
+      );
     }
   } finally {
     theirs.stdin?.end();
@@ -78,12 +88,12 @@ async function meet(peer: Peer, ready: Ready): Promise<number> {
 }
 
 /** A program that says nothing of how it went has not gone well. */
-async function* callAsThem(command: Command): AsyncGenerator<Outcome> {
-  const client = start(command);
+async function* runTheirClient(command: ProgramCommand): AsyncGenerator<ScenarioOutcome> {
+  const client = startProgram(command);
   let count = 0;
-  for await (const line of linesOf(client)) {
+  for await (const line of readLines(client)) {
     count += 1;
-    yield JSON.parse(line) as Outcome;
+    yield JSON.parse(line) as ScenarioOutcome;
   }
   if (client.exitCode === null) await new Promise((resolve) => client.once("exit", resolve));
   if (client.exitCode !== 0)
@@ -91,24 +101,24 @@ async function* callAsThem(command: Command): AsyncGenerator<Outcome> {
 }
 
 /** What their programs say beside is of their own inside: a server prints each error that it answers. */
-function start([program, ...args]: Command): ChildProcess {
+function startProgram([program, ...args]: ProgramCommand): ChildProcess {
   return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
 }
 
-async function firstUrl(child: ChildProcess, command: Command): Promise<string> {
-  for await (const line of linesOf(child)) return (JSON.parse(line) as { url: string }).url;
+async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
+  for await (const line of readLines(child)) return (JSON.parse(line) as { url: string }).url;
   throw new Error(`${command.join(" ")} ended before it listened`);
 }
 
-function linesOf({ stdout }: ChildProcess): AsyncIterable<string> {
+function readLines({ stdout }: ChildProcess): AsyncIterable<string> {
   if (!stdout) throw new Error("the program has no output");
   return createInterface({ input: stdout });
 }
 
 /** One line per scenario, one column per way. */
-function table(met: readonly Row[]): string[] {
+function renderTable(met: readonly InteropResult[]): string[] {
   const width = Math.max(...met.map(({ scenario }) => scenario.length));
-  const ways = WAYS.filter((way) =>
+  const ways = PROTOCOL_VARIANTS.filter((way) =>
     met.some((row) => row.version === way.version && row.binding === way.binding),
   );
   const head = ways.map(({ binding, version }) => `${binding} ${version}`);
@@ -124,7 +134,7 @@ function table(met: readonly Row[]): string[] {
   return [`  ${" ".repeat(width)}  ${head.join("  ")}`, ...lines];
 }
 
-function reportOf(met: readonly Row[]): Parameters<typeof judge>[0] {
+function createReport(met: readonly InteropResult[]): Parameters<typeof countUnexpectedOutcomes>[0] {
   const failed = met.filter(({ ok }) => !ok);
   return {
     passed: met.length - failed.length,

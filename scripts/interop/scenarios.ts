@@ -1,37 +1,43 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { collect, connect, type Remote } from "../../src/client/index.ts";
+import { collect, connect, type A2AClient } from "../../src/client/index.ts";
 import {
   A2AError,
   type SendMessageResponse,
   type StreamResponse,
   type Task,
-  textOf,
+  getText,
 } from "../../src/protocol/index.ts";
-import { openHook } from "./hook.ts";
-import type { Outcome, Way } from "./ways.ts";
+import { startTestWebhook } from "./test-webhook.ts";
+import type { ScenarioOutcome, ProtocolVariant } from "./protocol-variants.ts";
 
-const HOOK = "http://127.0.0.1:9/hook";
-const LIMIT_MS = 20_000;
+const WEBHOOK_URL = "http://127.0.0.1:9/hook";
+const SCENARIO_TIMEOUT_MS = 20_000;
 
 /** What our client does with an agent that does as it is told; Python's and Go's clients do the same. */
-export async function* callAsUs(url: string, { binding, version }: Way): AsyncGenerator<Outcome> {
-  let remote: Remote | undefined;
-  yield await outcomeOf("card", async () => {
-    remote = await connect(url, { binding, version, reconnect: { tries: 2, firstDelayMs: 50 } });
+export async function* runOurClient(
+  url: string,
+  { binding, version }: ProtocolVariant,
+): AsyncGenerator<ScenarioOutcome> {
+  let remote: A2AClient | undefined;
+  yield await runScenario("card", async () => {
+    remote = await connect(url, { binding, version, reconnect: { maxRetries: 2, initialDelayMs: 50 } });
     assert.equal(remote.card.name, "Obedient");
   });
   if (!remote) return;
   for (const [scenario, work] of Object.entries(SCENARIOS)) {
     if (scenario === "list" && version === "0.3") continue;
     const agent = remote;
-    yield await outcomeOf(scenario, () => work(agent));
+    yield await runScenario(scenario, () => work(agent));
   }
 }
 
-async function outcomeOf(scenario: string, work: () => Promise<void>): Promise<Outcome> {
+async function runScenario(scenario: string, work: () => Promise<void>): Promise<ScenarioOutcome> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no end within ${LIMIT_MS} ms`)), LIMIT_MS);
+  const timer = setTimeout(
+    () => late.reject(new Error(`no end within ${SCENARIO_TIMEOUT_MS} ms`)),
+    SCENARIO_TIMEOUT_MS,
+  );
   try {
     await Promise.race([work(), late.promise]);
     return { scenario, ok: true };
@@ -47,36 +53,36 @@ async function outcomeOf(scenario: string, work: () => Promise<void>): Promise<O
   }
 }
 
-const SCENARIOS: Readonly<Record<string, (remote: Remote) => Promise<void>>> = {
+const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> = {
   async send(remote) {
-    const task = taskOf(await remote.send("count"));
-    assert.deepEqual([task.status.state, answer(task)], ["TASK_STATE_COMPLETED", "one two three"]);
+    const task = requireTask(await remote.send("count"));
+    assert.deepEqual([task.status.state, getAnswerText(task)], ["TASK_STATE_COMPLETED", "one two three"]);
   },
 
   async stream(remote) {
-    const task = taskOf(await collect(remote.stream("count")));
-    assert.deepEqual([task.status.state, answer(task)], ["TASK_STATE_COMPLETED", "one two three"]);
+    const task = requireTask(await collect(remote.stream("count")));
+    assert.deepEqual([task.status.state, getAnswerText(task)], ["TASK_STATE_COMPLETED", "one two three"]);
   },
 
   async "follow-up"(remote) {
-    const asked = taskOf(await collect(remote.stream("ask")));
+    const asked = requireTask(await collect(remote.stream("ask")));
     assert.equal(asked.status.state, "TASK_STATE_INPUT_REQUIRED");
     const about = { taskId: asked.id, contextId: asked.contextId };
     // Nobody answers within a millisecond; and Python's 0.3 then still puts away the turn before, with the queue of this one.
     await pause(100);
-    const done = taskOf(await remote.send("blue", about));
-    assert.deepEqual([done.id, answer(done)], [asked.id, "got blue"]);
+    const done = requireTask(await remote.send("blue", about));
+    assert.deepEqual([done.id, getAnswerText(done)], [asked.id, "got blue"]);
   },
 
   async get(remote) {
-    const { id } = taskOf(await remote.send("count"));
-    const task = await remote.task.get(id, { historyLength: 1 });
+    const { id } = requireTask(await remote.send("count"));
+    const task = await remote.tasks.get(id, { historyLength: 1 });
     assert.deepEqual([task.id, task.history?.length], [id, 1]);
   },
 
   async list(remote) {
-    const { id, contextId } = taskOf(await remote.send("count"));
-    const page = await remote.task.list({ contextId, pageSize: 5 });
+    const { id, contextId } = requireTask(await remote.send("count"));
+    const page = await remote.tasks.list({ contextId, pageSize: 5 });
     assert.deepEqual(
       page.tasks.map((task) => task.id),
       [id],
@@ -87,23 +93,24 @@ const SCENARIOS: Readonly<Record<string, (remote: Remote) => Promise<void>>> = {
     let id = "";
     for await (const event of remote.stream("wait")) {
       if ("task" in event) ({ id } = event.task);
-      if (stateOf(event) === "TASK_STATE_WORKING") break;
+      if (getTaskState(event) === "TASK_STATE_WORKING") break;
     }
-    const subscription = remote.task.subscribe(id)[Symbol.asyncIterator]();
+    const subscription = remote.tasks.subscribe(id)[Symbol.asyncIterator]();
     const first = await subscription.next();
-    assert.equal(stateOf(first.value as StreamResponse), "TASK_STATE_WORKING");
-    assert.equal((await remote.task.cancel(id)).status.state, "TASK_STATE_CANCELED");
+    assert.equal(getTaskState(first.value as StreamResponse), "TASK_STATE_WORKING");
+    assert.equal((await remote.tasks.cancel(id)).status.state, "TASK_STATE_CANCELED");
     let last: string | undefined;
-    for await (const event of { [Symbol.asyncIterator]: () => subscription }) last = stateOf(event) ?? last;
+    for await (const event of { [Symbol.asyncIterator]: () => subscription })
+      last = getTaskState(event) ?? last;
     assert.equal(last, "TASK_STATE_CANCELED");
   },
 
   async "push configuration"(remote) {
-    const { push } = remote.task;
-    const { id } = taskOf(await remote.send("ask"));
-    const made = await push.create(id, { id: "mine", url: HOOK, token: "secret" });
-    assert.equal(made.url, HOOK);
-    assert.equal((await push.get(id, "mine")).url, HOOK);
+    const { pushConfigs: push } = remote.tasks;
+    const { id } = requireTask(await remote.send("ask"));
+    const made = await push.create(id, { id: "mine", url: WEBHOOK_URL, token: "secret" });
+    assert.equal(made.url, WEBHOOK_URL);
+    assert.equal((await push.get(id, "mine")).url, WEBHOOK_URL);
     assert.deepEqual(
       (await push.list(id)).configs.map((one) => one.id),
       ["mine"],
@@ -113,40 +120,40 @@ const SCENARIOS: Readonly<Record<string, (remote: Remote) => Promise<void>>> = {
   },
 
   async "push delivery"(remote) {
-    const hook = await openHook("secret");
+    const hook = await startTestWebhook("secret");
     try {
-      const { id } = taskOf(await remote.send("ask"));
-      await remote.task.push.create(id, { url: hook.url, token: "secret" });
+      const { id } = requireTask(await remote.send("ask"));
+      await remote.tasks.pushConfigs.create(id, { url: hook.url, token: "secret" });
       await remote.send("blue", { taskId: id });
-      await hook.first((event) => stateOf(event) === "TASK_STATE_COMPLETED");
+      await hook.first((event) => getTaskState(event) === "TASK_STATE_COMPLETED");
     } finally {
       hook.close();
     }
   },
 
   async errors(remote) {
-    const { id } = taskOf(await remote.send("count"));
-    await assert.rejects(remote.task.get("nobody"), { reason: "TASK_NOT_FOUND" });
-    await assert.rejects(remote.task.cancel("nobody"), { reason: "TASK_NOT_FOUND" });
-    await assert.rejects(remote.task.cancel(id), { reason: "TASK_NOT_CANCELABLE" });
+    const { id } = requireTask(await remote.send("count"));
+    await assert.rejects(remote.tasks.get("nobody"), { reason: "TASK_NOT_FOUND" });
+    await assert.rejects(remote.tasks.cancel("nobody"), { reason: "TASK_NOT_FOUND" });
+    await assert.rejects(remote.tasks.cancel(id), { reason: "TASK_NOT_CANCELABLE" });
     // 0.3 does not say which error it is to write to a task that has ended.
-    const wanted = remote.via.protocolVersion.startsWith("1.")
+    const wanted = remote.agentInterface.protocolVersion.startsWith("1.")
       ? { reason: "UNSUPPORTED_OPERATION" }
       : A2AError;
     await assert.rejects(collect(remote.stream("more", { taskId: id })), wanted);
   },
 };
 
-function taskOf(response: SendMessageResponse): Task {
+function requireTask(response: SendMessageResponse): Task {
   if ("task" in response) return response.task;
   throw new Error("the agent answered with a message");
 }
 
-function answer({ artifacts = [] }: Task): string {
-  return artifacts.map(({ parts }) => textOf(parts)).join("");
+function getAnswerText({ artifacts = [] }: Task): string {
+  return artifacts.map(({ parts }) => getText(parts)).join("");
 }
 
-function stateOf(event: StreamResponse): string | undefined {
+function getTaskState(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.status.state;
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }

@@ -20,7 +20,7 @@ if (values.seed === undefined) {
 const seed = values.seed;
 
 /** Orders by a hash of the seed and the key, so a draw depends on nothing but the two. */
-function draw<T>(population: readonly T[], subject: string, keyOf: (one: T) => string): T[] {
+function drawSample<T>(population: readonly T[], subject: string, keyOf: (one: T) => string): T[] {
   const rank = (one: T): string =>
     createHash("sha256")
       .update(`${seed}\n${subject}\n${keyOf(one)}`)
@@ -35,12 +35,16 @@ function draw<T>(population: readonly T[], subject: string, keyOf: (one: T) => s
 const names = listNames();
 const sentences = listSentences();
 console.log(`seed ${seed}: from ${names.length} names and ${sentences.length} sentences\n\nNames`);
-for (const [at, { name, kind, folder, file }] of draw(
+for (const [at, { name, kind, folder, file }] of drawSample(
   names,
   "names",
   (one) => `${one.file} ${one.name}`,
 ).entries())
   console.log(`${at + 1}. ${kind} \`${name}\` in ${folder}/${values.answers ? `  (${file})` : ""}`);
 console.log("\nSentences");
-for (const [at, { text, file }] of draw(sentences, "sentences", (one) => `${one.file} ${one.text}`).entries())
+for (const [at, { text, file }] of drawSample(
+  sentences,
+  "sentences",
+  (one) => `${one.file} ${one.text}`,
+).entries())
   console.log(`${at + 1}. ${text}${values.answers ? `  (${file})` : ""}`);

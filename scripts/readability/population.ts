@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseSync } from "rolldown/utils";
-import { isNode, type Node } from "../../test/syntax.ts";
+import { isSyntaxNode, type SyntaxNode } from "../../test/syntax-tree.ts";
 
 export interface DeclaredName {
   readonly name: string;
@@ -16,47 +16,47 @@ export interface Sentence {
   readonly file: string;
 }
 
-const SOURCES = ["src/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"];
-const PAGES = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
-const TRANSLATION = /^README\.\w+\.md$/;
+const SOURCE_GLOBS = ["src/**/*.ts", "bench/**/*.ts", "scripts/**/*.ts"];
+const PAGE_GLOBS = ["*.md", "docs/**/*.md", "examples/**/README.md", "skills/**/*.md"];
+const TRANSLATION_PATTERN = /^README\.\w+\.md$/;
 
 /** Module-level declarations, methods of classes and interfaces, and files: without tests, but with their fixtures. */
 export function listNames(): DeclaredName[] {
-  return sourceFiles()
+  return listSourceFiles()
     .filter((file) => !file.endsWith(".test.ts"))
     .flatMap((file) => {
       const folder = dirname(file);
       const base = file.slice(folder.length + 1);
-      const { program } = parse(file);
-      const declared = (program.body as unknown as Node[]).flatMap(declarationsIn);
+      const { program } = parseSourceFile(file);
+      const declared = (program.body as unknown as SyntaxNode[]).flatMap(listDeclarations);
       const names = [...declared, { name: base, kind: "file" }];
       return names.map((one) => ({ ...one, folder, file }));
     })
     .filter(({ name }) => name !== "index.ts" && name !== "main.ts" && name !== "index.ts");
 }
 
-function declarationsIn(statement: Node): { name: string; kind: string }[] {
-  const node = isNode(statement["declaration"]) ? statement["declaration"] : statement;
+function listDeclarations(statement: SyntaxNode): { name: string; kind: string }[] {
+  const node = isSyntaxNode(statement["declaration"]) ? statement["declaration"] : statement;
   if (node.type === "VariableDeclaration")
-    return (node["declarations"] as Node[]).flatMap(({ id }) => {
-      const name = nameIn(id);
+    return (node["declarations"] as SyntaxNode[]).flatMap(({ id }) => {
+      const name = findDeclaredName(id);
       return name === undefined ? [] : [{ name, kind: "const" }];
     });
-  const kind = KINDS[node.type];
-  const name = nameIn(node["id"]);
+  const kind = KINDS_BY_NODE_TYPE[node.type];
+  const name = findDeclaredName(node["id"]);
   if (kind === undefined || name === undefined) return [];
   const body = node["body"] as { body?: unknown } | null | undefined;
-  const members = Array.isArray(body?.body) && kind !== "function" ? (body.body as Node[]) : [];
+  const members = Array.isArray(body?.body) && kind !== "function" ? (body.body as SyntaxNode[]) : [];
   const methods = members
     .filter(
       ({ type, kind: is }) => /^(MethodDefinition|TSMethodSignature)$/.test(type) && is !== "constructor",
     )
-    .flatMap(({ key }) => nameIn(key) ?? [])
+    .flatMap(({ key }) => findDeclaredName(key) ?? [])
     .map((method) => ({ name: `${name}.${method}`, kind: "method" }));
   return [{ name, kind }, ...new Map(methods.map((one) => [one.name, one])).values()];
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+const KINDS_BY_NODE_TYPE: Readonly<Record<string, string>> = {
   FunctionDeclaration: "function",
   TSDeclareFunction: "function",
   ClassDeclaration: "class",
@@ -64,26 +64,26 @@ const KINDS: Readonly<Record<string, string>> = {
   TSTypeAliasDeclaration: "type",
 };
 
-function nameIn(node: unknown): string | undefined {
-  if (!isNode(node)) return undefined;
+function findDeclaredName(node: unknown): string | undefined {
+  if (!isSyntaxNode(node)) return undefined;
   const name = node["name"];
   return typeof name === "string" ? (node.type === "PrivateIdentifier" ? `#${name}` : name) : undefined;
 }
 
 /** Sentences of at least four words. What is generated from docstrings is counted where it is written. */
 export function listSentences(): Sentence[] {
-  const pages = PAGES.flatMap((pattern) => globSync(pattern)).filter(
-    (file) => !TRANSLATION.test(file) && file !== "CHANGELOG.md",
+  const pages = PAGE_GLOBS.flatMap((pattern) => globSync(pattern)).filter(
+    (file) => !TRANSLATION_PATTERN.test(file) && file !== "CHANGELOG.md",
   );
   const fromPages = [...new Set(pages)]
     .toSorted()
     .flatMap((file) =>
-      splitIntoSentences(pageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
+      splitIntoSentences(extractPageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
     );
-  const fromDocstrings = sourceFiles()
+  const fromDocstrings = listSourceFiles()
     .filter((file) => file.startsWith("src/") && !/\.(test|fixture|contract)\.ts$/.test(file))
     .flatMap((file) =>
-      docstrings(file)
+      extractDocstrings(file)
         .flatMap(splitIntoSentences)
         .map((text) => ({ text, file })),
     );
@@ -91,7 +91,7 @@ export function listSentences(): Sentence[] {
 }
 
 /** Paragraphs, list items and table cells, without code blocks, HTML and what is generated. */
-export function pageProse(page: string): string {
+export function extractPageProse(page: string): string {
   return page
     .replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, "\n\n")
     .replaceAll(/^( *)```[^]*?^\1```/gm, "\n\n")
@@ -111,8 +111,8 @@ export function pageProse(page: string): string {
     .replaceAll(/\*\*?([^*\n]+)\*\*?/g, "$1");
 }
 
-export function docstrings(file: string): string[] {
-  return parse(file)
+export function extractDocstrings(file: string): string[] {
+  return parseSourceFile(file)
     .comments.filter(({ type, value }) => type === "Block" && value.startsWith("*"))
     .map(({ value }) =>
       value
@@ -134,12 +134,12 @@ export function splitIntoSentences(prose: string): string[] {
     );
 }
 
-function sourceFiles(): string[] {
-  return SOURCES.flatMap((pattern) => globSync(pattern))
+function listSourceFiles(): string[] {
+  return SOURCE_GLOBS.flatMap((pattern) => globSync(pattern))
     .filter((file) => !file.endsWith("page-bundle.ts"))
     .toSorted();
 }
 
-function parse(file: string): ReturnType<typeof parseSync> {
+function parseSourceFile(file: string): ReturnType<typeof parseSync> {
   return parseSync(file, readFileSync(file, "utf8"), { lang: "ts" });
 }

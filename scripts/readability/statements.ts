@@ -3,14 +3,14 @@
  * statements in the syntax tree, and lines that hold more than comments and blanks.
  */
 import { globSync, readFileSync } from "node:fs";
-import { nodesOf } from "../../test/syntax.ts";
+import { walkNodes } from "../../test/syntax-tree.ts";
 
-const IS_TEST = /\.(test|contract|fixture)\.ts$/;
-const GENERATED = "page-bundle.ts";
-const IS_STATEMENT =
+const TEST_FILE_PATTERN = /\.(test|contract|fixture)\.ts$/;
+const GENERATED_FILE = "page-bundle.ts";
+const STATEMENT_TYPE_PATTERN =
   /^(?!Block|TSModuleBlock)\w*Statement$|^(?:Import|Export\w*|Variable|Function|Class|TSInterface|TSTypeAlias)Declaration$/;
 
-interface Count {
+interface RoomCount {
   readonly files: number;
   readonly statements: number;
   readonly lines: number;
@@ -18,7 +18,7 @@ interface Count {
 
 function countStatements(source: string): number {
   let count = 0;
-  for (const { type } of nodesOf(source)) if (IS_STATEMENT.test(type)) count++;
+  for (const { type } of walkNodes(source)) if (STATEMENT_TYPE_PATTERN.test(type)) count++;
   return count;
 }
 
@@ -28,7 +28,7 @@ function countCodeLines(source: string): number {
   return code.split("\n").filter((line) => line.trim() !== "").length;
 }
 
-function countRoom(files: readonly string[]): Count {
+function countRoom(files: readonly string[]): RoomCount {
   const sources = files.map((file) => readFileSync(file, "utf8"));
   return {
     files: files.length,
@@ -37,7 +37,9 @@ function countRoom(files: readonly string[]): Count {
   };
 }
 
-const files = globSync("src/**/*.ts").filter((file) => !IS_TEST.test(file) && !file.endsWith(GENERATED));
+const files = globSync("src/**/*.ts").filter(
+  (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_FILE),
+);
 const rooms = Object.groupBy(files, (file) => file.split("/").slice(1, -1)[0] ?? "(front)");
 const counts = Object.entries(rooms).map(([room, of = []]) => ({ room, ...countRoom(of) }));
 for (const { room, files: number, statements, lines } of [...counts, { room: "all", ...countRoom(files) }])

@@ -11,22 +11,22 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { judge, type ExpectedFailure } from "./judge.ts";
-import { readReport } from "./junit.ts";
-import { KITS, type Kit, type Run } from "./kits.ts";
-import { root, withSut } from "./sut.ts";
+import { countUnexpectedOutcomes, type ExpectedFailure } from "./expected-failures.ts";
+import { parseJunitReport } from "./junit-report.ts";
+import { KITS, type CompatibilityKit, type KitRun } from "./kits.ts";
+import { root, withSut } from "./with-sut.ts";
 
 const USAGE =
   "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
 
 const values = readOptions();
 
-const given = KITS.flatMap((kit) => {
+const chosenKits = KITS.flatMap((kit) => {
   const place = values[`v${kit.version}`];
   return place === undefined ? [] : [{ kit, place: resolve(place) }];
 });
-if (given.length === 0) {
-  fail(
+if (chosenKits.length === 0) {
+  exitWithError(
     [
       "Name the place of one kit or both:",
       ...KITS.map(
@@ -37,24 +37,24 @@ if (given.length === 0) {
   );
 }
 
-const names = given.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
+const runNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
 // Nothing run is nothing passed.
-if (!names.some((name) => name.includes(values.only)))
-  fail(`--only ${values.only} is in the name of no run; there are: ${names.join(", ")}`);
+if (!runNames.some((name) => name.includes(values.only)))
+  exitWithError(`--only ${values.only} is in the name of no run; there are: ${runNames.join(", ")}`);
 
-let surprises = 0;
-for (const { kit, place } of given) {
-  const python = await pythonFor(kit, place);
+let unexpectedCount = 0;
+for (const { kit, place } of chosenKits) {
+  const python = await findPython(kit, place);
   const file = join(root, `test/tck/expected-${kit.version}.json`);
   const expected = JSON.parse(readFileSync(file, "utf8")) as ExpectedFailure[];
   for (const run of kit.runs.filter(({ name }) => name.includes(values.only))) {
-    surprises += await runKit(kit, run, { place, python, expected });
+    unexpectedCount += await runKit(kit, run, { kitFolder: place, python, expected });
   }
 }
-process.exit(surprises === 0 ? 0 : 1);
+process.exit(unexpectedCount === 0 ? 0 : 1);
 
 function readOptions(): { python?: string; store: string; only: string } & Partial<
-  Record<`v${Kit["version"]}`, string>
+  Record<`v${CompatibilityKit["version"]}`, string>
 > {
   try {
     return parseArgs({
@@ -67,60 +67,74 @@ function readOptions(): { python?: string; store: string; only: string } & Parti
       },
     }).values;
   } catch (error) {
-    return fail(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    return exitWithError(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
   }
 }
 
-interface With {
-  readonly place: string;
+interface RunKitOptions {
+  readonly kitFolder: string;
   readonly python: string;
   readonly expected: readonly ExpectedFailure[];
 }
 
 /** One run of a kit; answers how many of its outcomes were not expected. */
-async function runKit(kit: Kit, run: Run, { place, python, expected }: With): Promise<number> {
+async function runKit(
+  kit: CompatibilityKit,
+  run: KitRun,
+  { kitFolder: place, python, expected }: RunKitOptions,
+): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-tck-"));
   const report = join(folder, "junit.xml");
-  const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sut];
+  const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sutFlags];
   try {
     await withSut(flags, async (url) => {
-      console.log(`A2A TCK ${kit.version} against ${url}: ${run.about}, some minutes …`);
+      console.log(`A2A TCK ${kit.version} against ${url}: ${run.description}, some minutes …`);
       const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
-      const pytest = spawn(python, [...args, ...run.pytest(url, folder)], {
+      const pytest = spawn(python, [...args, ...run.getPytestArguments(url, folder)], {
         cwd: place,
         stdio: ["ignore", "ignore", "inherit"],
         env: { ...process.env, PYTHONWARNINGS: "ignore", TCK_STREAMING_TIMEOUT: "5.0" },
       });
-      await ended(pytest);
+      await waitForExit(pytest);
     });
-    return judge(readReport(readFileSync(report, "utf8")), run.name, expected, console.log);
+    return countUnexpectedOutcomes(
+      parseJunitReport(readFileSync(report, "utf8")),
+      run.name,
+      expected,
+      console.log,
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
 /** The Python that was named, the kit's own, or the host's; it must have what the kit needs. */
-async function pythonFor({ tests, version, branch, needs, install }: Kit, place: string): Promise<string> {
+async function findPython(
+  { testFolder: tests, version, branch, pythonModules: needs, pipArguments: install }: CompatibilityKit,
+  place: string,
+): Promise<string> {
   if (!existsSync(join(place, tests))) {
-    fail(`${place} is not the kit for ${version}; that is the branch ${branch} of a2aproject/a2a-tck.`);
+    exitWithError(
+      `${place} is not the kit for ${version}; that is the branch ${branch} of a2aproject/a2a-tck.`,
+    );
   }
   const own = join(place, ".venv/bin/python");
   const python = values.python ?? (existsSync(own) ? own : "python3");
   const child = spawn(python, ["-c", `import ${needs}`], { stdio: "ignore", cwd: place });
-  if ((await ended(child)) === 0) return python;
-  return fail(
+  if ((await waitForExit(child)) === 0) return python;
+  return exitWithError(
     `The kit for ${version} needs Python 3.11 or newer with its packages: \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or name a Python with --python.`,
   );
 }
 
 /** The exit code; undefined for a program that could not be started. */
-function ended(child: ReturnType<typeof spawn>): Promise<number | null | undefined> {
+function waitForExit(child: ReturnType<typeof spawn>): Promise<number | null | undefined> {
   return new Promise((done) => {
     child.once("error", () => done(undefined)).once("exit", (code) => done(code));
   });
 }
 
-function fail(line: string): never {
+function exitWithError(line: string): never {
   console.error(line);
   process.exit(2);
 }

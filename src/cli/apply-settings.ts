@@ -1,10 +1,17 @@
 import { InvalidArgumentError, type Command, type Option } from "commander";
-import { Problem } from "./problem.ts";
-import { CREDENTIALS } from "./redact.ts";
-import { isFound, isReadByOthers, variableOf, type Setting, type Settings, type Source } from "./settings.ts";
+import { CliError } from "./cli-error.ts";
+import { CREDENTIAL_OPTIONS } from "./redactor.ts";
+import {
+  isDiscoveredSource,
+  isReadableByOthers,
+  toVariableName,
+  type Setting,
+  type Settings,
+  type SettingSource,
+} from "./settings.ts";
 
 /** What belongs to one call (what it sends, what it shows), and where settings are (a2a-cli SPEC §11.3). */
-const SAID: ReadonlySet<string> = new Set(
+const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   [
     "stream",
     "config",
@@ -26,11 +33,11 @@ const SAID: ReadonlySet<string> = new Set(
 );
 
 /** Each says that the other is not wanted. */
-const OPPOSITES: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
+const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
 /** What the help does not show is another name for what it does; that one has the variable. */
 export function isSettable({ long, hidden }: Option): boolean {
-  return long !== undefined && long !== null && !hidden && !SAID.has(long);
+  return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
 }
 
 /** Gives the options that the command line is silent about the values of the settings. */
@@ -38,24 +45,28 @@ export function applySettings(command: Command, settings: Settings): void {
   const isSaid = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   for (const option of command.options) {
     const name = option.attributeName();
-    if (!isSettable(option) || isSaid(name) || isSaid(OPPOSITES[name] ?? "")) continue;
-    const variable = variableOf(option.long ?? "");
+    if (!isSettable(option) || isSaid(name) || isSaid(OPPOSITE_OPTIONS[name] ?? "")) continue;
+    const variable = toVariableName(option.long ?? "");
     const setting = settings.get(variable);
-    if (setting) command.setOptionValueWithSource(name, valueOf(option, variable, setting), "config");
+    if (setting)
+      command.setOptionValueWithSource(name, parseSettingValue(option, variable, setting), "config");
   }
 }
 
-function valueOf(option: Option, variable: string, { value, from }: Setting): unknown {
+function parseSettingValue(option: Option, variable: string, { value, source: from }: Setting): unknown {
   try {
-    if (option.isBoolean()) return switchOf(value);
+    if (option.isBoolean()) return parseBoolean(value);
     return option.parseArg ? option.parseArg(value, undefined) : value;
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new Problem("A2ACLI_ERR_USAGE", `${variable} of ${nameOf(from)} can not be used: ${error.message}`);
+    throw new CliError(
+      "A2ACLI_ERR_USAGE",
+      `${variable} of ${formatSettingSource(from)} can not be used: ${error.message}`,
+    );
   }
 }
 
-function switchOf(value: string): boolean {
+function parseBoolean(value: string): boolean {
   if (/^(true|yes|on|1)$/i.test(value)) return true;
   if (/^(false|no|off|0)$/i.test(value)) return false;
   throw new InvalidArgumentError("Write true or false.");
@@ -65,42 +76,43 @@ function switchOf(value: string): boolean {
  * Refuses to send what is the user's own (their global file has it) to an agent that only a found file names: whoever has
  * written a project could have it sent to themselves.
  */
-export function keepCredentials(command: Command, settings: Settings): void {
-  const agent = settings.get(variableOf("--agent-card"));
-  if (!agent || !isFound(agent.from)) return;
+export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
+  const agent = settings.get(toVariableName("--agent-card"));
+  if (!agent || !isDiscoveredSource(agent.source)) return;
   for (const option of command.options) {
-    const variable = variableOf(option.long ?? "");
+    const variable = toVariableName(option.long ?? "");
     const isSaid = command.getOptionValueSource(option.attributeName()) === "cli";
-    const from = isCredential(option) && !isSaid ? settings.get(variable)?.from : undefined;
+    const from = isCredentialOption(option) && !isSaid ? settings.get(variable)?.source : undefined;
     if (from?.kind !== "global") continue;
-    throw new Problem(
+    throw new CliError(
       "A2ACLI_ERR_USAGE",
-      `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.from.file} names as the agent.`,
-      `If you trust that file: --config ${agent.from.file}; else name the agent by its URL.`,
+      `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
+      `If you trust that file: --config ${agent.source.file}; else name the agent by its URL.`,
     );
   }
 }
 
-export function nameOf(source: Source): string {
+export function formatSettingSource(source: SettingSource): string {
   return source.kind === "environment" ? "the environment" : source.file;
 }
 
 /** What people should know of where settings come from. */
-export function cautionsOf(command: Command, settings: Settings): string[] {
-  const ignored = settings.ignored.map(
+export function collectSettingWarnings(command: Command, settings: Settings): string[] {
+  const ignored = settings.ignoredVariables.map(
     ({ variable, file }) =>
       `${variable} in ${file} is ignored: say it yourself, or name the file with --config`,
   );
   const open = new Set<string>();
   for (const option of command.options) {
-    const setting = isCredential(option) ? settings.get(variableOf(option.long ?? "")) : undefined;
-    if (setting && "file" in setting.from && isReadByOthers(setting.from.file)) open.add(setting.from.file);
+    const setting = isCredentialOption(option) ? settings.get(toVariableName(option.long ?? "")) : undefined;
+    if (setting && "file" in setting.source && isReadableByOthers(setting.source.file))
+      open.add(setting.source.file);
   }
   return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
 }
 
 /** `--svc-param` may carry one. */
-export function isCredential(option: Option): boolean {
+export function isCredentialOption(option: Option): boolean {
   const name = option.attributeName();
-  return name === "svcParam" || CREDENTIALS.some((one) => one === name);
+  return name === "svcParam" || CREDENTIAL_OPTIONS.some((one) => one === name);
 }

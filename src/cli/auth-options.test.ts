@@ -2,30 +2,30 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cardFor, listen, sendJson } from "../client/listen.contract.ts";
-import { Issuer } from "../keys/issuer.fixture.ts";
+import { buildAgentCard, startRecordingServer, sendJson } from "../client/recording-server.contract.ts";
+import { FakeOidcProvider } from "../keys/fake-oidc-provider.fixture.ts";
 import {
   apiKeys,
   type AuthScheme,
   basic,
   bearer,
   hashPassword,
-  newApiKey,
+  generateApiKey,
   oauth2,
 } from "../server/auth/index.ts";
-import { Guarded } from "../server/auth/auth.fixture.ts";
-import { inProcess } from "./process.contract.ts";
+import { AuthTestServer } from "../server/auth/auth-test-server.fixture.ts";
+import { runInProcess } from "./cli-process.contract.ts";
 
-let guarded: Guarded | undefined;
+let guarded: AuthTestServer | undefined;
 afterEach(async () => guarded?.[Symbol.asyncDispose]());
 
 /** What an agent that lets in by that scheme says of whoever comes with these options. */
-async function whoami(
+async function fetchCallerName(
   scheme: AuthScheme,
   ...options: string[]
 ): Promise<{ code: number | null; out: string; err: string }> {
-  guarded = await Guarded.open(scheme);
-  return inProcess(["send", guarded.url, "Who am I?", ...options]);
+  guarded = await AuthTestServer.start(scheme);
+  return runInProcess(["send", guarded.url, "Who am I?", ...options]);
 }
 
 const TOKEN = "token-of-ada-0123456789";
@@ -34,41 +34,49 @@ describe("credentials on the command line go where the card wants them", () => {
   it("a bearer token, over either version", async () => {
     for (const version of ["1.0", "0.3"]) {
       const tokens = bearer({ tokens: { [TOKEN]: "ada" } });
-      const { code, out } = await whoami(tokens, "--bearer", TOKEN, "--a2a-version", version);
+      const { code, out } = await fetchCallerName(tokens, "--bearer", TOKEN, "--a2a-version", version);
       expect([code, out]).toEqual([0, expect.stringContaining('"principal":"ada"')]);
       await guarded?.[Symbol.asyncDispose]();
     }
   });
 
   it("an API key, in the query where the card has it there", async () => {
-    const { key, stored } = newApiKey("ada");
-    const { out } = await whoami(apiKeys({ in: "query", name: "k", keys: [stored] }), "--api-key", key);
+    const { key, storedKey: stored } = generateApiKey("ada");
+    const { out } = await fetchCallerName(
+      apiKeys({ in: "query", name: "k", keys: [stored] }),
+      "--api-key",
+      key,
+    );
     expect(out).toContain('"principal":"ada"');
   });
 
   it("a name and password", async () => {
     const users = { ada: await hashPassword("se:cret") };
-    expect((await whoami(basic({ users }), "--basic", "ada:se:cret")).out).toContain('"principal":"ada"');
+    expect((await fetchCallerName(basic({ users }), "--basic", "ada:se:cret")).out).toContain(
+      '"principal":"ada"',
+    );
   });
 
   it("a client's secret, at the server that it is for and no other", async () => {
-    const issuer = await Issuer.open();
+    const issuer = await FakeOidcProvider.start();
     const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
     const scheme = (): AuthScheme => oauth2({ issuer: issuer.url, audience: "agents", flows });
-    const token = await issuer.token({});
-    issuer.says.set("/token", { body: JSON.stringify({ access_token: token, token_type: "Bearer" }) });
+    const token = await issuer.signToken({});
+    issuer.responseOverrides.set("/token", {
+      body: JSON.stringify({ access_token: token, token_type: "Bearer" }),
+    });
     const client = ["--oauth-client", "me:secret"];
-    const elsewhere = await whoami(scheme(), ...client);
+    const elsewhere = await fetchCallerName(scheme(), ...client);
     expect(elsewhere.code).toBe(4);
     expect(elsewhere.err).toContain("--oauth-issuer");
     expect(elsewhere.err).not.toContain("me:secret");
     await guarded?.[Symbol.asyncDispose]();
-    expect((await whoami(scheme(), ...client, "--oauth-issuer", issuer.url)).code).toBe(0);
+    expect((await fetchCallerName(scheme(), ...client, "--oauth-issuer", issuer.url)).code).toBe(0);
     await issuer[Symbol.asyncDispose]();
   });
 
   it("none: what the card asks for is said, with the options that have it", async () => {
-    const { code, err } = await whoami(bearer({ tokens: { [TOKEN]: "ada" } }));
+    const { code, err } = await fetchCallerName(bearer({ tokens: { [TOKEN]: "ada" } }));
     expect(code).toBe(4);
     expect(err).toContain("a bearer token");
     expect(err).toContain("--bearer");
@@ -77,25 +85,25 @@ describe("credentials on the command line go where the card wants them", () => {
   it("not in clear text because a card says so; then it is said what allows that", async () => {
     const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
     const file = join(folder, "card.json");
-    const agent = await listen((response) => sendJson(response, {}, 500));
+    const agent = await startRecordingServer((response) => sendJson(response, {}, 500));
     // This machine by an address that is no loopback's.
-    await writeFile(file, JSON.stringify(cardFor(agent.url.replace("127.0.0.1", "0.0.0.0"))));
+    await writeFile(file, JSON.stringify(buildAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
     const send = ["send", file, "hi", "--bearer", TOKEN];
-    const refused = await inProcess(send);
+    const refused = await runInProcess(send);
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain("--allow-clear-text");
     expect(agent.seen).toEqual([]);
-    await inProcess([...send, "--allow-clear-text"]);
+    await runInProcess([...send, "--allow-clear-text"]);
     expect(agent.seen[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
     await rm(folder, { recursive: true });
   });
 
   it("for a card, too, that is not shown without", async () => {
-    const closed = await listen((response, { headers }) => {
+    const closed = await startRecordingServer((response, { headers }) => {
       const isKnown = headers.authorization === `Bearer ${TOKEN}`;
-      sendJson(response, isKnown ? cardFor(closed.url) : {}, isKnown ? 200 : 401);
+      sendJson(response, isKnown ? buildAgentCard(closed.url) : {}, isKnown ? 200 : 401);
     });
-    expect((await inProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
-    expect((await inProcess(["card", "get", closed.url])).code).toBe(4);
+    expect((await runInProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
+    expect((await runInProcess(["card", "get", closed.url])).code).toBe(4);
   });
 });

@@ -1,28 +1,28 @@
 import { Command } from "commander";
-import { openCard } from "./card-target.ts";
-import { cardCommand } from "./command.ts";
-import type { Context } from "./context.ts";
-import type { ClientOptions } from "./options.ts";
+import { loadAgentCard } from "./agent-card-loader.ts";
+import { defineCardCommand } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import type { ClientOptions } from "./client-options.ts";
 
-interface Options extends ClientOptions {
+interface CardGetOptions extends ClientOptions {
   validate?: boolean;
   extended?: boolean;
 }
 
-export function cardGetCommand(context: Context): Command {
+export function createCardGetCommand(context: CliContext): Command {
   const command = new Command("get")
     .option("--validate", "also check it against A2A 1.0, and fail when it is not like that")
     .option("--extended", "the one that the agent shows to those who have authenticated");
-  return cardCommand<Options>(
+  return defineCardCommand<CardGetOptions>(
     command,
     context,
-    async ({ card, served, options, output }) => {
-      if (options.validate) (await import("./card-validate.ts")).checkServed(served);
-      output.card(card);
+    async ({ card, servedJson: served, options, output }) => {
+      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(served);
+      output.writeCard(card);
     },
     async (ref, options, world) => {
-      if (!options.extended) return openCard(ref, options, world);
-      const { openExtendedCard } = await import("./target.ts");
+      if (!options.extended) return loadAgentCard(ref, options, world);
+      const { loadExtendedCard: openExtendedCard } = await import("./agent-connection.ts");
       return openExtendedCard(ref, options, world);
     },
   );

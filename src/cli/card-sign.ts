@@ -1,45 +1,49 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
-import { signCard, type CardSigning } from "../server/index.ts";
-import { cardCommand } from "./command.ts";
-import type { Context } from "./context.ts";
-import type { ClientOptions } from "./options.ts";
-import { Problem } from "./problem.ts";
+import { signCard, type CardSigningOptions } from "../server/index.ts";
+import { defineCardCommand } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { CliError } from "./cli-error.ts";
 
-interface Options extends ClientOptions {
+interface CardSignOptions extends ClientOptions {
   key: string;
-  alg?: NonNullable<CardSigning["alg"]>;
+  alg?: NonNullable<CardSigningOptions["alg"]>;
   kid?: string;
   jku?: string;
 }
 
-export function cardSignCommand(context: Context): Command {
+export function createCardSignCommand(context: CliContext): Command {
   const command = new Command("sign")
     .requiredOption("--key <file>", "the private key: a JWK, or PKCS #8 as PEM")
     .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
     .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
     .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
-  return cardCommand<Options>(command, context, async ({ served, options, output }) => {
-    const { key, alg, kid, jku } = options;
-    const privateKey = await readKey(key);
-    const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
-    try {
-      output.document(await signCard(v1.decodeCard(served), how));
-    } catch (error) {
-      throw new Problem("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
-    }
-  });
+  return defineCardCommand<CardSignOptions>(
+    command,
+    context,
+    async ({ servedJson: served, options, output }) => {
+      const { key, alg, kid, jku } = options;
+      const privateKey = await readPrivateKey(key);
+      const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
+      try {
+        output.writeJson(await signCard(v1.decodeCard(served), how));
+      } catch (error) {
+        throw new CliError("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
+      }
+    },
+  );
 }
 
-async function readKey(file: string): Promise<CardSigning["privateKey"]> {
+async function readPrivateKey(file: string): Promise<CardSigningOptions["privateKey"]> {
   try {
     const text = await readFile(file, "utf8");
     return text.trimStart().startsWith("-----BEGIN")
       ? text
-      : (JSON.parse(text) as Exclude<CardSigning["privateKey"], string>);
+      : (JSON.parse(text) as Exclude<CardSigningOptions["privateKey"], string>);
   } catch (cause) {
     const message = `${file} can not be read as a private key; give a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
-    throw new Problem("A2ACLI_ERR_USAGE", message, undefined, cause);
+    throw new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
   }
 }

@@ -1,22 +1,22 @@
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
-import { cardCommand } from "./command.ts";
-import type { Context } from "./context.ts";
-import type { ClientOptions } from "./options.ts";
-import { Problem } from "./problem.ts";
+import { defineCardCommand } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { CliError } from "./cli-error.ts";
 
-export function cardValidateCommand(context: Context): Command {
+export function createCardValidateCommand(context: CliContext): Command {
   const command = new Command("validate");
-  return cardCommand<ClientOptions>(command, context, ({ served, output }) => {
-    checkServed(served);
-    output.facts({ valid: true }, { Valid: "yes" });
+  return defineCardCommand<ClientOptions>(command, context, ({ servedJson: served, output }) => {
+    assertValidCardJson(served);
+    output.writeResult({ valid: true }, { Valid: "yes" });
   });
 }
 
 /** Throws for a card, given as it was served, that is not what the specification says. */
-export function checkServed(served: unknown): void {
-  const violations = v1.checkCard(served, "strict");
+export function assertValidCardJson(served: unknown): void {
+  const violations = v1.validateAgentCard(served, "strict");
   if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `\n  ${field} ${description}`).join("");
-  throw new Problem("A2ACLI_ERR_CARD_INVALID", `The card is not what A2A 1.0 wants:${list}`);
+  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card is not what A2A 1.0 wants:${list}`);
 }

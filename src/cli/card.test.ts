@@ -3,21 +3,21 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { agent } from "../adapters/index.ts";
 import { createSigner, generateSigningKey, type JWK } from "../keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
-import { directoryWith, inProcess, type Ended } from "./process.contract.ts";
+import { createTempDirectory, runInProcess, type ProcessResult } from "./cli-process.contract.ts";
 
 let server: Server;
 let url: string;
 let cwd: string;
 let key: JWK;
 
-const run = (...words: string[]): Promise<Ended> => inProcess(["card", ...words]);
+const runCardCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["card", ...words]);
 
 beforeAll(async () => {
   key = await generateSigningKey();
   const { publicKey } = await createSigner({ privateKey: key });
   const { publicKey: other } = await createSigner({ privateKey: await generateSigningKey() });
   const { privateKey } = generateKeyPairSync("ed25519");
-  cwd = await directoryWith({
+  cwd = await createTempDirectory({
     "private.json": JSON.stringify(key),
     "public.json": JSON.stringify(publicKey),
     "others.json": JSON.stringify({ keys: [other] }),
@@ -25,7 +25,7 @@ beforeAll(async () => {
     "junk.json": "junk",
   });
   const signed = agent({ name: "signed", description: "Has a card" }, async function* () {});
-  server = createServer(signed, { store: "memory", signing: { privateKey: key } });
+  server = createServer(signed, { store: "memory", cardSigning: { privateKey: key } });
   ({ url } = await server.listen());
 });
 afterAll(() => server.close());
@@ -40,13 +40,16 @@ describe("card get", () => {
     const host = createServer(strict, { store: "memory" });
     onTestFinished(() => host.close());
     const { url: at } = await host.listen();
-    expect(await run("get", at)).toMatchObject({ code: 0, out: expect.stringContaining("strict") as string });
-    const sent = await inProcess(["send", at, "hello"]);
+    expect(await runCardCommand("get", at)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("strict") as string,
+    });
+    const sent = await runInProcess(["send", at, "hello"]);
     expect(sent).toMatchObject({ code: 1, err: expect.stringContaining("Pass --extension") as string });
   });
 
   it("names the file that is no card", async () => {
-    const { code, err } = await run("get", `${cwd}/junk.json`);
+    const { code, err } = await runCardCommand("get", `${cwd}/junk.json`);
     expect(code).toBe(1);
     expect(err).toContain(`${cwd}/junk.json can not be used: not an agent card.`);
     expect(err).not.toContain("http");
@@ -59,36 +62,38 @@ describe("card verify", () => {
       ["--key", `${cwd}/others.json`, "--key", `${cwd}/public.json`, "--strict"],
       ["--jwks", `${url}/.well-known/jwks.json`],
     ]) {
-      const { code, out } = await run("verify", url, ...trust);
+      const { code, out } = await runCardCommand("verify", url, ...trust);
       expect({ code, out }).toEqual({ code: 0, out: `Signed by: ${key.kid} (ES256)\nForm: specification\n` });
     }
-    const { out } = await run("verify", url, "--key", `${cwd}/public.json`, "-o", "json");
+    const { out } = await runCardCommand("verify", url, "--key", `${cwd}/public.json`, "-o", "json");
     expect(JSON.parse(out)).toEqual({ kid: key.kid, alg: "ES256", form: "specification" });
   });
 
   it("fails when nobody who is trusted has signed, and when nobody is trusted [A-40]", async () => {
-    const stranger = await run("verify", url, "--key", `${cwd}/others.json`);
+    const stranger = await runCardCommand("verify", url, "--key", `${cwd}/others.json`);
     expect([stranger.code, stranger.err]).toEqual([
       1,
       expect.stringContaining("signed by nobody who is trusted"),
     ]);
-    expect(await run("verify", url)).toMatchObject({
+    expect(await runCardCommand("verify", url)).toMatchObject({
       code: 2,
       err: expect.stringContaining("--key or --jwks") as string,
     });
-    expect(await run("verify", url, "--key", `${cwd}/private.json`)).toMatchObject({
+    expect(await runCardCommand("verify", url, "--key", `${cwd}/private.json`)).toMatchObject({
       code: 2,
       err: expect.stringContaining("is not public") as string,
     });
-    expect(await run("verify", url, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
-    expect(await run("verify", url, "--jwks", "http://keys.example/jwks.json")).toMatchObject({ code: 2 });
+    expect(await runCardCommand("verify", url, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
+    expect(await runCardCommand("verify", url, "--jwks", "http://keys.example/jwks.json")).toMatchObject({
+      code: 2,
+    });
   });
 });
 
 describe("card sign", () => {
   it("adds a signature that holds to a card in a file [A-44, A-45]", async () => {
-    const { out: card } = await run("get", url, "-o", "json");
-    const files = await directoryWith({ "card.json": card });
+    const { out: card } = await runCardCommand("get", url, "-o", "json");
+    const files = await createTempDirectory({ "card.json": card });
     const words = [
       "--key",
       `${cwd}/private.pem`,
@@ -99,7 +104,7 @@ describe("card sign", () => {
       "--jku",
       "https://a.example/jwks",
     ];
-    const { code, out } = await run("sign", `${files}/card.json`, ...words);
+    const { code, out } = await runCardCommand("sign", `${files}/card.json`, ...words);
     expect(code).toBe(0);
     const { signatures } = JSON.parse(out) as { signatures: { protected: string }[] };
     expect(signatures).toHaveLength(2);
@@ -109,27 +114,31 @@ describe("card sign", () => {
       jku: "https://a.example/jwks",
       kid: "pem",
     });
-    const again = await directoryWith({ "card.json": out });
-    expect((await run("verify", `${again}/card.json`, "--key", `${cwd}/public.json`)).code).toBe(0);
-    expect(await run("sign", `${files}/card.json`, "--key", `${cwd}/private.pem`)).toMatchObject({
+    const again = await createTempDirectory({ "card.json": out });
+    expect((await runCardCommand("verify", `${again}/card.json`, "--key", `${cwd}/public.json`)).code).toBe(
+      0,
+    );
+    expect(await runCardCommand("sign", `${files}/card.json`, "--key", `${cwd}/private.pem`)).toMatchObject({
       code: 2,
       err: expect.stringContaining(`give "alg" too`) as string,
     });
-    expect(await run("sign", `${files}/card.json`, "--key", `${cwd}/junk.json`)).toMatchObject({ code: 2 });
+    expect(await runCardCommand("sign", `${files}/card.json`, "--key", `${cwd}/junk.json`)).toMatchObject({
+      code: 2,
+    });
   });
 });
 
 describe("card validate", () => {
   it("finds nothing wrong with our cards [A-02]", async () => {
-    expect(await run("validate", url)).toMatchObject({ code: 0, out: "Valid: yes\n" });
+    expect(await runCardCommand("validate", url)).toMatchObject({ code: 0, out: "Valid: yes\n" });
   });
 
   it("lists what is wrong, each with its place [A-02, A-11]", async () => {
-    const card = JSON.parse((await run("get", url, "-o", "json")).out) as { skills: object[] };
+    const card = JSON.parse((await runCardCommand("get", url, "-o", "json")).out) as { skills: object[] };
     const [skill] = card.skills;
     const wrong = { ...card, description: "", iconUrl: "icon.png", skills: [skill, skill] };
-    const files = await directoryWith({ "card.json": JSON.stringify(wrong) });
-    const { code, err } = await run("validate", `${files}/card.json`);
+    const files = await createTempDirectory({ "card.json": JSON.stringify(wrong) });
+    const { code, err } = await runCardCommand("validate", `${files}/card.json`);
     expect(code).toBe(1);
     expect(err).toContain("\n  description must not be empty");
     expect(err).toContain('\n  iconUrl must be an http or https URL, not "icon.png"');

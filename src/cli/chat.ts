@@ -2,28 +2,28 @@ import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type { JsonObject, Part, StreamResponse, Task } from "../protocol/index.ts";
 import { isInterrupted } from "../protocol/index.ts";
-import { answerParts, waitingCalls } from "./answer.ts";
-import { clientCommand, type Call } from "./command.ts";
-import type { Context } from "./context.ts";
-import { commandLine } from "./invocation.ts";
-import { jsonObject, type ClientOptions } from "./options.ts";
-import { usage } from "./parts.ts";
-import { toProblem } from "./problem.ts";
-import { untilSettled } from "./settle.ts";
+import { createAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
+import { defineClientCommand, type AgentCommandContext } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatCommandLine } from "./command-line.ts";
+import { parseJsonObject, type ClientOptions } from "./client-options.ts";
+import { createUsageError } from "./part-flags.ts";
+import { toCliError } from "./cli-error.ts";
+import { untilTerminalOrInterrupted } from "./wait-for-task.ts";
 
-interface Options extends ClientOptions {
+interface ChatOptions extends ClientOptions {
   contextId?: string;
   taskId?: string;
 }
 
 /** Where a conversation is: what the next line goes on with. */
-interface Place {
+interface ConversationState {
   contextId?: string;
   /** Of the task that waits for an answer. */
   taskId?: string;
 }
 
-export function chatCommand(context: Context): Command {
+export function createChatCommand(context: CliContext): Command {
   const command = new Command("chat")
     .option("--context-id <id>", "go on with this conversation")
     .option("--task-id <id>", "the first line answers this task, which waits for it")
@@ -32,33 +32,35 @@ export function chatCommand(context: Context): Command {
       `
 Lines come from the terminal or from a pipe. /answer <json> answers a tool call that waits; /quit or Ctrl-D ends.`,
     );
-  return clientCommand<Options>(command, "[text...] ", context, async (call) => {
-    const { options, output, words } = call;
+  return defineClientCommand<ChatOptions>(command, "[text...] ", context, async (call) => {
+    const { options, output, args: words } = call;
     if (options.output === "json" && !options.stream)
-      throw usage("A chat has more than one result: add --stream for a line of JSON for each event.");
-    const chat = new Chat(call, options);
-    const lines = linesOf(words, context);
+      throw createUsageError(
+        "A chat has more than one result: add --stream for a line of JSON for each event.",
+      );
+    const chat = new ChatSession(call, options);
+    const lines = readInputLines(words, context);
     try {
       for await (const line of lines) {
         const text = line.trim();
         if (text === "/quit" || text === "/exit") break;
-        if (text !== "") await chat.turn(text, context.interactive);
+        if (text !== "") await chat.sendLine(text, context.isInteractive);
       }
     } finally {
-      if (chat.resume) output.hint(`the conversation goes on with: ${chat.resume}`);
+      if (chat.resumeCommand) output.writeHint(`the conversation goes on with: ${chat.resumeCommand}`);
     }
   });
 }
 
 /** What is said: the words of the command line first, then what is typed or piped. */
-async function* linesOf(words: readonly string[], context: Context): AsyncGenerator<string, void> {
-  const { stdin, streams, interactive, interrupted } = context;
+async function* readInputLines(words: readonly string[], context: CliContext): AsyncGenerator<string, void> {
+  const { stdin, streams, isInteractive: interactive, interruptSignal: interrupted } = context;
   if (words.length > 0) yield words.join(" ");
   // A person who can not see the question is never waited for (a2a-cli SPEC §11.2).
   const isPerson = "isTTY" in stdin && stdin.isTTY === true;
   if (isPerson && !interactive) {
     if (words.length > 0) return;
-    throw usage("A chat needs a terminal, a pipe on stdin, or a text to send once.");
+    throw createUsageError("A chat needs a terminal, a pipe on stdin, or a text to send once.");
   }
   const lines = createInterface({
     input: stdin,
@@ -77,77 +79,79 @@ async function* linesOf(words: readonly string[], context: Context): AsyncGenera
   }
 }
 
-class Chat {
-  readonly #call: Call<Options>;
-  #place: Place;
-  #task: Task | undefined;
+class ChatSession {
+  readonly #context: AgentCommandContext<ChatOptions>;
+  #conversation: ConversationState;
+  #waitingTask: Task | undefined;
 
-  constructor(call: Call<Options>, { contextId, taskId }: Options) {
-    this.#call = call;
-    this.#place = { ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) };
+  constructor(call: AgentCommandContext<ChatOptions>, { contextId, taskId }: ChatOptions) {
+    this.#context = call;
+    this.#conversation = { ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) };
   }
 
   /** The command that goes on where this one ends; undefined before the agent has answered. */
-  get resume(): string | undefined {
-    const { contextId, taskId } = this.#place;
+  get resumeCommand(): string | undefined {
+    const { contextId, taskId } = this.#conversation;
     if (contextId === undefined) return undefined;
     const task = taskId === undefined ? [] : ["--task-id", taskId];
-    return commandLine("chat", this.#call.ref, "--context-id", contextId, ...task);
+    return formatCommandLine("chat", this.#context.agentRef, "--context-id", contextId, ...task);
   }
 
   /** Says one line and shows the answer. `goesOn`: what fails is told, and the next line may be said. */
-  async turn(line: string, goesOn: boolean): Promise<void> {
-    const { output, signal } = this.#call;
+  async sendLine(line: string, goesOn: boolean): Promise<void> {
+    const { output, signal } = this.#context;
     try {
-      await this.#say(await this.#partsOf(line));
+      await this.#sendParts(await this.#parseLine(line));
     } catch (error) {
       if (!goesOn || signal.aborted) throw error;
-      output.problem(toProblem(error));
+      output.writeError(toCliError(error));
     }
   }
 
-  async #partsOf(line: string): Promise<Part[]> {
+  async #parseLine(line: string): Promise<Part[]> {
     const [, json] = /^\/answer\s+(.+)$/s.exec(line) ?? [];
     if (json === undefined) return [{ text: line }];
-    const answer = answerOf(json);
-    const { taskId } = this.#place;
-    if (taskId === undefined) throw usage("No task waits for an answer.");
-    const { remote, signal } = this.#call;
-    this.#task ??= await remote.task.get(taskId, { signal });
-    return answerParts(this.#task, [answer]);
+    const answer = parseAnswer(json);
+    const { taskId } = this.#conversation;
+    if (taskId === undefined) throw createUsageError("No task waits for an answer.");
+    const { client: remote, signal } = this.#context;
+    this.#waitingTask ??= await remote.tasks.get(taskId, { signal });
+    return createAnswerParts(this.#waitingTask, [answer]);
   }
 
-  async #say(parts: Part[]): Promise<void> {
-    const { remote, output, signal, ref } = this.#call;
-    const known = this.#place.taskId !== undefined;
+  async #sendParts(parts: Part[]): Promise<void> {
+    const { client: remote, output, signal, agentRef: ref } = this.#context;
+    const known = this.#conversation.taskId !== undefined;
     const messageId = crypto.randomUUID();
-    output.sent({ messageId, role: "ROLE_USER", parts });
+    output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
     let seen: Task | undefined;
-    const stream = remote.stream(parts, { ...this.#place, messageId, signal });
-    for await (const event of untilSettled(stream, known)) {
-      if (known && !seen) output.resumed(event);
-      else output.event(event);
-      seen = this.#note(event, seen);
+    const stream = remote.stream(parts, { ...this.#conversation, messageId, signal });
+    for await (const event of untilTerminalOrInterrupted(stream, known)) {
+      if (known && !seen) output.writeResumedTask(event);
+      else output.writeEvent(event);
+      seen = this.#trackTask(event, seen);
     }
     if (!seen) return;
     const { id, contextId, status } = seen;
-    output.endOfStream({ id, contextId, state: status.state });
-    this.#task = seen;
+    output.writeStreamEnd({ id, contextId, state: status.state });
+    this.#waitingTask = seen;
     const waits = isInterrupted(status.state);
-    this.#place = waits ? { contextId, taskId: id } : { contextId };
-    if (waits) output.warning(`the task waits for you (${status.state})`);
+    this.#conversation = waits ? { contextId, taskId: id } : { contextId };
+    if (waits) output.writeWarning(`the task waits for you (${status.state})`);
     else if (status.state !== "TASK_STATE_COMPLETED") {
-      output.warning(`the task is ${status.state}: ${commandLine("task", "get", ref, id, "--wait")}`);
+      output.writeWarning(
+        `the task is ${status.state}: ${formatCommandLine("task", "get", ref, id, "--wait")}`,
+      );
     }
-    for (const { name, args } of waitingCalls(seen)) {
-      output.hint(
+    for (const { name, args } of findPendingToolCalls(seen)) {
+      output.writeHint(
         `it wants to know the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
       );
     }
   }
 
   /** What is known of the task after an event. */
-  #note(event: StreamResponse, seen: Task | undefined): Task | undefined {
+  #trackTask(event: StreamResponse, seen: Task | undefined): Task | undefined {
     if ("task" in event) return event.task;
     if ("statusUpdate" in event) {
       const { taskId: id, contextId, status } = event.statusUpdate;
@@ -155,16 +159,16 @@ class Chat {
     }
     if ("message" in event) {
       const { contextId } = event.message;
-      this.#place = contextId === undefined ? this.#place : { contextId };
+      this.#conversation = contextId === undefined ? this.#conversation : { contextId };
     }
     return seen;
   }
 }
 
-function answerOf(json: string): JsonObject {
+function parseAnswer(json: string): JsonObject {
   try {
-    return jsonObject(json);
+    return parseJsonObject(json);
   } catch (error) {
-    throw usage(`/answer: ${(error as Error).message}`, error);
+    throw createUsageError(`/answer: ${(error as Error).message}`, error);
   }
 }

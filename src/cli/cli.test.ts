@@ -3,14 +3,14 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } from "../protocol/index.ts";
 import {
-  colloquy,
-  directoryWith,
-  inProcess,
-  pasted,
-  serving,
-  type Ended,
-  type Serving,
-} from "./process.contract.ts";
+  startColloquy,
+  createTempDirectory,
+  runInProcess,
+  runShellLine,
+  startServingProcess,
+  type ProcessResult,
+  type ServingProcess,
+} from "./cli-process.contract.ts";
 
 const AGENTS = `
 import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";
@@ -36,30 +36,30 @@ export const rootAgent = agent(
 );`;
 
 let cwd: string;
-let server: Serving;
+let server: ServingProcess;
 let parrot: string;
 
 beforeAll(async () => {
-  cwd = await directoryWith({ "parrot.ts": AGENTS, "tools.ts": "export const x = 1;" });
-  server = await serving(["serve", ".", "--store", "memory"], cwd);
-  parrot = server.agents["parrot"] as string;
+  cwd = await createTempDirectory({ "parrot.ts": AGENTS, "tools.ts": "export const x = 1;" });
+  server = await startServingProcess(["serve", ".", "--store", "memory"], cwd);
+  parrot = server.agentUrls["parrot"] as string;
 });
 
 afterAll(async () => {
-  server.cli.child.kill("SIGKILL");
-  await server.cli.ended;
+  server.process.child.kill("SIGKILL");
+  await server.process.result;
 });
 
-function run(...args: string[]): Promise<Ended> {
-  return inProcess(args);
+function runInDirectory(...args: string[]): Promise<ProcessResult> {
+  return runInProcess(args);
 }
 
 async function runJson<T>(...args: string[]): Promise<T> {
-  const { out } = await run(...args, "-o", "json");
+  const { out } = await runInDirectory(...args, "-o", "json");
   return JSON.parse(out) as T;
 }
 
-async function taskOf(...args: string[]): Promise<Task> {
+async function runForTask(...args: string[]): Promise<Task> {
   const response = await runJson<SendMessageResponse>("send", parrot, ...args);
   if (!("task" in response)) throw new Error("There is no task.");
   return response.task;
@@ -70,23 +70,32 @@ describe("serve", () => {
     expect(server.banner).toContain("Does what it is told");
     expect(server.banner).toContain("tools.ts: exports no agent (only x)");
     const lines = server.banner.split("\n");
-    const send = await pasted(lines.find((line) => line.includes(" send ")) ?? "false", cwd).ended;
+    const send = await runShellLine(lines.find((line) => line.includes(" send ")) ?? "false", cwd).result;
     expect(send).toMatchObject({ code: 0, err: "" });
     expect(send.out).toContain("You said: Hello!");
-    const curl = await pasted(lines.find((line) => line.includes("curl")) ?? "false", cwd).ended;
+    const curl = await runShellLine(lines.find((line) => line.includes("curl")) ?? "false", cwd).result;
     expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
   });
 
   it("takes the next port when its own is taken, or fails when it must not", async () => {
     const port = new URL(server.url).port;
-    const strict = await run("serve", "--exec", "cat", "--store", "memory", "--port", port, "--strict-port");
+    const strict = await runInDirectory(
+      "serve",
+      "--exec",
+      "cat",
+      "--store",
+      "memory",
+      "--port",
+      port,
+      "--strict-port",
+    );
     expect(strict).toMatchObject({ code: 1, out: "" });
     expect(strict.err).toContain(`Port ${port} is taken`);
-    const other = colloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
-    await other.says(`Port ${port} is taken; using `);
-    await other.says("Ctrl-C stops it.");
+    const other = startColloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
+    await other.waitForOutput(`Port ${port} is taken; using `);
+    await other.waitForOutput("Ctrl-C stops it.");
     other.child.kill("SIGTERM");
-    expect((await other.ended).code).toBe(0);
+    expect((await other.result).code).toBe(0);
   });
 
   it("calls what a server can not be told a wrong use", async () => {
@@ -94,31 +103,31 @@ describe("serve", () => {
       ["--store", "postgres://x", "Unknown store"],
       ["--public-url", "example.com", `"publicUrl" is "example.com"; give a whole URL`],
     ] as const) {
-      const refused = await run("serve", "--exec", "cat", flag, value);
+      const refused = await runInDirectory("serve", "--exec", "cat", flag, value);
       expect(refused).toMatchObject({ code: 2, out: "" });
       expect(refused.err).toContain(text);
     }
   });
 
   it("serves a command", async () => {
-    const shout = await serving(
+    const shout = await startServingProcess(
       ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"],
       cwd,
     );
-    const { out } = await run("send", shout.agents["shout"] as string, "quiet $(whoami)");
+    const { out } = await runInDirectory("send", shout.agentUrls["shout"] as string, "quiet $(whoami)");
     expect(out).toContain("Artifact: answer\nQUIET $(WHOAMI)\n\n");
-    shout.cli.child.kill("SIGINT");
-    expect((await shout.cli.ended).code).toBe(0);
+    shout.process.child.kill("SIGINT");
+    expect((await shout.process.result).code).toBe(0);
   });
 
   it("ends when it is told to, whatever its agents have left open", async () => {
-    const open = await directoryWith({
+    const open = await createTempDirectory({
       "agent.mjs": `setInterval(() => {}, 1000);
         export default async function* idle() { yield "Hello"; }`,
     });
-    const idle = await serving(["serve", "agent.mjs", "--store", "memory"], open);
-    idle.cli.child.kill("SIGTERM");
-    expect((await idle.cli.ended).code).toBe(0);
+    const idle = await startServingProcess(["serve", "agent.mjs", "--store", "memory"], open);
+    idle.process.child.kill("SIGTERM");
+    expect((await idle.process.result).code).toBe(0);
   });
 
   it("serves over gRPC, too, when asked, and talks so", async () => {
@@ -133,12 +142,18 @@ describe("serve", () => {
       "--grpc-port",
       "0",
     ];
-    const both = await serving(args, cwd);
+    const both = await startServingProcess(args, cwd);
     expect(both.banner).toMatch(/over gRPC, too: 127\.0\.0\.1:\d+\n/);
-    const { out } = await run("send", both.agents["shout"] as string, "quiet", "--transport", "grpc");
+    const { out } = await runInDirectory(
+      "send",
+      both.agentUrls["shout"] as string,
+      "quiet",
+      "--transport",
+      "grpc",
+    );
     expect(out).toContain("QUIET");
     const taken = /gRPC, too: 127\.0\.0\.1:(\d+)/.exec(both.banner)?.[1] ?? "";
-    const second = await run(
+    const second = await runInDirectory(
       "serve",
       "--exec",
       "cat",
@@ -151,8 +166,8 @@ describe("serve", () => {
     );
     expect(second.code).toBe(1);
     expect(second.err).toContain(`gRPC can not listen on 127.0.0.1:${taken}`);
-    both.cli.child.kill("SIGINT");
-    expect((await both.cli.ended).code).toBe(0);
+    both.process.child.kill("SIGINT");
+    expect((await both.process.result).code).toBe(0);
   });
 
   it("serves agents as models of OpenAI's API only when it is asked to", async () => {
@@ -161,17 +176,17 @@ describe("serve", () => {
       [["--openai"], 200],
       [[], 404],
     ] as const) {
-      const { cli, url, banner } = await serving([...shout, ...flags], cwd);
+      const { process: cli, url, banner } = await startServingProcess([...shout, ...flags], cwd);
       expect(banner.includes(`as models of OpenAI's API, too: ${url}/v1\n`)).toBe(status === 200);
       expect(banner.includes(`"openai": "${url}/v1"`)).toBe(status === 200);
       expect((await fetch(`${url}/v1/models`)).status).toBe(status);
       cli.child.kill("SIGINT");
-      expect((await cli.ended).code).toBe(0);
+      expect((await cli.result).code).toBe(0);
     }
   });
 
   it("listens beyond this machine only when it is told that this is meant", async () => {
-    const { code, err } = await run(
+    const { code, err } = await runInDirectory(
       "serve",
       "--exec",
       "cat",
@@ -188,32 +203,32 @@ describe("serve", () => {
 
   it("keeps stdout for its one document, whatever agents print", async () => {
     const chatty = `console.log("loaded"); export default async function* () { yield "hi"; }`;
-    const directory = await directoryWith({ "chatty.mjs": chatty });
+    const directory = await createTempDirectory({ "chatty.mjs": chatty });
     const args = ["serve", "chatty.mjs", "--store", "memory", "--port", "0", "-o", "json"];
-    const cli = colloquy(args, directory);
-    await cli.says("Ctrl-C stops it.");
+    const cli = startColloquy(args, directory);
+    await cli.waitForOutput("Ctrl-C stops it.");
     cli.child.kill("SIGINT");
-    const { out, err } = await cli.ended;
+    const { out, err } = await cli.result;
     expect(JSON.parse(out)).toMatchObject({ agents: [{ id: "chatty" }] });
     expect(err).toContain("loaded\n");
   });
 
   it("whose file is another's names the process that has it", async () => {
-    const directory = await directoryWith({});
+    const directory = await createTempDirectory({});
     const args = ["serve", "--exec", "cat", "--store", `sqlite:${directory}/tasks.db`];
-    const first = await serving(args, directory);
-    const { code, err } = await run(...args, "--port", "0");
+    const first = await startServingProcess(args, directory);
+    const { code, err } = await runInDirectory(...args, "--port", "0");
     expect(code).toBe(1);
-    expect(err).toContain(`is in use by process ${first.cli.child.pid}; stop that process`);
+    expect(err).toContain(`is in use by process ${first.process.child.pid}; stop that process`);
     expect(err).not.toContain("hint:");
-    first.cli.child.kill("SIGKILL");
-    await first.cli.ended;
+    first.process.child.kill("SIGKILL");
+    await first.process.result;
   });
 });
 
 describe("send", () => {
   it("waits, and prints ids, state and artifacts [SEND_001, SEND_002]", async () => {
-    const { code, out, err } = await run("send", parrot, "hello", "there");
+    const { code, out, err } = await runInDirectory("send", parrot, "hello", "there");
     expect(code).toBe(0);
     expect(out).toMatch(
       /^Task: \S+\nContext: \S+\nState: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: hello there\n\nData: facts\n{\n {2}"length": 11\n}\n\n$/,
@@ -222,13 +237,13 @@ describe("send", () => {
   });
 
   it("in JSON prints one document: the task as it ended [OUT_002]", async () => {
-    const { status, artifacts } = await taskOf("hi");
+    const { status, artifacts } = await runForTask("hi");
     expect(status.state).toBe("TASK_STATE_COMPLETED");
     expect(artifacts?.map((artifact) => artifact.artifactId)).toEqual(["answer", "facts"]);
   });
 
   it("with --stream in JSON prints a line per event, the last the end [OUT_003]", async () => {
-    const { out } = await run("send", parrot, "hi", "--stream", "-o", "json");
+    const { out } = await runInDirectory("send", parrot, "hi", "--stream", "-o", "json");
     const events = out
       .trimEnd()
       .split("\n")
@@ -238,7 +253,7 @@ describe("send", () => {
   });
 
   it("of an agent that answers with a message prints the message and ends [SEND_003]", async () => {
-    const { code, out } = await run("send", parrot, "reply", "--stream");
+    const { code, out } = await runInDirectory("send", parrot, "reply", "--stream");
     expect({ code, out }).toEqual({
       code: 0,
       out: expect.stringContaining("Message: ROLE_AGENT\nJust a message.\n\n") as string,
@@ -249,24 +264,24 @@ describe("send", () => {
   });
 
   it("has done its job when the task fails: exit code 0, and a warning", async () => {
-    const { code, out, err } = await run("send", parrot, "fail");
+    const { code, out, err } = await runInDirectory("send", parrot, "fail");
     expect(code).toBe(0);
     expect(out).toContain("State: TASK_STATE_FAILED\nMessage: ROLE_AGENT\nNo luck.\n");
     expect(err).toBe("warning: the task ended as TASK_STATE_FAILED\n");
   });
 
   it("stops at a question and prints the command that answers it", async () => {
-    const asked = await colloquy(["send", parrot, "ask"], cwd).ended;
+    const asked = await startColloquy(["send", parrot, "ask"], cwd).result;
     expect(asked.code).toBe(0);
     expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
     const resume = /hint: (.+ send .+ --task-id .+) "<your answer>"/.exec(asked.err)?.[1] ?? "";
-    const answered = await pasted(`${resume} Seoul`, cwd).ended;
+    const answered = await runShellLine(`${resume} Seoul`, cwd).result;
     expect(answered.out).toContain("State: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: Seoul\n");
   });
 
   it("never starts another task in place of one that it cannot go on with", async () => {
     const before = await runJson<ListTasksResponse>("task", "list", parrot);
-    const { code, out } = await run("send", parrot, "hi", "--task-id", "nowhere", "-o", "json");
+    const { code, out } = await runInDirectory("send", parrot, "hi", "--task-id", "nowhere", "-o", "json");
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ error: { code: "TaskNotFoundError", a2aCode: -32001 } });
     const after = await runJson<ListTasksResponse>("task", "list", parrot);
@@ -277,7 +292,7 @@ describe("send", () => {
     setFlagsFromString("--expose-gc");
     const collecting = setInterval(runInNewContext("gc") as () => void, 50);
     onTestFinished(() => clearInterval(collecting));
-    const { code, out } = await run("send", parrot, "wait", "--timeout", "1s", "-o", "json");
+    const { code, out } = await runInDirectory("send", parrot, "wait", "--timeout", "1s", "-o", "json");
     expect(code).toBe(5);
     expect(JSON.parse(out)).toMatchObject({
       error: { code: "A2ACLI_ERR_TIMEOUT", hint: expect.stringContaining("task get") as string },
@@ -285,55 +300,55 @@ describe("send", () => {
   });
 
   it("leaves the task alone when it is interrupted, and says how to go on", async () => {
-    const cli = colloquy(["send", parrot, "wait", "--stream"], cwd);
-    await cli.says("waiting");
+    const cli = startColloquy(["send", parrot, "wait", "--stream"], cwd);
+    await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
-    const { code, err } = await cli.ended;
+    const { code, err } = await cli.result;
     expect(code).toBe(130);
-    const resume = pasted(/the task goes on: (.+)/.exec(err)?.[1] ?? "false", cwd);
-    await resume.says("State: TASK_STATE_WORKING");
+    const resume = runShellLine(/the task goes on: (.+)/.exec(err)?.[1] ?? "false", cwd);
+    await resume.waitForOutput("State: TASK_STATE_WORKING");
     resume.child.kill("SIGKILL");
   });
 });
 
 describe("task", () => {
   it("get waits, list lists, cancel cancels, subscribe follows", async () => {
-    const { id } = await taskOf("wait", "--async");
+    const { id } = await runForTask("wait", "--async");
     const listed = await runJson<ListTasksResponse>("task", "list", parrot, "--state", "working");
     expect(listed.tasks.map((task) => task.id)).toContain(id);
-    const follower = colloquy(["task", "subscribe", parrot, id], cwd);
-    const waiter = colloquy(["task", "get", parrot, id, "--wait", "--poll-interval", "100ms"], cwd);
-    await follower.says("waiting");
-    const canceled = await run("task", "cancel", parrot, id);
+    const follower = startColloquy(["task", "subscribe", parrot, id], cwd);
+    const waiter = startColloquy(["task", "get", parrot, id, "--wait", "--poll-interval", "100ms"], cwd);
+    await follower.waitForOutput("waiting");
+    const canceled = await runInDirectory("task", "cancel", parrot, id);
     expect(canceled).toMatchObject({
       code: 0,
       out: expect.stringContaining("State: TASK_STATE_CANCELED\n") as string,
     });
     for (const cli of [follower, waiter]) {
-      const { code, out, err } = await cli.ended;
+      const { code, out, err } = await cli.result;
       expect({ code, err }).toEqual({ code: 0, err: "warning: the task ended as TASK_STATE_CANCELED\n" });
       expect(out).toContain("State: TASK_STATE_CANCELED\n");
     }
   });
 
   it("cancel of a finished task fails with the protocol's error", async () => {
-    const { id } = await taskOf("hi");
-    const { code, err } = await run("task", "cancel", parrot, id);
+    const { id } = await runForTask("hi");
+    const { code, err } = await runInDirectory("task", "cancel", parrot, id);
     expect(code).toBe(1);
     expect(err).toContain("(TaskNotCancelableError)");
   });
 
   it("get of a task that there is not names the command that lists those that there are", async () => {
-    const { code, err } = await run("task", "get", parrot, "nobody");
+    const { code, err } = await runInDirectory("task", "get", parrot, "nobody");
     expect(code).toBe(1);
     expect(err).toContain("(TaskNotFoundError)\nhint: ");
     expect(err).toContain(`task list ${parrot}\n`);
   });
 
   it("get shows the history where that is asked for", async () => {
-    const { id } = await taskOf("hi");
-    expect((await run("task", "get", "-a", parrot, id)).out).not.toContain("History");
-    expect((await run("task", "get", "-a", parrot, id, "--history", "5")).out).toContain(
+    const { id } = await runForTask("hi");
+    expect((await runInDirectory("task", "get", "-a", parrot, id)).out).not.toContain("History");
+    expect((await runInDirectory("task", "get", "-a", parrot, id, "--history", "5")).out).toContain(
       "History: ROLE_USER\nhi\n",
     );
   });
@@ -341,7 +356,7 @@ describe("task", () => {
 
 describe("card get", () => {
   it("shows the card, also by way of the environment", async () => {
-    const { code, out } = await colloquy(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot }).ended;
+    const { code, out } = await startColloquy(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot }).result;
     expect(code).toBe(0);
     expect(out).toContain("Name: parrot\n");
     expect(out).toContain(`Interface: JSONRPC 1.0 ${parrot}\n`);
@@ -354,11 +369,11 @@ describe("card get", () => {
 
 describe("an agent by its card in a file", () => {
   it("is as good as one by its URL", async () => {
-    const { out } = await run("card", "get", parrot, "-o", "json");
-    const directory = await directoryWith({ "card.json": out, "broken.json": "{}" });
+    const { out } = await runInDirectory("card", "get", parrot, "-o", "json");
+    const directory = await createTempDirectory({ "card.json": out, "broken.json": "{}" });
     const file = `${directory}/card.json`;
-    expect((await run("send", "-a", file, "hi")).out).toContain("You said: hi\n");
-    expect((await run("send", `file://${file}`, "hi")).out).toContain("You said: hi\n");
+    expect((await runInDirectory("send", "-a", file, "hi")).out).toContain("You said: hi\n");
+    expect((await runInDirectory("send", `file://${file}`, "hi")).out).toContain("You said: hi\n");
     const broken = await runJson("card", "get", "-a", `${directory}/broken.json`);
     expect(broken).toMatchObject({ error: { code: "A2ACLI_ERR_CARD_INVALID" } });
     const none = await runJson("card", "get", "-a", `file://${directory}/none.json`);
@@ -374,20 +389,29 @@ describe("what goes wrong", () => {
     [["send", "http://127.0.0.1:9", "--media-type", "text/plain"], 2, "A2ACLI_ERR_USAGE"],
     [["serve", "no-such-file.ts"], 2, "A2ACLI_ERR_USAGE"],
   ])("%j ends with exit code %d and is reported in JSON too", async (args, code, name) => {
-    const ended = await run(...args, "-o", "json");
+    const ended = await runInDirectory(...args, "-o", "json");
     expect(ended.code).toBe(code);
     expect(JSON.parse(ended.out)).toMatchObject({ error: { code: name, a2aCode: null } });
   });
 
   it("a path with no agent is told with every place that was tried", async () => {
-    const { code, err } = await run("card", "get", `${server.url}/a2a/nobody`);
+    const { code, err } = await runInDirectory("card", "get", `${server.url}/a2a/nobody`);
     expect(code).toBe(3);
     expect(err).toContain("/a2a/nobody/.well-known/agent-card.json: HTTP 404");
     expect(err).toContain("(A2ACLI_ERR_CARD_NOT_FOUND)");
   });
 
   it("no credential shows up in what --debug prints", async () => {
-    const { err } = await run("send", parrot, "hi", "--debug", "--bearer", "s3cret", "--api-key", "k3y");
+    const { err } = await runInDirectory(
+      "send",
+      parrot,
+      "hi",
+      "--debug",
+      "--bearer",
+      "s3cret",
+      "--api-key",
+      "k3y",
+    );
     expect(err).toMatch(/debug: POST \S+: 200 in \d+ ms/);
     expect(err).not.toMatch(/s3cret|k3y/);
   });

@@ -1,14 +1,20 @@
 import { Argument, Command } from "commander";
-import { bash, fish, zsh } from "./completion/shells.ts";
-import { levelsOf } from "./completion/levels.ts";
-import type { Context } from "./context.ts";
+import {
+  renderBashCompletion,
+  renderFishCompletion,
+  renderZshCompletion,
+} from "./completion/shell-scripts.ts";
+import { collectCompletionLevels } from "./completion/completion-levels.ts";
+import type { CliContext } from "./cli-context.ts";
 
-const SHELLS = { bash, zsh, fish };
+const SCRIPT_RENDERERS = { bash: renderBashCompletion, zsh: renderZshCompletion, fish: renderFishCompletion };
 
 /** The whole tree of commands has been loaded for it. */
-export function completionCommand({ streams }: Context): Command {
+export function createCompletionCommand({ streams }: CliContext): Command {
   return new Command("completion")
-    .addArgument(new Argument("<shell>", "the shell that reads the script").choices(Object.keys(SHELLS)))
+    .addArgument(
+      new Argument("<shell>", "the shell that reads the script").choices(Object.keys(SCRIPT_RENDERERS)),
+    )
     .addHelpText(
       "after",
       `
@@ -17,7 +23,7 @@ Examples:
   source <(colloquy completion zsh)                                         # in ~/.zshrc
   colloquy completion fish > ~/.config/fish/completions/colloquy.fish`,
     )
-    .action((shell: keyof typeof SHELLS, _, self: Command) => {
-      streams.out(SHELLS[shell](levelsOf(self.parent as Command)));
+    .action((shell: keyof typeof SCRIPT_RENDERERS, _, self: Command) => {
+      streams.out(SCRIPT_RENDERERS[shell](collectCompletionLevels(self.parent as Command)));
     });
 }

@@ -1,33 +1,40 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { colloquy, directoryWith, inProcess, pasted, serving, type Serving } from "./process.contract.ts";
+import {
+  startColloquy,
+  createTempDirectory,
+  runInProcess,
+  runShellLine,
+  startServingProcess,
+  type ServingProcess,
+} from "./cli-process.contract.ts";
 
 let cwd: string;
-let demo: Serving;
+let demo: ServingProcess;
 let assistant: string;
 let writer: string;
 
-async function start(): Promise<void> {
-  demo = await serving(["demo"], cwd);
-  assistant = demo.agents["assistant"] as string;
-  writer = demo.agents["writer"] as string;
+async function startDemo(): Promise<void> {
+  demo = await startServingProcess(["demo"], cwd);
+  assistant = demo.agentUrls["assistant"] as string;
+  writer = demo.agentUrls["writer"] as string;
 }
 
-async function kill(): Promise<void> {
-  demo.cli.child.kill("SIGKILL");
-  await demo.cli.ended;
+async function killDemo(): Promise<void> {
+  demo.process.child.kill("SIGKILL");
+  await demo.process.result;
 }
 
 beforeAll(async () => {
-  cwd = await directoryWith({});
-  await start();
+  cwd = await createTempDirectory({});
+  await startDemo();
 });
 
-afterAll(kill);
+afterAll(killDemo);
 
 describe("the demo", () => {
   it("runs without a key and says so, and its assistant uses its tools", async () => {
     expect(demo.banner).toContain("Model: scripted, because no key is set.");
-    const { out } = await inProcess([
+    const { out } = await runInProcess([
       "send",
       assistant,
       "What is 12.5% of 80, and 10 km in miles?",
@@ -47,37 +54,37 @@ describe("the demo", () => {
 6. PLANNER       ← [RESULT]  CONTROLLER
 `);
     const line = /# a planner and a solver.*\n(.+)/.exec(demo.banner)?.[1] ?? "false";
-    const { out } = await pasted(line, cwd).ended;
+    const { out } = await runShellLine(line, cwd).result;
     expect(out).toContain("planner → solver [task] ");
     expect(out).toMatch(/Artifact: answer\n(?:.*\n)*?18\n/);
   });
 
   it("pays nothing that is not approved", async () => {
-    const { out } = await inProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
+    const { out } = await runInProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
     const answer = ["--answer", '{"approved":false}'];
-    const denied = await inProcess(["send", assistant, "--task-id", task.id, ...answer]);
+    const denied = await runInProcess(["send", assistant, "--task-id", task.id, ...answer]);
     expect(denied.out).toContain("That was not approved, so nothing is paid.");
     expect(denied.out).not.toContain("Paid");
   });
 
   it("has a writer that asks how much, and then writes", async () => {
-    const { out } = await inProcess(["send", writer, "write", "-o", "json"]);
+    const { out } = await runInProcess(["send", writer, "write", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
-    const written = await inProcess(["send", writer, "3", "--task-id", task.id]);
+    const written = await runInProcess(["send", writer, "3", "--task-id", task.id]);
     expect(written.out).toContain("Artifact: answer\nthe agents of\n\n");
     expect(written.out).toContain(`"words": 3`);
   });
 
   it("waits for an approval, which reaches it even after it was killed and started again", async () => {
-    const asked = await colloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).ended;
+    const asked = await startColloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).result;
     expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
     expect(asked.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);
     const { url } = demo;
-    await kill();
-    await start();
+    await killDemo();
+    await startDemo();
     const approve = /hint: (.+ --answer .+)/.exec(asked.err)?.[1] ?? "false";
-    const approved = await pasted(approve.replace(url, demo.url), cwd).ended;
+    const approved = await runShellLine(approve.replace(url, demo.url), cwd).result;
     expect(approved.out).toContain("State: TASK_STATE_COMPLETED\n");
     expect(approved.out).toContain("Paid: 150 euros for a taxi.");
   });

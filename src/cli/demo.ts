@@ -1,35 +1,39 @@
 import { Command } from "commander";
 import type { Demo } from "../demo/index.ts";
-import type { Context } from "./context.ts";
-import { commandLine } from "./invocation.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatCommandLine } from "./command-line.ts";
 import { addServeOptions } from "./serve.ts";
-import { curlLine, sendLine, type Served } from "./serve/banner.ts";
-import type { ServeOptions } from "./serve/run.ts";
+import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
+import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
-interface Options extends ServeOptions {
+interface DemoOptions extends ServeOptions {
   model?: string;
 }
 
-export function demoCommand(context: Context): Command {
+export function createDemoCommand(context: CliContext): Command {
   return addServeOptions(new Command("demo"))
     .option("--model <provider:model>", "run the assistant on this model, for example ollama:qwen3")
-    .action((options: Options) => demo(options, context));
+    .action((options: DemoOptions) => runDemo(options, context));
 }
 
-async function demo(options: Options, context: Context): Promise<void> {
+async function runDemo(options: DemoOptions, context: CliContext): Promise<void> {
   const { createDemo } = await import("../demo/index.ts");
-  const { needAdk } = await import("./serve/adk.ts");
-  const { serveUntilStopped } = await import("./serve/run.ts");
+  const { requireAdk: needAdk } = await import("./serve/adk-agent-factory.ts");
+  const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
-    const demo = createDemo((assistant) => adk.add("assistant", assistant), options.model, process.env);
-    const { agents, model, close, ...tutor } = await needAdk(demo);
-    return { agents, about: `Model: ${model}.`, below: tryLines(tutor), close };
+    const demo = createDemo(
+      (assistant) => adk.createAgent("assistant", assistant),
+      options.model,
+      process.env,
+    );
+    const { agents, modelDescription: model, close, ...tutor } = await needAdk(demo);
+    return { agents, headline: `Model: ${model}.`, renderFooter: renderTryCommands(tutor), close };
   });
 }
 
-const tryLines =
-  ({ problem, flow }: Pick<Demo, "problem" | "flow">) =>
-  ([assistant, writer, tutor]: readonly Served[], header?: string): string => {
+const renderTryCommands =
+  ({ sampleProblem: problem, flowDiagram: flow }: Pick<Demo, "sampleProblem" | "flowDiagram">) =>
+  ([assistant, writer, tutor]: readonly ServedAgent[], header?: string): string => {
     if (!assistant || !writer || !tutor) return "";
     const question = "What is 12.5% of 80, and 10 km in miles?";
     const solved =
@@ -38,22 +42,22 @@ const tryLines =
         : `The planner and the solver of the tutor have just solved a problem of GSM8K, card by card:\n${flow}\n\n`;
     return `${solved}Try in another terminal
   # tools, streamed
-${sendLine(assistant.url, question, "--stream")}
+${renderSendCommand(assistant.url, question, "--stream")}
   # a tool that takes its time: the task waits for somebody's approval
-${sendLine(assistant.url, "Reimburse 150 euros for a taxi")}
+${renderSendCommand(assistant.url, "Reimburse 150 euros for a taxi")}
   # approve it, now or after a restart (the command above prints this line with its task id)
-  ${commandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
+  ${formatCommandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
 
   # a slow stream: stop it with Ctrl-C and see that the task goes on
-${sendLine(writer.url, "Write 50 words", "--stream")}
+${renderSendCommand(writer.url, "Write 50 words", "--stream")}
   # what has happened so far
-  ${commandLine("task", "list", writer.url)}
+  ${formatCommandLine("task", "list", writer.url)}
 
   # a planner and a solver, each on a server of its own: watch their cards
-${sendLine(tutor.url, problem, "--stream")}
+${renderSendCommand(tutor.url, problem, "--stream")}
   # the same for twenty problems, with a record of all that was said, and what it cost
-  ${commandLine("cards", "run")}
+  ${formatCommandLine("cards", "run")}
 
   # nothing but curl
-${curlLine(assistant.url, question, header)}`;
+${renderCurlCommand(assistant.url, question, header)}`;
   };

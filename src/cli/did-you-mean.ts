@@ -1,14 +1,14 @@
 /** The one of the names that was probably meant, as the end of a sentence; empty when none is near. */
 export function didYouMean(word: string, names: Iterable<string>): string {
   const near = [...names]
-    .map((name) => ({ name, far: distance(word.toLowerCase(), name.toLowerCase()) }))
+    .map((name) => ({ name, far: computeEditDistance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, far }) => far < name.length && far <= Math.max(2, Math.floor(name.length / 3)))
     .toSorted((a, b) => a.far - b.far)[0];
   return near ? ` Did you mean ${near.name}?` : "";
 }
 
 /** How many letters to change, add or leave out (Levenshtein). */
-function distance(a: string, b: string): number {
+function computeEditDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of Array.from(a).entries()) {
     const next = [i + 1];

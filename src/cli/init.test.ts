@@ -2,14 +2,20 @@ import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { Cli, colloquy, directoryWith, inProcess, serving } from "./process.contract.ts";
+import {
+  CliProcess,
+  startColloquy,
+  createTempDirectory,
+  runInProcess,
+  startServingProcess,
+} from "./cli-process.contract.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** A project as init makes it, with the packages of this one and types without a build. */
-async function project(): Promise<string> {
-  const above = await directoryWith({});
-  const { code } = await inProcess(["init", "weather-man"], { cwd: above });
+async function createProject(): Promise<string> {
+  const above = await createTempDirectory({});
+  const { code } = await runInProcess(["init", "weather-man"], { cwd: above });
   expect(code).toBe(0);
   const cwd = join(above, "weather-man");
   await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
@@ -18,7 +24,7 @@ async function project(): Promise<string> {
 
 describe("init", () => {
   it("makes a project that is right by its types", { timeout: 60_000 }, async () => {
-    const cwd = await project();
+    const cwd = await createProject();
     const paths = {
       colloquy: [join(root, "src/entries/colloquy.ts")],
       "colloquy/*": [join(root, "src/entries/*.ts")],
@@ -28,22 +34,23 @@ describe("init", () => {
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
     await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const { code, out } = await new Cli(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd).ended;
+    const { code, out } = await new CliProcess(process.execPath, [tsc, "-p", "tsconfig.source.json"], cwd)
+      .result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
   });
 
   it("makes a project that is served as it is, under its name", async () => {
-    const cwd = await project();
-    const served = await serving(["serve", "--store", "memory"], cwd);
-    const { code, out } = await inProcess(["send", served.agents["weather-man"] ?? "", "Ada"]);
+    const cwd = await createProject();
+    const served = await startServingProcess(["serve", "--store", "memory"], cwd);
+    const { code, out } = await runInProcess(["send", served.agentUrls["weather-man"] ?? "", "Ada"]);
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("Hello, Ada!") as string });
-    served.cli.child.kill("SIGTERM");
-    expect((await served.cli.ended).code).toBe(0);
+    served.process.child.kill("SIGTERM");
+    expect((await served.process.result).code).toBe(0);
   });
 
   it("names the version that made it, and tells what to do next", async () => {
-    const above = await directoryWith({});
-    const { out, err } = await inProcess(["init", "my agent", "--name", "My Agent"], { cwd: above });
+    const above = await createTempDirectory({});
+    const { out, err } = await runInProcess(["init", "my agent", "--name", "My Agent"], { cwd: above });
     expect(out).toContain(`Directory: ${join(above, "my agent")}\n`);
     expect(err).toBe("hint: cd 'my agent' && npm install && npm start\n");
     const made = JSON.parse(await readFile(join(above, "my agent/package.json"), "utf8")) as Record<
@@ -55,8 +62,8 @@ describe("init", () => {
   });
 
   it("overwrites nothing, and then makes nothing", async () => {
-    const cwd = await directoryWith({ "agent.ts": "precious", "other.txt": "stays" });
-    const { code, err } = await inProcess(["init"], { cwd });
+    const cwd = await createTempDirectory({ "agent.ts": "precious", "other.txt": "stays" });
+    const { code, err } = await runInProcess(["init"], { cwd });
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("has agent.ts already") as string,
@@ -76,8 +83,8 @@ describe("colloquy.config.ts", () => {
     ["{ agents: 7 }", "agents must be a list of files, or agents by their names."],
     [`{ port: "4120", strictPort: 1 }`, "port must be a whole number. strictPort must be true or false."],
   ])("that says %s is refused", async (config, words) => {
-    const cwd = await directoryWith({ "colloquy.config.mjs": `export default ${config};` });
-    const { code, err } = await inProcess(["serve"], { cwd });
+    const cwd = await createTempDirectory({ "colloquy.config.mjs": `export default ${config};` });
+    const { code, err } = await runInProcess(["serve"], { cwd });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
   });
 
@@ -86,42 +93,49 @@ describe("colloquy.config.ts", () => {
     ["export default 7;", "has no default export"],
     ["throw new Error('no luck');", "could not be loaded: no luck"],
   ])("that is %j is refused", async (source, words) => {
-    const cwd = await directoryWith({ "colloquy.config.mjs": source });
-    const { code, err } = await inProcess(["serve"], { cwd });
+    const cwd = await createTempDirectory({ "colloquy.config.mjs": source });
+    const { code, err } = await runInProcess(["serve"], { cwd });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
   });
 
   it("is weaker than the command line and the environment, stronger than the defaults", async () => {
     const config = configured(`{ agents: ["one.mjs"], host: "0.0.0.0", port: 1, store: "memory" }`);
-    const cwd = await directoryWith({ "colloquy.config.ts": config, "one.mjs": AGENT, "two.mjs": AGENT });
-    const { code, err } = await colloquy(["serve", "--port", "0"], cwd).ended;
+    const cwd = await createTempDirectory({
+      "colloquy.config.ts": config,
+      "one.mjs": AGENT,
+      "two.mjs": AGENT,
+    });
+    const { code, err } = await startColloquy(["serve", "--port", "0"], cwd).result;
     // The host is the file's: not beyond this machine without a word.
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("--allow-unauthenticated") as string,
     });
-    const served = await serving(["serve", "two.mjs", "--host", "127.0.0.1"], cwd);
-    expect(Object.keys(served.agents)).toEqual(["two"]);
-    served.cli.child.kill("SIGKILL");
-    await served.cli.ended;
+    const served = await startServingProcess(["serve", "two.mjs", "--host", "127.0.0.1"], cwd);
+    expect(Object.keys(served.agentUrls)).toEqual(["two"]);
+    served.process.child.kill("SIGKILL");
+    await served.process.result;
   });
 
   it("may have agents themselves, and may be elsewhere, with its paths", async () => {
     const own = `import { agent } from "colloquy";\n`;
     const agents = `{ agents: { hello: agent({ name: "hello", description: "Greets" }, async function* () { yield "hi"; }) }, store: "memory" }`;
-    const cwd = await directoryWith({ "colloquy.config.ts": own + configured(agents) });
-    const served = await serving(["serve"], cwd);
-    expect((await inProcess(["send", served.agents["hello"] ?? "", "x"])).out).toContain("hi");
-    served.cli.child.kill("SIGKILL");
-    await served.cli.ended;
-    const there = await directoryWith({
+    const cwd = await createTempDirectory({ "colloquy.config.ts": own + configured(agents) });
+    const served = await startServingProcess(["serve"], cwd);
+    expect((await runInProcess(["send", served.agentUrls["hello"] ?? "", "x"])).out).toContain("hi");
+    served.process.child.kill("SIGKILL");
+    await served.process.result;
+    const there = await createTempDirectory({
       "mine.config.mjs": `export default { agents: ["one.mjs"], store: "sqlite:tasks.db" };`,
       "one.mjs": AGENT,
     });
-    const other = await serving(["serve", "--config", join(there, "mine.config.mjs")], dirname(there));
-    expect(Object.keys(other.agents)).toEqual(["one"]);
+    const other = await startServingProcess(
+      ["serve", "--config", join(there, "mine.config.mjs")],
+      dirname(there),
+    );
+    expect(Object.keys(other.agentUrls)).toEqual(["one"]);
     expect(await readdir(there)).toContain("tasks.db");
-    other.cli.child.kill("SIGKILL");
-    await other.cli.ended;
+    other.process.child.kill("SIGKILL");
+    await other.process.result;
   });
 });

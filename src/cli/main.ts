@@ -1,34 +1,36 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, LOOKS_AT_ALL, type Commands } from "./commands.ts";
-import type { Context } from "./context.ts";
-import { Output, type Format, type Streams } from "./output.ts";
-import { Problem, toProblem } from "./problem.ts";
+import { COMMANDS, NEEDS_ALL_COMMANDS, type CommandTable } from "./commands.ts";
+import type { CliContext } from "./cli-context.ts";
+import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
+import { CliError, toCliError } from "./cli-error.ts";
 import { readSettings } from "./settings.ts";
-import { Verdict } from "./verdict.ts";
-import { ABOUT, packageVersion } from "./version.ts";
+import { ExitCodeError } from "./exit-code-error.ts";
+import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
 
 /** Runs the command line; answers the exit code. */
-export async function run(argv: readonly string[], context: Context): Promise<number> {
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
-    const words = argv[0] === "help" ? helpFor(argv.slice(1)) : argv;
-    const called = LOOKS_AT_ALL.has(words[0] ?? "") ? "all" : words;
-    await (await programFor(called, context)).parseAsync(words, { from: "user" });
+    const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
+    const called = NEEDS_ALL_COMMANDS.has(words[0] ?? "") ? "all" : words;
+    await (await createProgram(called, context)).parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    if (context.interrupted.aborted) return 130;
-    if (error instanceof Verdict) return error.exitCode;
-    const problem = error instanceof CommanderError ? usage(error) : toProblem(error);
+    if (context.interruptSignal.aborted) return 130;
+    if (error instanceof ExitCodeError) return error.exitCode;
+    const problem = error instanceof CommanderError ? toUsageError(error) : toCliError(error);
     const lines = argv.includes("--stream");
-    new Output(context.streams, formatOf(argv, context), { lines }).problem(problem);
+    new OutputWriter(context.streams, detectOutputFormat(argv, context), { jsonLines: lines }).writeError(
+      problem,
+    );
     return problem.exitCode;
   }
 }
 
 /** `help task get` is `task get --help`; what is no command is an error, which `--help` would hide. */
-function helpFor(words: readonly string[]): readonly string[] {
-  let commands: Commands = COMMANDS;
+function toHelpArguments(words: readonly string[]): readonly string[] {
+  let commands: CommandTable = COMMANDS;
   for (const word of words) {
     const entry = Object.hasOwn(commands, word) ? commands[word] : undefined;
     if (!entry) return words;
@@ -38,48 +40,48 @@ function helpFor(words: readonly string[]): readonly string[] {
 }
 
 /** The program with the commands that `words` call; of all others it knows the names and what they do. */
-async function programFor(words: readonly string[] | "all", context: Context): Promise<Command> {
+async function createProgram(words: readonly string[] | "all", context: CliContext): Promise<Command> {
   const program = new Command("colloquy")
-    .description(ABOUT)
-    .version(packageVersion(), "-v, --version", "print the version");
+    .description(PROGRAM_DESCRIPTION)
+    .version(readPackageVersion(), "-v, --version", "print the version");
   await addCommands(program, COMMANDS, words, context);
-  prepare(program, context.streams);
+  configureCommand(program, context.streams);
   return program;
 }
 
 async function addCommands(
   parent: Command,
-  commands: Commands,
+  commands: CommandTable,
   words: readonly string[] | "all",
-  context: Context,
+  context: CliContext,
 ): Promise<void> {
   for (const [name, entry] of Object.entries(commands)) {
     const isCalled = words === "all" || words[0] === name;
-    const isLoaded = isCalled && "load" in entry;
-    const command = isLoaded ? (await entry.load())(context) : new Command(name);
+    const isLoaded = isCalled && "loadFactory" in entry;
+    const command = isLoaded ? (await entry.loadFactory())(context) : new Command(name);
     if ("commands" in entry) {
       const rest = words === "all" ? words : isCalled ? words.slice(1) : [];
       await addCommands(command, entry.commands, rest, context);
     }
-    parent.addCommand(command.description(entry.about));
+    parent.addCommand(command.description(entry.description));
   }
 }
 
 /** Commander prints and exits by itself unless every command is told not to. */
-function prepare(command: Command, streams: Streams): void {
+function configureCommand(command: Command, streams: OutputStreams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
   command.configureHelp({ subcommandTerm: (child) => child.name() });
   command.showSuggestionAfterError();
-  for (const child of command.commands) prepare(child, streams);
+  for (const child of command.commands) configureCommand(child, streams);
 }
 
-function usage(error: CommanderError): Problem {
+function toUsageError(error: CommanderError): CliError {
   // Asked for nothing: commander has shown the help as an error.
   if (error.code === "commander.help")
-    return new Problem("A2ACLI_ERR_USAGE", "Name a command.", "colloquy --help");
+    return new CliError("A2ACLI_ERR_USAGE", "Name a command.", "colloquy --help");
   const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new Problem(
+  return new CliError(
     "A2ACLI_ERR_USAGE",
     message,
     "colloquy --help shows the commands, colloquy <command> --help the flags.",
@@ -87,12 +89,12 @@ function usage(error: CommanderError): Problem {
 }
 
 /** The format is needed before the command line is understood: its errors are reported in it too. */
-function formatOf(argv: readonly string[], context: Context): Format {
+function detectOutputFormat(argv: readonly string[], context: CliContext): OutputFormat {
   if (argv.includes("--json")) return "json";
-  const said = valueOf(argv, "-o", "--output");
+  const said = findOptionValue(argv, "-o", "--output");
   if (said !== undefined) return said === "json" ? "json" : "text";
   try {
-    const settings = readSettings(valueOf(argv, "--config"), context);
+    const settings = readSettings(findOptionValue(argv, "--config"), context);
     return settings.get("A2ACLI_OUTPUT")?.value === "json" ? "json" : "text";
   } catch {
     return "text";
@@ -100,7 +102,7 @@ function formatOf(argv: readonly string[], context: Context): Format {
 }
 
 /** The value of an option as it may be written: `-o json`, `-ojson`, `--output json`, `--output=json`. */
-function valueOf(argv: readonly string[], ...names: string[]): string | undefined {
+function findOptionValue(argv: readonly string[], ...names: string[]): string | undefined {
   for (const name of names) {
     const at = argv.indexOf(name);
     if (at >= 0) return argv[at + 1];
@@ -112,7 +114,7 @@ function valueOf(argv: readonly string[], ...names: string[]): string | undefine
 }
 
 /** The world as a process has it. */
-export function processContext(): Context {
+export function createProcessContext(): CliContext {
   const interruption = new AbortController();
   let since = 0;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -127,8 +129,8 @@ export function processContext(): Context {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   // stdout is for results. What agents print while they are served, and ADK's logger, goes where people look.
   Object.defineProperty(globalThis, "console", {
-    get: consoleOnStderr,
-    set: keepConsole,
+    get: installStderrConsole,
+    set: replaceConsole,
     configurable: true,
   });
   return {
@@ -137,28 +139,28 @@ export function processContext(): Context {
     get stdin() {
       return process.stdin;
     },
-    get interactive() {
+    get isInteractive() {
       return process.stdin.isTTY && process.stdout.isTTY;
     },
-    get columns() {
+    get stdoutColumns() {
       return process.stdout.isTTY ? process.stdout.columns : undefined;
     },
-    get errColumns() {
+    get stderrColumns() {
       return process.stderr.isTTY ? process.stderr.columns : undefined;
     },
-    interrupted: interruption.signal,
+    interruptSignal: interruption.signal,
     env: process.env,
     cwd: process.cwd(),
   };
 }
 
 /** Made when somebody prints something. */
-function consoleOnStderr(): Console {
+function installStderrConsole(): Console {
   const own = new Console(process.stderr);
-  keepConsole(own);
+  replaceConsole(own);
   return own;
 }
 
-function keepConsole(value: Console): void {
+function replaceConsole(value: Console): void {
   Object.defineProperty(globalThis, "console", { value, configurable: true, writable: true });
 }

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { host2026 } from "../mcp/hosts.fixture.ts";
-import { type ServedParrot, servedParrot } from "../mcp/parrot.fixture.ts";
-import { colloquy, directoryWith, inProcess } from "./process.contract.ts";
+import { connectHost2026 } from "../mcp/mcp-hosts.fixture.ts";
+import { type ScriptedAgentServer, serveScriptedAgent } from "../mcp/scripted-agent.fixture.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "./cli-process.contract.ts";
 
 const NOISY = `
 import { agent } from "colloquy";
@@ -14,63 +14,63 @@ export const rootAgent = agent({ name: "noisy", description: "Prints" }, async f
   yield text.toUpperCase();
 });`;
 
-let parrot: ServedParrot;
+let parrot: ScriptedAgentServer;
 beforeAll(async () => {
-  parrot = await servedParrot();
+  parrot = await serveScriptedAgent();
 });
 afterAll(() => parrot.close());
 
 describe("mcp", () => {
   it("takes agent files beside remote agents, and keeps stdout for the protocol whatever agents print", async () => {
-    const cwd = await directoryWith({ "noisy.ts": NOISY });
-    const host = await host2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
+    const cwd = await createTempDirectory({ "noisy.ts": NOISY });
+    const host = await connectHost2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
     onTestFinished(() => host.close());
-    expect((await host.list()).map(({ name }) => name)).toEqual(["noisy", "parrot_say", "parrot_count"]);
-    const { content } = await host.call("noisy", { message: "quiet" });
+    expect((await host.listTools()).map(({ name }) => name)).toEqual(["noisy", "parrot_say", "parrot_count"]);
+    const { content } = await host.callTool("noisy", { message: "quiet" });
     expect(content).toEqual([{ type: "text", text: "QUIET" }]);
-    const remote = await host.call("parrot_say", { message: "hi" });
+    const remote = await host.callTool("parrot_say", { message: "hi" });
     expect(remote.content).toEqual([{ type: "text", text: "You said: hi" }]);
   });
 
   it("lets a model give what an ADK agent asks for in data", async () => {
     const file = fileURLToPath(new URL("../../examples/09-adk-approval.ts", import.meta.url));
-    const host = await host2026({ args: [file] });
+    const host = await connectHost2026({ args: [file] });
     onTestFinished(() => host.close());
     const tool = "adk-approval_refunds";
-    const asked = await host.call(tool, { message: "Refund 80 euros" });
+    const asked = await host.callTool(tool, { message: "Refund 80 euros" });
     const { state, taskId, artifacts = [] } = asked.structuredContent ?? {};
     expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
     const [question] = artifacts.at(-1)?.parts ?? [];
     const { id } = (question && "data" in question ? question.data : {}) as { id: string };
-    const done = await host.call(tool, { taskId, data: { id, response: { approved: true } } });
+    const done = await host.callTool(tool, { taskId, data: { id, response: { approved: true } } });
     expect(done.structuredContent?.state).toBe("TASK_STATE_COMPLETED");
     expect(done.content.at(-1)?.text).toBe("The money is on its way.");
   });
 
   it("writes one protocol message in each line, and ends when its host has gone", async () => {
-    const cwd = await directoryWith({ "noisy.ts": NOISY });
-    const cli = colloquy(["mcp", "noisy.ts"], cwd);
+    const cwd = await createTempDirectory({ "noisy.ts": NOISY });
+    const cli = startColloquy(["mcp", "noisy.ts"], cwd);
     // Its stdin is closed already.
-    const { code, out, err } = await cli.ended;
+    const { code, out, err } = await cli.result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toContain("loaded");
   });
 
   it("listens for HTTP with --port, until it is told to stop", async () => {
-    const cwd = await directoryWith({});
-    const cli = colloquy(["mcp", parrot.url, "--port", "0"], cwd);
-    const said = await cli.says("Ctrl-C stops it.");
+    const cwd = await createTempDirectory({});
+    const cli = startColloquy(["mcp", parrot.url, "--port", "0"], cwd);
+    const said = await cli.waitForOutput("Ctrl-C stops it.");
     const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said) ?? [];
-    const host = await host2026({ url });
-    expect((await host.list()).map(({ name }) => name)).toEqual(["parrot_say", "parrot_count"]);
+    const host = await connectHost2026({ url });
+    expect((await host.listTools()).map(({ name }) => name)).toEqual(["parrot_say", "parrot_count"]);
     await host.close();
     cli.child.kill("SIGTERM");
-    const { code, out } = await cli.ended;
+    const { code, out } = await cli.result;
     expect({ code, out }).toEqual({ code: 0, out: `${url}\n` });
   });
 
   it("gives credentials to one agent only", async () => {
-    const { code, err } = await inProcess([
+    const { code, err } = await runInProcess([
       "mcp",
       parrot.url,
       parrot.url,
@@ -85,12 +85,15 @@ describe("mcp", () => {
   });
 
   it("goes on without an agent that can not be reached, and says so", async () => {
-    const cli = colloquy(["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"], await directoryWith({}));
-    const said = await cli.says("Ctrl-C stops it.");
+    const cli = startColloquy(
+      ["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"],
+      await createTempDirectory({}),
+    );
+    const said = await cli.waitForOutput("Ctrl-C stops it.");
     expect(said).toContain("Not among the tools: http://127.0.0.1:9: ");
     expect(said).toContain("  parrot_say\n");
     cli.child.kill("SIGTERM");
-    expect((await cli.ended).code).toBe(0);
+    expect((await cli.result).code).toBe(0);
   });
 
   it.each([
@@ -98,13 +101,13 @@ describe("mcp", () => {
     [["mcp", "missing.ts", "--port", "0"], 2, "missing.ts does not exist"],
     [["mcp"], 2, "missing required argument"],
   ])("says what is wrong with %j", async (args, code, text) => {
-    const ended = await inProcess(args);
+    const ended = await runInProcess(args);
     expect(ended).toMatchObject({ code, out: "" });
     expect(ended.err).toContain(text);
   });
 
   it("tells in its help how a host is configured, and nothing of flags that mean nothing here", async () => {
-    const { out } = await inProcess(["mcp", "--help"]);
+    const { out } = await runInProcess(["mcp", "--help"]);
     expect(out).toContain('"mcpServers"');
     expect(out).toContain("--bearer");
     expect(out).not.toMatch(/^ +(-\S, )?--(stream|output|timeout)\b/m);

@@ -1,17 +1,17 @@
 import { Command, Option } from "commander";
-import type { StoreChoice } from "../server/index.ts";
-import { applySettings, cautionsOf } from "./apply-settings.ts";
-import type { Context } from "./context.ts";
-import { openAgents } from "./mcp/open-agents.ts";
-import { takeStdout } from "./mcp/take-stdout.ts";
-import { addClientOptions, duration, port, type ClientOptions } from "./options.ts";
-import { Output } from "./output.ts";
-import { AdkAgents } from "./serve/adk.ts";
-import { errorsTo } from "./serve/run.ts";
+import type { StoreOption } from "../server/index.ts";
+import { applySettings, collectSettingWarnings } from "./apply-settings.ts";
+import type { CliContext } from "./cli-context.ts";
+import { openMcpAgents } from "./mcp/open-agents.ts";
+import { reserveStdout } from "./mcp/reserve-stdout.ts";
+import { addClientOptions, parseDuration, parsePort, type ClientOptions } from "./client-options.ts";
+import { OutputWriter } from "./output-writer.ts";
+import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
+import { createErrorObserver } from "./serve/serve-until-stopped.ts";
 import { readSettings } from "./settings.ts";
-import { packageVersion } from "./version.ts";
+import { readPackageVersion } from "./version.ts";
 
-interface Options extends ClientOptions {
+interface McpOptions extends ClientOptions {
   port?: number;
   store: string;
   wait?: number;
@@ -19,9 +19,9 @@ interface Options extends ClientOptions {
 }
 
 /** Of those that talk to one agent, once. */
-const OF_OTHERS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
+const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
 
-export function mcpCommand(context: Context): Command {
+export function createMcpCommand(context: CliContext): Command {
   const command = addClientOptions(new Command("mcp"))
     .usage("<agent...> [options]")
     .argument("<agents...>", "agents by their URLs, and agent files or directories as serve takes them")
@@ -29,14 +29,14 @@ export function mcpCommand(context: Context): Command {
       new Option(
         "--port <number>",
         "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
-      ).argParser(port),
+      ).argParser(parsePort),
     )
     .option("--store <store>", "where tasks of agent files live: memory, or sqlite:FILE", "memory")
     .addOption(
       new Option(
         "--wait <duration>",
         "after this long a call gives the task as it is, and the model can wait on (default: as long as it takes)",
-      ).argParser(duration),
+      ).argParser(parseDuration),
     )
     .option(
       "--ask-user",
@@ -54,39 +54,39 @@ Examples:
   colloquy mcp agent.ts https://agent.example.com
   colloquy mcp agents/ --port 4130`,
     )
-    .action(async (refs: string[], said: Options, self: Command) => {
+    .action(async (refs: string[], said: McpOptions, self: Command) => {
       const settings = readSettings(said.config, context);
       applySettings(self, settings);
-      const options = self.opts<Options>();
-      const output = new Output(context.streams, "text", { lines: false, verbose: false });
-      for (const caution of cautionsOf(self, settings)) output.warning(caution);
-      await serve(refs, options, context);
+      const options = self.opts<McpOptions>();
+      const output = new OutputWriter(context.streams, "text", { jsonLines: false, verbose: false });
+      for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
+      await runMcp(refs, options, context);
     });
-  for (const option of command.options) if (OF_OTHERS.has(option.long ?? "")) option.hideHelp();
+  for (const option of command.options) if (HIDDEN_OPTIONS.has(option.long ?? "")) option.hideHelp();
   return command;
 }
 
-async function serve(refs: string[], options: Options, context: Context): Promise<void> {
+async function runMcp(refs: string[], options: McpOptions, context: CliContext): Promise<void> {
   const { port, store, wait, askUser } = options;
   // Before any agent is loaded: what that prints would be taken for the protocol.
-  const stdout = port === undefined ? takeStdout() : undefined;
-  const observer = errorsTo(context);
-  const adk = new AdkAgents(store, observer);
+  const stdout = port === undefined ? reserveStdout() : undefined;
+  const observer = createErrorObserver(context);
+  const adk = new AdkAgentFactory(store, observer);
   try {
-    const agents = await openAgents(refs, options, context, adk);
+    const agents = await openMcpAgents(refs, options, context, adk);
     const { createMcpServer } = await import("../mcp/index.ts");
     const server = await createMcpServer(agents, {
-      version: packageVersion(),
-      server: { store: store as StoreChoice },
+      version: readPackageVersion(),
+      serverOptions: { store: store as StoreOption },
       observer,
       ...(wait === undefined ? {} : { waitMs: wait }),
       ...(askUser ? { askUser } : {}),
     });
     const stop = (): void => void server.close();
-    context.interrupted.addEventListener("abort", stop, { once: true });
+    context.interruptSignal.addEventListener("abort", stop, { once: true });
     try {
-      if (stdout) await server.stdio({ stdin: process.stdin, stdout });
-      else await listen(server, port as number, context);
+      if (stdout) await server.serveStdio({ stdin: process.stdin, stdout });
+      else await listenUntilInterrupted(server, port as number, context);
     } finally {
       await server.close();
     }
@@ -95,10 +95,10 @@ async function serve(refs: string[], options: Options, context: Context): Promis
   }
 }
 
-async function listen(
+async function listenUntilInterrupted(
   server: { listen(options: { port: number }): Promise<{ url: string }>; tools: readonly { name: string }[] },
   port: number,
-  { streams, interrupted }: Context,
+  { streams, interruptSignal: interrupted }: CliContext,
 ): Promise<void> {
   const { url } = await server.listen({ port });
   streams.out(`${url}\n`);

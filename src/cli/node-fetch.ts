@@ -2,28 +2,31 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
 
 /** What is told of each exchange while it goes on, for `--debug`. */
-export interface Watcher {
-  asks(method: string, url: URL, headers: readonly (readonly [string, string])[], body: string): void;
-  answers(status: number, contentType: string): void;
-  says(chunk: Uint8Array): void;
-  ends(): void;
-  fails(error: unknown): void;
+export interface FetchObserver {
+  onRequest(method: string, url: URL, headers: readonly (readonly [string, string])[], body: string): void;
+  onResponse(status: number, contentType: string): void;
+  onChunk(chunk: Uint8Array): void;
+  onEnd(): void;
+  onError(error: unknown): void;
 }
 
-interface Options {
+interface NodeFetchOptions {
   /** False: whoever answers is believed. */
-  readonly verifiesCertificates?: boolean;
-  readonly watch?: () => Watcher;
+  readonly verifyCertificates?: boolean;
+  readonly createObserver?: () => FetchObserver;
 }
 
 /**
  * `fetch`, as far as our client uses it, over Node's own HTTP. Node's `fetch` takes 20 ms to load, as long as Node itself
  * takes to start, and has no switch for certificates without another package.
  */
-export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}): typeof fetch {
-  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<Answer> => {
+export function createNodeFetch({
+  verifyCertificates: verifiesCertificates = true,
+  createObserver: watch,
+}: NodeFetchOptions = {}): typeof fetch {
+  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<MinimalResponse> => {
     const url = new URL(typeof input === "string" ? input : "href" in input ? input.href : input.url);
-    const headers = headersOf(init.headers);
+    const headers = listHeaders(init.headers);
     // The client sends nothing but text.
     const body = typeof init.body === "string" ? init.body : "";
     const options: RequestOptions & { rejectUnauthorized?: boolean } = {
@@ -33,16 +36,16 @@ export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}):
       ...(verifiesCertificates ? {} : { rejectUnauthorized: false }),
     };
     const watcher = watch?.();
-    watcher?.asks(options.method as string, url, headers, body);
+    watcher?.onRequest(options.method as string, url, headers, body);
     try {
-      const message = await answerTo(opened(url, options), body);
-      watcher?.answers(message.statusCode ?? 0, message.headers["content-type"] ?? "no content type");
+      const message = await sendRequest(openRequest(url, options), body);
+      watcher?.onResponse(message.statusCode ?? 0, message.headers["content-type"] ?? "no content type");
       if (watcher)
-        message.on("data", (chunk: Buffer) => watcher.says(chunk)).once("close", () => watcher.ends());
+        message.on("data", (chunk: Buffer) => watcher.onChunk(chunk)).once("close", () => watcher.onEnd());
       const stream = Readable.toWeb(message) as ReadableStream<Uint8Array>;
-      return new Answer(message.statusCode ?? 0, message.headers, stream, url.href);
+      return new MinimalResponse(message.statusCode ?? 0, message.headers, stream, url.href);
     } catch (cause) {
-      watcher?.fails(cause);
+      watcher?.onError(cause);
       throw new TypeError("There is no answer.", { cause });
     }
   };
@@ -51,37 +54,37 @@ export function nodeFetch({ verifiesCertificates = true, watch }: Options = {}):
 }
 
 /** Not by `import`, which looks at all that a module exports, and so loads `fetch` after all. */
-function opened(url: URL, options: RequestOptions): ClientRequest {
+function openRequest(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === "https:") return process.getBuiltinModule("node:https").request(url, options);
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(url, options);
   throw new TypeError(`${url.protocol} is neither http: nor https:`);
 }
 
-function answerTo(request: ClientRequest, body: string): Promise<IncomingMessage> {
+function sendRequest(request: ClientRequest, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve).on("error", reject).end(body);
   });
 }
 
-function headersOf(init: RequestInit["headers"] = {}): [string, string][] {
+function listHeaders(init: RequestInit["headers"] = {}): [string, string][] {
   return Symbol.iterator in init
     ? [...(init as Iterable<[string, string]>)]
     : Object.entries(init as Record<string, string>);
 }
 
 /** An answer of somebody who was not asked: what is at hand already. */
-export function answerOf(text: string): Response {
+export function createTextResponse(text: string): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(text));
       controller.close();
     },
   });
-  return new Answer(200, {}, body, "") as unknown as Response;
+  return new MinimalResponse(200, {}, body, "") as unknown as Response;
 }
 
 /** What of a `Response` is used. */
-class Answer {
+class MinimalResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly url: string;

@@ -1,16 +1,21 @@
 import { Command, Option } from "commander";
 import { collect } from "../client/index.ts";
 import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../protocol/index.ts";
-import { answerParts } from "./answer.ts";
-import { clientCommand, gaveUp, type Call } from "./command.ts";
-import type { Context } from "./context.ts";
-import { commandLine } from "./invocation.ts";
-import { count, jsonObject, pollIntervalOption, type ClientOptions } from "./options.ts";
-import { PartFlags, usage } from "./parts.ts";
-import { remark, untilSettled, waitForTask } from "./settle.ts";
-import { show } from "./show.ts";
+import { createAnswerParts } from "./tool-call-answers.ts";
+import { defineClientCommand, toInterruptedWaitError, type AgentCommandContext } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatCommandLine } from "./command-line.ts";
+import {
+  parseCount,
+  parseJsonObject,
+  createPollIntervalOption,
+  type ClientOptions,
+} from "./client-options.ts";
+import { PartFlags, createUsageError } from "./part-flags.ts";
+import { reportTaskState, untilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
+import { showStream } from "./show-stream.ts";
 
-interface Options extends ClientOptions {
+interface SendOptions extends ClientOptions {
   async?: boolean;
   wait?: boolean;
   returnImmediately?: boolean;
@@ -23,12 +28,12 @@ interface Options extends ClientOptions {
   pollInterval: number;
 }
 
-export function sendCommand(context: Context): Command {
+export function createSendCommand(context: CliContext): Command {
   const flags = new PartFlags();
   const command = new Command("send");
-  for (const option of flags.options()) command.addOption(option);
+  for (const option of flags.createOptions()) command.addOption(option);
   command
-    .addOption(answerOption())
+    .addOption(createAnswerOption())
     .addOption(
       new Option("--async", "do not wait: answer once the task exists (default: wait)").conflicts("wait"),
     )
@@ -41,36 +46,36 @@ export function sendCommand(context: Context): Command {
     .option("--task-id <id>", "go on with this task")
     .option("--context-id <id>", "put the new task into this conversation")
     .option("--message-id <id>", "the message's id; an agent takes the same one only once")
-    .option("--metadata <json>", "metadata of the request", jsonObject)
-    .option("--history <n>", "at most this many messages in the result's history", count)
-    .addOption(pollIntervalOption());
-  return clientCommand<Options>(command, "[text...] ", context, async (call) => {
-    const parts = await partsOf(call, flags, context);
-    await send(call, parts);
+    .option("--metadata <json>", "metadata of the request", parseJsonObject)
+    .option("--history <n>", "at most this many messages in the result's history", parseCount)
+    .addOption(createPollIntervalOption());
+  return defineClientCommand<SendOptions>(command, "[text...] ", context, async (call) => {
+    const parts = await buildMessageParts(call, flags, context);
+    await runSend(call, parts);
   });
 }
 
-function answerOption(): Option {
+function createAnswerOption(): Option {
   return new Option(
     "--answer <json>",
     "answer a tool call that the task of --task-id waits for; repeatable, in their order",
-  ).argParser((text: string, previous?: JsonObject[]) => [...(previous ?? []), jsonObject(text)]);
+  ).argParser((text: string, previous?: JsonObject[]) => [...(previous ?? []), parseJsonObject(text)]);
 }
 
-async function partsOf(
-  { words, options, remote, signal }: Call<Options>,
+async function buildMessageParts(
+  { args: words, options, client: remote, signal }: AgentCommandContext<SendOptions>,
   flags: PartFlags,
-  { stdin }: Context,
+  { stdin }: CliContext,
 ): Promise<Part[]> {
-  if (options.answer === undefined) return flags.parts(words, stdin);
-  if (options.taskId === undefined) throw usage("--answer needs --task-id: the task that waits.");
-  const answers = answerParts(await remote.task.get(options.taskId, { signal }), options.answer);
-  const more = words.length > 0 || flags.any ? await flags.parts(words, stdin) : [];
+  if (options.answer === undefined) return flags.buildParts(words, stdin);
+  if (options.taskId === undefined) throw createUsageError("--answer needs --task-id: the task that waits.");
+  const answers = createAnswerParts(await remote.tasks.get(options.taskId, { signal }), options.answer);
+  const more = words.length > 0 || flags.hasFlags ? await flags.buildParts(words, stdin) : [];
   return [...answers, ...more];
 }
 
-async function send(call: Call<Options>, parts: Part[]): Promise<void> {
-  const { ref, remote, signal, options, output } = call;
+async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): Promise<void> {
+  const { agentRef: ref, client: remote, signal, options, output } = call;
   const { taskId, contextId, metadata, history } = options;
   const isAsync = options.async === true || options.wait === false || options.returnImmediately === true;
   const messageId = options.messageId ?? crypto.randomUUID();
@@ -86,29 +91,32 @@ async function send(call: Call<Options>, parts: Part[]): Promise<void> {
     ...(contextId === undefined ? {} : { contextId }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  output.sent({ messageId, role: "ROLE_USER", parts });
+  output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
     // An agent that streams repeats the task first, as it was before this turn; one that does not answers with its end.
     const known = taskId !== undefined && remote.card.capabilities.streaming === true;
-    return show(remote.stream(parts, request), call, known);
+    return showStream(remote.stream(parts, request), call, known);
   }
   const response = isAsync
     ? await remote.send(parts, request)
-    : await wait(untilSettled(remote.stream(parts, request), taskId !== undefined), call);
-  output.response(response, (history ?? 0) > 0);
-  if ("task" in response) remark(output, ref, response.task);
+    : await waitForResponse(
+        untilTerminalOrInterrupted(remote.stream(parts, request), taskId !== undefined),
+        call,
+      );
+  output.writeResponse(response, (history ?? 0) > 0);
+  if ("task" in response) reportTaskState(output, ref, response.task);
 }
 
 /**
  * The result of a turn. A stream is followed for it where the agent streams, because that survives a cut; the task is
  * polled when the stream is lost for good, or when an agent that does not stream answers before it has finished.
  */
-async function wait(
+async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,
-  call: Call<Options>,
+  call: AgentCommandContext<SendOptions>,
 ): Promise<SendMessageResponse> {
   let taskId: string | undefined;
-  const noted = noting(stream, (id) => {
+  const noted = withTaskIdCallback(stream, (id) => {
     taskId = id;
   });
   try {
@@ -117,15 +125,19 @@ async function wait(
       return undefined;
     });
     if (response && !("task" in response)) return response;
-    return { task: await waitForTask(call.remote, response?.task.id ?? taskId ?? "", call, response?.task) };
+    return { task: await waitForTask(call.client, response?.task.id ?? taskId ?? "", call, response?.task) };
   } catch (error) {
     if (taskId === undefined || !call.signal.aborted) throw error;
-    throw gaveUp(call, error, commandLine("task", "get", call.ref, taskId, "--wait"));
+    throw toInterruptedWaitError(
+      call,
+      error,
+      formatCommandLine("task", "get", call.agentRef, taskId, "--wait"),
+    );
   }
 }
 
 /** The stream, telling the task's id as soon as it is known. */
-async function* noting(
+async function* withTaskIdCallback(
   stream: AsyncIterable<StreamResponse>,
   tell: (taskId: string) => void,
 ): AsyncGenerator<StreamResponse, void> {

@@ -1,22 +1,22 @@
 import { Command, Option } from "commander";
 import type { Config } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
-import type { Context } from "./context.ts";
-import { outputOption, port } from "./options.ts";
-import { Problem } from "./problem.ts";
-import type { AdkAgents } from "./serve/adk.ts";
+import type { CliContext } from "./cli-context.ts";
+import { createOutputOption, parsePort } from "./client-options.ts";
+import { CliError } from "./cli-error.ts";
+import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { addAuthOptions } from "./serve/authentication.ts";
-import { curlLine, sendLine, type Served } from "./serve/banner.ts";
-import type { ServeOptions } from "./serve/run.ts";
+import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
+import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
-interface Options extends ServeOptions {
+interface ServeCommandOptions extends ServeOptions {
   exec?: string;
   shell?: boolean;
   name?: string;
   config?: string;
 }
 
-export function serveCommand(context: Context): Command {
+export function createServeCommand(context: CliContext): Command {
   return addServeOptions(new Command("serve"))
     .argument("[paths...]", "agent files (agent.ts), or directories with name.ts and name/agent.ts")
     .option("--exec <command>", "serve a command: it reads the message on stdin, its output is the answer")
@@ -37,11 +37,11 @@ Examples:
   colloquy serve --exec "jq ."
   colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`,
     )
-    .action(async (paths: string[], said: Options, self: Command) => {
+    .action(async (paths: string[], said: ServeCommandOptions, self: Command) => {
       const { applyConfig, readConfig } = await import("./serve/config.ts");
       const config = await readConfig(said.config, context.cwd);
       if (config) applyConfig(self, config);
-      await serve(paths, self.opts<Options>(), context, config?.agents);
+      await runServe(paths, self.opts<ServeCommandOptions>(), context, config?.agents);
     });
 }
 
@@ -50,13 +50,13 @@ export function addServeOptions(command: Command): Command {
     .addOption(
       new Option("--port <number>", "port to listen on; the next free one when it is taken, 0 for any")
         .env("PORT")
-        .argParser(port)
+        .argParser(parsePort)
         .default(4120),
     )
     .option("--strict-port", "fail when the port is taken")
     .addOption(
       new Option("--grpc-port <number>", "also serve gRPC, on this port; 0 for any that is free").argParser(
-        port,
+        parsePort,
       ),
     )
     .option("--openai", "also serve the agents as models of OpenAI's chat API, at /v1")
@@ -68,13 +68,13 @@ export function addServeOptions(command: Command): Command {
       "--allow-private-webhooks",
       "send push notifications to this machine and its networks, not only to the internet",
     )
-    .addOption(outputOption().env("A2ACLI_OUTPUT"));
+    .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
 
-async function serve(
+async function runServe(
   said: readonly string[],
-  options: Options,
-  context: Context,
+  options: ServeCommandOptions,
+  context: CliContext,
   configured: Config["agents"] = [],
 ): Promise<void> {
   const isSaid = options.exec !== undefined || said.length > 0;
@@ -82,42 +82,43 @@ async function serve(
   if (options.exec === undefined && Object.keys(agents).length === 0) {
     const hint = "colloquy serve --help";
     const message = "Name an agent file or a directory, use --exec, or make a project with colloquy init.";
-    throw new Problem("A2ACLI_ERR_USAGE", message, hint);
+    throw new CliError("A2ACLI_ERR_USAGE", message, hint);
   }
-  const { serveUntilStopped } = await import("./serve/run.ts");
+  const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
     const loaded = await loadAgents(agents, options, adk);
     return {
       agents: loaded.agents,
-      below: (served, header) => notServed(loaded.skipped) + tryLines(served, header),
+      renderFooter: (served, header) =>
+        renderSkippedFiles(loaded.skipped) + renderTryCommands(served, header),
     };
   });
 }
 
 async function loadAgents(
   wanted: NonNullable<Config["agents"]>,
-  { exec, shell, name }: Options,
-  adk: AdkAgents,
+  { exec, shell, name }: ServeCommandOptions,
+  adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isList } = await import("./serve/config.ts");
+    const { isPathList: isList } = await import("./serve/config.ts");
     if (!isList(wanted)) return { agents: wanted, skipped: [] };
-    const { loadFiles } = await import("./serve/files.ts");
+    const { loadAgentFiles: loadFiles } = await import("./serve/load-agent-files.ts");
     return loadFiles(wanted, adk);
   }
   const { command } = await import("../adapters/index.ts");
-  const { toId } = await import("./serve/find.ts");
+  const { toAgentId: toId } = await import("./serve/find-agent-files.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
   return { agents: { [toId((await agent.describe()).name)]: agent }, skipped: [] };
 }
 
 /** No file is passed over in silence. */
-function notServed(skipped: readonly string[]): string {
+function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }
 
-function tryLines([first]: readonly Served[], header?: string): string {
+function renderTryCommands([first]: readonly ServedAgent[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
-  return `Try\n${sendLine(first.url, text, "--stream")}${curlLine(first.url, text, header)}`;
+  return `Try\n${renderSendCommand(first.url, text, "--stream")}${renderCurlCommand(first.url, text, header)}`;
 }

@@ -1,26 +1,29 @@
 import { Command } from "commander";
 import { A2AError, type Task } from "../protocol/index.ts";
-import { clientCommand, onlyId, type Call } from "./command.ts";
-import type { Context } from "./context.ts";
-import { commandLine } from "./invocation.ts";
-import type { ClientOptions } from "./options.ts";
-import { Problem } from "./problem.ts";
+import { defineClientCommand, requireSingleId, type AgentCommandContext } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatCommandLine } from "./command-line.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { CliError } from "./cli-error.ts";
 
-export function taskCancelCommand(context: Context): Command {
-  return clientCommand<ClientOptions>(new Command("cancel"), "<task id> ", context, async (call) => {
-    call.output.task(await cancel(call, onlyId(call.words)));
+export function createTaskCancelCommand(context: CliContext): Command {
+  return defineClientCommand<ClientOptions>(new Command("cancel"), "<task id> ", context, async (call) => {
+    call.output.writeTask(await cancelTask(call, requireSingleId(call.args)));
   });
 }
 
 /** To cancel again is no mistake: a task that is canceled is what was wanted (a2a-cli SPEC §10.4). */
-async function cancel({ remote, signal, ref }: Call<ClientOptions>, id: string): Promise<Task> {
+async function cancelTask(
+  { client: remote, signal, agentRef: ref }: AgentCommandContext<ClientOptions>,
+  id: string,
+): Promise<Task> {
   try {
-    return await remote.task.cancel(id, { signal });
+    return await remote.tasks.cancel(id, { signal });
   } catch (error) {
     if (!(error instanceof A2AError) || error.reason !== "TASK_NOT_CANCELABLE") throw error;
-    const task = await remote.task.get(id, { signal, historyLength: 0 });
+    const task = await remote.tasks.get(id, { signal, historyLength: 0 });
     if (task.status.state === "TASK_STATE_CANCELED") return task;
-    const hint = `${commandLine("task", "get", ref, id)} shows it; it is ${task.status.state}.`;
-    throw new Problem(error, hint);
+    const hint = `${formatCommandLine("task", "get", ref, id)} shows it; it is ${task.status.state}.`;
+    throw new CliError(error, hint);
   }
 }

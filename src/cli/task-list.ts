@@ -1,10 +1,10 @@
 import { Command, InvalidArgumentError } from "commander";
 import { TASK_STATES, type TaskState } from "../protocol/index.ts";
-import { clientCommand } from "./command.ts";
-import type { Context } from "./context.ts";
-import { count, type ClientOptions } from "./options.ts";
+import { defineClientCommand } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import { parseCount, type ClientOptions } from "./client-options.ts";
 
-interface Options extends ClientOptions {
+interface TaskListOptions extends ClientOptions {
   contextId?: string;
   state?: TaskState;
   pageSize?: number;
@@ -12,31 +12,36 @@ interface Options extends ClientOptions {
   artifacts?: boolean;
 }
 
-export function taskListCommand(context: Context): Command {
+export function createTaskListCommand(context: CliContext): Command {
   const command = new Command("list")
     .option("--context-id <id>", "only of this conversation")
-    .option("--state <state>", "only in this state, for example working", state)
-    .option("--page-size <n>", "at most this many, 1 to 100", count)
+    .option("--state <state>", "only in this state, for example working", parseTaskState)
+    .option("--page-size <n>", "at most this many, 1 to 100", parseCount)
     .option("--page-token <token>", "go on behind this page")
     .option("--artifacts", "with their artifacts (in JSON)");
-  return clientCommand<Options>(command, "", context, async ({ remote, signal, options, output }) => {
-    const { contextId, state, pageSize, pageToken, artifacts } = options;
-    const page = await remote.task.list(
-      {
-        ...(contextId === undefined ? {} : { contextId }),
-        ...(state === undefined ? {} : { status: state }),
-        ...(pageSize === undefined ? {} : { pageSize }),
-        ...(pageToken === undefined ? {} : { pageToken }),
-        ...(artifacts ? { includeArtifacts: true } : {}),
-      },
-      { signal },
-    );
-    output.tasks(page);
-  });
+  return defineClientCommand<TaskListOptions>(
+    command,
+    "",
+    context,
+    async ({ client: remote, signal, options, output }) => {
+      const { contextId, state, pageSize, pageToken, artifacts } = options;
+      const page = await remote.tasks.list(
+        {
+          ...(contextId === undefined ? {} : { contextId }),
+          ...(state === undefined ? {} : { status: state }),
+          ...(pageSize === undefined ? {} : { pageSize }),
+          ...(pageToken === undefined ? {} : { pageToken }),
+          ...(artifacts ? { includeArtifacts: true } : {}),
+        },
+        { signal },
+      );
+      output.writeTaskList(page);
+    },
+  );
 }
 
 /** `working`, `input-required` and the protocol's own names. */
-function state(text: string): TaskState {
+function parseTaskState(text: string): TaskState {
   const name = text
     .toUpperCase()
     .replaceAll("-", "_")

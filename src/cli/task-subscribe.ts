@@ -1,26 +1,26 @@
 import { Command } from "commander";
 import { collect } from "../client/index.ts";
-import { clientCommand, onlyId } from "./command.ts";
-import type { Context } from "./context.ts";
-import type { ClientOptions } from "./options.ts";
-import { remark, untilSettled } from "./settle.ts";
-import { show } from "./show.ts";
+import { defineClientCommand, requireSingleId } from "./agent-command.ts";
+import type { CliContext } from "./cli-context.ts";
+import type { ClientOptions } from "./client-options.ts";
+import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
+import { showStream } from "./show-stream.ts";
 
-interface Options extends ClientOptions {
+interface TaskSubscribeOptions extends ClientOptions {
   after?: string;
 }
 
-export function taskSubscribeCommand(context: Context): Command {
+export function createTaskSubscribeCommand(context: CliContext): Command {
   const command = new Command("subscribe").option("--after <event id>", "only what came after this event");
-  return clientCommand<Options>(command, "<task id> ", context, async (call) => {
-    const { remote, ref, signal, options, output } = call;
+  return defineClientCommand<TaskSubscribeOptions>(command, "<task id> ", context, async (call) => {
+    const { client: remote, agentRef: ref, signal, options, output } = call;
     const after = options.after === undefined ? {} : { after: options.after };
-    const stream = remote.task.subscribe(onlyId(call.words), { signal, ...after });
+    const stream = remote.tasks.subscribe(requireSingleId(call.args), { signal, ...after });
     // To follow is what the command is for; in text it does so without being told.
-    if (options.stream || options.output === "text") return show(stream, call);
-    const response = await collect(untilSettled(stream));
+    if (options.stream || options.output === "text") return showStream(stream, call);
+    const response = await collect(untilTerminalOrInterrupted(stream));
     if (!("task" in response)) return;
-    output.task(response.task);
-    remark(output, ref, response.task);
+    output.writeTask(response.task);
+    reportTaskState(output, ref, response.task);
   });
 }

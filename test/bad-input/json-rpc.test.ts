@@ -1,57 +1,66 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, goodMessage, openEndpoint, reasonOf, type Endpoint } from "./endpoint.ts";
+import {
+  listViolatedFields,
+  createValidMessage,
+  startTestEndpoint,
+  findErrorReason,
+  type TestEndpoint,
+} from "./test-endpoint.ts";
 
-const text = (value: unknown): string => JSON.stringify(value);
-const get = { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } };
+const formatJson = (value: unknown): string => JSON.stringify(value);
+const getTaskRequest = { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "x" } };
 
-const ENVELOPES: readonly [what: string, body: string, fields: string[], id: unknown][] = [
+const INVALID_ENVELOPES: readonly [what: string, body: string, fields: string[], id: unknown][] = [
   ["an empty body", "", ["request"], null],
   ["white space", " \n", ["request"], null],
-  ["a batch", text([get]), ["request"], null],
+  ["a batch", formatJson([getTaskRequest]), ["request"], null],
   ["an empty batch", "[]", ["request"], null],
   ["null", "null", ["request"], null],
   ["a number", "5", ["request"], null],
   ["text", `"GetTask"`, ["request"], null],
-  ["no jsonrpc", text({ ...get, jsonrpc: undefined }), ["jsonrpc"], 1],
-  ["another jsonrpc", text({ ...get, jsonrpc: "1.0" }), ["jsonrpc"], 1],
-  ["a jsonrpc that is a number", text({ ...get, jsonrpc: 2 }), ["jsonrpc"], 1],
-  ["no method", text({ ...get, method: undefined }), ["method"], 1],
-  ["a method that is a number", text({ ...get, method: 5 }), ["method"], 1],
-  ["a method that is null", text({ ...get, method: null }), ["method"], 1],
-  ["an id that is an object", text({ ...get, id: {} }), ["id"], null],
-  ["an id that is a list", text({ ...get, id: [1] }), ["id"], null],
-  ["an id that is a boolean", text({ ...get, id: true }), ["id"], null],
+  ["no jsonrpc", formatJson({ ...getTaskRequest, jsonrpc: undefined }), ["jsonrpc"], 1],
+  ["another jsonrpc", formatJson({ ...getTaskRequest, jsonrpc: "1.0" }), ["jsonrpc"], 1],
+  ["a jsonrpc that is a number", formatJson({ ...getTaskRequest, jsonrpc: 2 }), ["jsonrpc"], 1],
+  ["no method", formatJson({ ...getTaskRequest, method: undefined }), ["method"], 1],
+  ["a method that is a number", formatJson({ ...getTaskRequest, method: 5 }), ["method"], 1],
+  ["a method that is null", formatJson({ ...getTaskRequest, method: null }), ["method"], 1],
+  ["an id that is an object", formatJson({ ...getTaskRequest, id: {} }), ["id"], null],
+  ["an id that is a list", formatJson({ ...getTaskRequest, id: [1] }), ["id"], null],
+  ["an id that is a boolean", formatJson({ ...getTaskRequest, id: true }), ["id"], null],
   ["nothing that is right", "{}", ["jsonrpc", "method"], null],
 ];
 
-const UNREADABLE: readonly [what: string, body: string | Uint8Array<ArrayBuffer>][] = [
+const UNPARSABLE_BODIES: readonly [what: string, body: string | Uint8Array<ArrayBuffer>][] = [
   ["half an object", `{"jsonrpc":"2.0"`],
   ["words", "hello"],
   ["JavaScript", "{jsonrpc:'2.0'}"],
-  ["a byte order mark", `\uFEFF${text(get)}`],
+  ["a byte order mark", `\uFEFF${formatJson(getTaskRequest)}`],
   ["bytes that are no UTF-8", new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])],
 ];
 
 describe("a JSON-RPC request that is none", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint({ limits: { bodyBytes: 1024 * 1024 } });
+    endpoint = await startTestEndpoint({ limits: { maxBodyBytes: 1024 * 1024 } });
   });
   afterAll(() => endpoint.server.close());
 
-  it.each(ENVELOPES)("is an invalid request: %s [C-04, C-06, C-07, C-08]", async (_, body, fields, id) => {
-    const answer = await endpoint.post(body);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({ jsonrpc: "2.0", id, error: { code: -32600 } });
-    expect(fieldsOf(answer.body)).toEqual(fields);
-    await endpoint.stillAnswers();
-  });
+  it.each(INVALID_ENVELOPES)(
+    "is an invalid request: %s [C-04, C-06, C-07, C-08]",
+    async (_, body, fields, id) => {
+      const answer = await endpoint.postRaw(body);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ jsonrpc: "2.0", id, error: { code: -32600 } });
+      expect(listViolatedFields(answer.body)).toEqual(fields);
+      await endpoint.assertStillAnswers();
+    },
+  );
 
-  it.each(UNREADABLE)("can not be parsed: %s [C-04, C-06, C-07]", async (_, body) => {
-    const answer = await endpoint.post(body);
+  it.each(UNPARSABLE_BODIES)("can not be parsed: %s [C-04, C-06, C-07]", async (_, body) => {
+    const answer = await endpoint.postRaw(body);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32700 } });
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it.each([
@@ -64,32 +73,34 @@ describe("a JSON-RPC request that is none", () => {
     "constructor",
     "toString",
   ])("has no method of A2A 1.0: %j [B-06, C-02, C-06]", async (method) => {
-    const { status, body } = await endpoint.call(method, {});
+    const { status, body } = await endpoint.callJsonRpc(method, {});
     expect({ status, code: body.error?.code }).toEqual({ status: 200, code: -32601 });
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it.each([[[]], [["x"]], ["text"], [5], [true]])(
     "has params that are no object: %j [C-09]",
     async (params) => {
-      const { body } = await endpoint.call("ListTasks", params);
+      const { body } = await endpoint.callJsonRpc("ListTasks", params);
       expect(body.error?.code).toBe(-32602);
-      expect(fieldsOf(body)).toEqual(["params"]);
-      await endpoint.stillAnswers();
+      expect(listViolatedFields(body)).toEqual(["params"]);
+      await endpoint.assertStillAnswers();
     },
   );
 
   it.each([undefined, null, {}])(
     "may go without params where it needs none: %j [C-09, F-34]",
     async (params) => {
-      const { body } = await endpoint.call("ListTasks", params);
+      const { body } = await endpoint.callJsonRpc("ListTasks", params);
       expect(body.result).toMatchObject({ nextPageToken: "", pageSize: 50 });
     },
   );
 
   it.each(["7", 7, "", 0, -1.5, null])("gets its id back as it is: %j [C-04]", async (id) => {
-    const good = await endpoint.post(text({ jsonrpc: "2.0", id, method: "ListTasks" }));
-    const bad = await endpoint.post(text({ jsonrpc: "2.0", id, method: "GetTask", params: { id: "none" } }));
+    const good = await endpoint.postRaw(formatJson({ jsonrpc: "2.0", id, method: "ListTasks" }));
+    const bad = await endpoint.postRaw(
+      formatJson({ jsonrpc: "2.0", id, method: "GetTask", params: { id: "none" } }),
+    );
     expect([good.body.id, bad.body.id]).toEqual([id, id]);
   });
 
@@ -97,26 +108,29 @@ describe("a JSON-RPC request that is none", () => {
     ["lists", `${"[".repeat(100_000)}${"]".repeat(100_000)}`],
     ["objects", `${`{"a":`.repeat(100_000)}1${"}".repeat(100_000)}`],
   ])("is refused when it nests %s 100,000 deep, and nothing crashes", async (_, deep) => {
-    const message = text({ ...goodMessage(), parts: ["here"] }).replace(`"here"`, `{"data":${deep}}`);
-    const { body } = await endpoint.post(
+    const message = formatJson({ ...createValidMessage(), parts: ["here"] }).replace(
+      `"here"`,
+      `{"data":${deep}}`,
+    );
+    const { body } = await endpoint.postRaw(
       `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":${message}}}`,
     );
     expect([-32600, -32602, -32700]).toContain(body.error?.code);
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it("is refused with 413 when it is too large, in JSON [C-07, M-08, E14]", async () => {
-    const { status, headers, body } = await endpoint.post("x".repeat(1024 * 1024 + 1));
+    const { status, headers, body } = await endpoint.postRaw("x".repeat(1024 * 1024 + 1));
     expect(status).toBe(413);
     expect(headers.get("content-type")).toBe("application/json");
     expect(body.error?.message).toContain("1,048,576 bytes");
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it.each(["GET", "PUT", "DELETE", "PATCH"])(
     "is refused with 405 by another verb: %s [C-01, C-07]",
     async (method) => {
-      const { status, headers, body } = await endpoint.rest(method, "");
+      const { status, headers, body } = await endpoint.callRest(method, "");
       expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow: "POST" });
       expect(body.error?.message).toContain("POST");
     },
@@ -128,32 +142,32 @@ describe("a JSON-RPC request that is none", () => {
     "multipart/form-data; boundary=x",
     "application/jsonp",
   ])("is refused as %s [C-11]", async (type) => {
-    const { status, body } = await endpoint.post(text(get), { "content-type": type });
+    const { status, body } = await endpoint.postRaw(formatJson(getTaskRequest), { "content-type": type });
     expect({ status, code: body.error?.code }).toEqual({ status: 200, code: -32005 });
-    expect(reasonOf(body)).toBe("CONTENT_TYPE_NOT_SUPPORTED");
-    await endpoint.stillAnswers();
+    expect(findErrorReason(body)).toBe("CONTENT_TYPE_NOT_SUPPORTED");
+    await endpoint.assertStillAnswers();
   });
 
   it.each(["application/json; charset=utf-8", "Application/JSON", "application/a2a+json"])(
     "is read as %s [C-11]",
     async (type) => {
-      const { body } = await endpoint.post(text(get), { "content-type": type });
-      expect(reasonOf(body)).toBe("TASK_NOT_FOUND");
+      const { body } = await endpoint.postRaw(formatJson(getTaskRequest), { "content-type": type });
+      expect(findErrorReason(body)).toBe("TASK_NOT_FOUND");
     },
   );
 
   it("is answered with and without a slash at the end of the URL [C-13]", async () => {
     for (const path of ["", "/"]) {
-      const { body } = await endpoint.rest("POST", path, get);
+      const { body } = await endpoint.callRest("POST", path, getTaskRequest);
       expect(body.error?.code).toBe(-32001);
     }
   });
 });
 
 describe("a version of A2A that is not served", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint({ versions: ["1.0"] });
+    endpoint = await startTestEndpoint({ versions: ["1.0"] });
   });
   afterAll(() => endpoint.server.close());
 
@@ -161,21 +175,21 @@ describe("a version of A2A that is not served", () => {
     "is refused before the operation is looked at: %j [B-04, B-05, B-08]",
     async (version) => {
       const headers = { "a2a-version": version };
-      const rpc = await endpoint.call("GetTask", {}, headers);
+      const rpc = await endpoint.callJsonRpc("GetTask", {}, headers);
       expect(rpc.body.error?.code).toBe(-32009);
-      const rest = await endpoint.rest("GET", "/tasks/none", undefined, headers);
+      const rest = await endpoint.callRest("GET", "/tasks/none", undefined, headers);
       expect(rest.body.error).toMatchObject({ code: 400, status: "FAILED_PRECONDITION" });
       for (const { body } of [rpc, rest]) {
-        expect(reasonOf(body)).toBe("VERSION_NOT_SUPPORTED");
+        expect(findErrorReason(body)).toBe("VERSION_NOT_SUPPORTED");
         expect(body.error?.message).toContain("1.0");
       }
-      await endpoint.stillAnswers();
+      await endpoint.assertStillAnswers();
     },
   );
 
   it.each(["1.0", "1.0.0", "1.0.1", " 1.0 "])("is not this one: %j [B-03, B-08]", async (version) => {
-    const { body } = await endpoint.call("GetTask", { id: "none" }, { "a2a-version": version });
-    expect(reasonOf(body)).toBe("TASK_NOT_FOUND");
+    const { body } = await endpoint.callJsonRpc("GetTask", { id: "none" }, { "a2a-version": version });
+    expect(findErrorReason(body)).toBe("TASK_NOT_FOUND");
   });
 
   it("may stand in the query, on every binding; the header wins [B-02, C-10]", async () => {
@@ -183,10 +197,12 @@ describe("a version of A2A that is not served", () => {
       const rpc = await fetch(`${endpoint.url}?${query}`, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
-        body: text(get),
+        body: formatJson(getTaskRequest),
       });
       const rest = await fetch(`${endpoint.url}/tasks/x?${query}`, { headers });
-      return Promise.all([rpc, rest].map(async (response) => reasonOf((await response.json()) as object)));
+      return Promise.all(
+        [rpc, rest].map(async (response) => findErrorReason((await response.json()) as object)),
+      );
     };
     expect(await ask("A2A-Version=1.0", {})).toEqual(["TASK_NOT_FOUND", "TASK_NOT_FOUND"]);
     expect(await ask("A2A-Version=9.0", {})).toEqual(["VERSION_NOT_SUPPORTED", "VERSION_NOT_SUPPORTED"]);

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, goodMessage, openEndpoint, taskOf, type Endpoint } from "./endpoint.ts";
+import {
+  listViolatedFields,
+  createValidMessage,
+  startTestEndpoint,
+  requireTask,
+  type TestEndpoint,
+} from "./test-endpoint.ts";
 
 /** What is sent as `message`, and the field that the refusal must name. */
-const MESSAGES: readonly [what: string, message: unknown, field: string][] = [
+const INVALID_MESSAGES: readonly [what: string, message: unknown, field: string][] = [
   ["no message at all", undefined, "message"],
   ["a message that is null", null, "message"],
   ["a message that is text", "hello", "message"],
@@ -34,7 +40,7 @@ const MESSAGES: readonly [what: string, message: unknown, field: string][] = [
 ];
 
 /** What is sent as `configuration`. */
-const CONFIGURATIONS: readonly [what: string, configuration: unknown, field: string][] = [
+const INVALID_CONFIGURATIONS: readonly [what: string, configuration: unknown, field: string][] = [
   ["a configuration that is a list", [], "configuration"],
   ["a negative historyLength", { historyLength: -1 }, "configuration.historyLength"],
   ["a fractional historyLength", { historyLength: 5.5 }, "configuration.historyLength"],
@@ -46,7 +52,7 @@ const CONFIGURATIONS: readonly [what: string, configuration: unknown, field: str
 ];
 
 /** Parameters of the operations that REST writes in its query. */
-const QUERIES: readonly [
+const INVALID_QUERIES: readonly [
   operation: "GetTask" | "ListTasks",
   params: Record<string, unknown>,
   field: string,
@@ -68,16 +74,19 @@ const QUERIES: readonly [
 ];
 
 describe("parameters that are not valid", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint();
+    endpoint = await startTestEndpoint();
   });
   afterAll(() => endpoint.server.close());
 
   const requests = [
-    ...MESSAGES.map(([what, message, field]) => [what, { message: merged(message) }, field] as const),
-    ...CONFIGURATIONS.map(
-      ([what, configuration, field]) => [what, { message: goodMessage(), configuration }, field] as const,
+    ...INVALID_MESSAGES.map(
+      ([what, message, field]) => [what, { message: mergeWithMessage(message) }, field] as const,
+    ),
+    ...INVALID_CONFIGURATIONS.map(
+      ([what, configuration, field]) =>
+        [what, { message: createValidMessage(), configuration }, field] as const,
     ),
   ];
 
@@ -85,14 +94,14 @@ describe("parameters that are not valid", () => {
     it.each(requests)(
       "are refused with their field over JSON-RPC: %s [F-10, C-05, C-06, C-12]",
       async (_, params, field) => {
-        const { status, headers, body } = await endpoint.call(operation, params);
+        const { status, headers, body } = await endpoint.callJsonRpc(operation, params);
         expect({ status, type: headers.get("content-type"), code: body.error?.code }).toEqual({
           status: 200,
           type: "application/json",
           code: -32602,
         });
-        expect(fieldsOf(body)).toContain(field);
-        await endpoint.stillAnswers();
+        expect(listViolatedFields(body)).toContain(field);
+        await endpoint.assertStillAnswers();
       },
     );
 
@@ -100,35 +109,35 @@ describe("parameters that are not valid", () => {
       "are refused with their field over HTTP+JSON: %s [F-10, D-03, D-04]",
       async (_, params, field) => {
         const path = operation === "SendMessage" ? "/message:send" : "/message:stream";
-        const { status, body } = await endpoint.rest("POST", path, params);
+        const { status, body } = await endpoint.callRest("POST", path, params);
         expect({ status, error: body.error }).toMatchObject({
           status: 400,
           error: { code: 400, status: "INVALID_ARGUMENT" },
         });
-        expect(fieldsOf(body)).toContain(field);
-        await endpoint.stillAnswers();
+        expect(listViolatedFields(body)).toContain(field);
+        await endpoint.assertStillAnswers();
       },
     );
   });
 
-  it.each(QUERIES)(
+  it.each(INVALID_QUERIES)(
     "of %s are refused with their field: %j [F-31, F-33, F-37, F-38, D-02]",
     async (operation, params, field) => {
       const asked = operation === "GetTask" ? { id: "none", ...params } : params;
-      const rpc = await endpoint.call(operation, asked);
+      const rpc = await endpoint.callJsonRpc(operation, asked);
       expect(rpc.body.error?.code).toBe(-32602);
-      expect(fieldsOf(rpc.body)).toEqual([field]);
+      expect(listViolatedFields(rpc.body)).toEqual([field]);
 
       const query = new URLSearchParams(
         Object.entries(params).map(([name, value]): [string, string] => [name, String(value)]),
       );
-      const rest = await endpoint.rest(
+      const rest = await endpoint.callRest(
         "GET",
         `${operation === "GetTask" ? "/tasks/none" : "/tasks"}?${query.toString()}`,
       );
       expect(rest.status).toBe(400);
-      expect(fieldsOf(rest.body)).toEqual([field]);
-      await endpoint.stillAnswers();
+      expect(listViolatedFields(rest.body)).toEqual([field]);
+      await endpoint.assertStillAnswers();
     },
   );
 
@@ -136,11 +145,11 @@ describe("parameters that are not valid", () => {
     "of %s are refused without an id [F-10]",
     async (operation) => {
       for (const params of [undefined, {}, { id: "" }, { id: null }]) {
-        const { body } = await endpoint.call(operation, params);
+        const { body } = await endpoint.callJsonRpc(operation, params);
         expect(body.error?.code).toBe(-32602);
-        expect(fieldsOf(body)).toEqual(["id"]);
+        expect(listViolatedFields(body)).toEqual(["id"]);
       }
-      await endpoint.stillAnswers();
+      await endpoint.assertStillAnswers();
     },
   );
 
@@ -153,24 +162,26 @@ describe("parameters that are not valid", () => {
       "message.parts[1].raw",
       "configuration.historyLength",
     ];
-    const rpc = await endpoint.call("SendMessage", params);
-    const rest = await endpoint.rest("POST", "/message:send", params);
-    expect(fieldsOf(rpc.body).toSorted()).toEqual(fields.toSorted());
-    expect(fieldsOf(rest.body).toSorted()).toEqual(fields.toSorted());
+    const rpc = await endpoint.callJsonRpc("SendMessage", params);
+    const rest = await endpoint.callRest("POST", "/message:send", params);
+    expect(listViolatedFields(rpc.body).toSorted()).toEqual(fields.toSorted());
+    expect(listViolatedFields(rest.body).toSorted()).toEqual(fields.toSorted());
   });
 
   it("never keep a hostile key from being harmless", async () => {
     const metadata = JSON.parse(`{"__proto__":{"polluted":true},"constructor":{"a":1}}`) as object;
-    const { body } = await endpoint.call("SendMessage", { message: { ...goodMessage(), metadata } });
-    expect(JSON.stringify(taskOf(body).history?.[0]?.metadata)).toBe(JSON.stringify(metadata));
+    const { body } = await endpoint.callJsonRpc("SendMessage", {
+      message: { ...createValidMessage(), metadata },
+    });
+    expect(JSON.stringify(requireTask(body).history?.[0]?.metadata)).toBe(JSON.stringify(metadata));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 });
 
 describe("what is unusual and valid", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint();
+    endpoint = await startTestEndpoint();
   });
   afterAll(() => endpoint.server.close());
 
@@ -187,26 +198,28 @@ describe("what is unusual and valid", () => {
     ],
   ])("is accepted in a part: %s", async (_, part, kept) => {
     for (const answer of [
-      await endpoint.call("SendMessage", { message: { ...goodMessage(), parts: [part] } }),
-      await endpoint.rest("POST", "/message:send", { message: { ...goodMessage(), parts: [part] } }),
+      await endpoint.callJsonRpc("SendMessage", { message: { ...createValidMessage(), parts: [part] } }),
+      await endpoint.callRest("POST", "/message:send", {
+        message: { ...createValidMessage(), parts: [part] },
+      }),
     ]) {
-      expect(taskOf(answer.body).history?.[0]?.parts).toEqual([kept]);
+      expect(requireTask(answer.body).history?.[0]?.parts).toEqual([kept]);
     }
   });
 
   it("is accepted in numbers, enums and names of fields", async () => {
-    const { messageId, parts } = goodMessage();
+    const { messageId, parts } = createValidMessage();
     const message = { message_id: messageId, role: 1, parts };
     const configuration = { history_length: "0", return_immediately: false };
-    const { body } = await endpoint.call("SendMessage", { message, configuration });
-    expect(taskOf(body)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
-    expect(taskOf(body)).not.toHaveProperty("history");
+    const { body } = await endpoint.callJsonRpc("SendMessage", { message, configuration });
+    expect(requireTask(body)).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" } });
+    expect(requireTask(body)).not.toHaveProperty("history");
   });
 });
 
 /** A good message with other fields; what is no object stands for the whole message. */
-function merged(fields: unknown): unknown {
+function mergeWithMessage(fields: unknown): unknown {
   return typeof fields === "object" && fields !== null && !Array.isArray(fields)
-    ? { ...goodMessage(), ...fields }
+    ? { ...createValidMessage(), ...fields }
     : fields;
 }

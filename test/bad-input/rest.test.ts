@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fieldsOf, goodMessage, openEndpoint, reasonOf, taskOf, type Endpoint } from "./endpoint.ts";
+import {
+  listViolatedFields,
+  createValidMessage,
+  startTestEndpoint,
+  findErrorReason,
+  requireTask,
+  type TestEndpoint,
+} from "./test-endpoint.ts";
 
 describe("an HTTP+JSON request that is none", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   beforeAll(async () => {
-    endpoint = await openEndpoint({ limits: { bodyBytes: 1024 * 1024 } });
+    endpoint = await startTestEndpoint({ limits: { maxBodyBytes: 1024 * 1024 } });
   });
   afterAll(() => endpoint.server.close());
 
@@ -21,12 +28,12 @@ describe("an HTTP+JSON request that is none", () => {
     ["GET", "/../tasks:"],
     ["GET", "/__proto__"],
   ])("is answered 404 in JSON: %s %s [D-03, D-09]", async (method, path) => {
-    const { status, body } = await endpoint.rest(method, path);
+    const { status, body } = await endpoint.callRest(method, path);
     expect({ status, error: body.error }).toMatchObject({
       status: 404,
       error: { code: 404, status: "NOT_FOUND" },
     });
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it("is answered 404 for an agent that is not here [D-09]", async () => {
@@ -48,10 +55,10 @@ describe("an HTTP+JSON request that is none", () => {
     ["POST", "/extendedAgentCard", "GET"],
     ["POST", "/.well-known/agent-card.json", "GET, HEAD"],
   ])("is answered 405 with what is allowed: %s %s [D-09]", async (method, path, allow) => {
-    const { status, headers, body } = await endpoint.rest(method, path);
+    const { status, headers, body } = await endpoint.callRest(method, path);
     expect({ status, allow: headers.get("allow") }).toEqual({ status: 405, allow });
     expect(body.error).toMatchObject({ code: 405 });
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it.each([
@@ -59,38 +66,38 @@ describe("an HTTP+JSON request that is none", () => {
     ["words", "hello"],
     ["a byte order mark", "\uFEFF{}"],
   ])("is answered 400 when its body is %s [D-04]", async (_, body) => {
-    const answer = await endpoint.rest("POST", "/message:send", body);
+    const answer = await endpoint.callRest("POST", "/message:send", body);
     expect({ status: answer.status, error: answer.body.error }).toMatchObject({
       status: 400,
       error: { code: 400, status: "INVALID_ARGUMENT" },
     });
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it.each([`[]`, `"text"`, `5`, `null`, ``])(
     "is answered 400 when its body is no object: %s [D-04]",
     async (body) => {
-      const answer = await endpoint.rest("POST", "/message:send", body);
+      const answer = await endpoint.callRest("POST", "/message:send", body);
       expect(answer.status).toBe(400);
       expect(answer.body.error?.status).toBe("INVALID_ARGUMENT");
-      await endpoint.stillAnswers();
+      await endpoint.assertStillAnswers();
     },
   );
 
   it("is answered 413 when it is too large [M-08, E14]", async () => {
-    const { status, body } = await endpoint.rest("POST", "/message:send", "x".repeat(1024 * 1024 + 1));
+    const { status, body } = await endpoint.callRest("POST", "/message:send", "x".repeat(1024 * 1024 + 1));
     expect(status).toBe(413);
     expect(body.error?.code).toBe(413);
-    await endpoint.stillAnswers();
+    await endpoint.assertStillAnswers();
   });
 
   it("is refused by its Content-Type [C-11, D-01, D-05]", async () => {
-    const body = { message: goodMessage() };
-    const refused = await endpoint.rest("POST", "/message:send", body, { "content-type": "text/plain" });
+    const body = { message: createValidMessage() };
+    const refused = await endpoint.callRest("POST", "/message:send", body, { "content-type": "text/plain" });
     expect(refused.status).toBe(400);
-    expect(reasonOf(refused.body)).toBe("CONTENT_TYPE_NOT_SUPPORTED");
+    expect(findErrorReason(refused.body)).toBe("CONTENT_TYPE_NOT_SUPPORTED");
     for (const type of ["application/json", "application/a2a+json; charset=utf-8"]) {
-      const taken = await endpoint.rest("POST", "/message:send", body, { "content-type": type });
+      const taken = await endpoint.callRest("POST", "/message:send", body, { "content-type": type });
       expect(taken.status).toBe(200);
       expect(taken.headers.get("content-type")).toBe("application/a2a+json");
     }
@@ -98,26 +105,26 @@ describe("an HTTP+JSON request that is none", () => {
 
   it("may have an empty body to cancel and to subscribe [D-08]", async () => {
     for (const verb of ["cancel", "subscribe"]) {
-      const { status, body } = await endpoint.rest("POST", `/tasks/none:${verb}`, "", {
+      const { status, body } = await endpoint.callRest("POST", `/tasks/none:${verb}`, "", {
         "content-type": "application/json",
       });
-      expect({ status, reason: reasonOf(body) }).toEqual({ status: 404, reason: "TASK_NOT_FOUND" });
+      expect({ status, reason: findErrorReason(body) }).toEqual({ status: 404, reason: "TASK_NOT_FOUND" });
     }
   });
 });
 
 describe("an operation that can not be done", () => {
-  let endpoint: Endpoint;
+  let endpoint: TestEndpoint;
   let done: string;
   beforeAll(async () => {
-    endpoint = await openEndpoint();
-    const { body } = await endpoint.call("SendMessage", { message: goodMessage() });
-    done = taskOf(body).id;
+    endpoint = await startTestEndpoint();
+    const { body } = await endpoint.callJsonRpc("SendMessage", { message: createValidMessage() });
+    done = requireTask(body).id;
   });
   afterAll(() => endpoint.server.close());
 
   const push = { taskId: "none", id: "c", url: "https://example.com/hook" };
-  const onDone = (): object => ({ message: { ...goodMessage(), taskId: done } });
+  const onDone = (): object => ({ message: { ...createValidMessage(), taskId: done } });
   const CASES: readonly {
     what: string;
     rpc: () => [method: string, params: object];
@@ -135,8 +142,8 @@ describe("an operation that can not be done", () => {
     })),
     {
       what: "a message to an unknown task [F-04]",
-      rpc: () => ["SendMessage", { message: { ...goodMessage(), taskId: "none" } }],
-      rest: () => ["POST", "/message:send", { message: { ...goodMessage(), taskId: "none" } }],
+      rpc: () => ["SendMessage", { message: { ...createValidMessage(), taskId: "none" } }],
+      rest: () => ["POST", "/message:send", { message: { ...createValidMessage(), taskId: "none" } }],
       expected: { code: -32001, status: 404, grpc: "NOT_FOUND", reason: "TASK_NOT_FOUND" },
     },
     {
@@ -189,8 +196,8 @@ describe("an operation that can not be done", () => {
     })),
     {
       what: "a message with a push configuration in it [F-13]",
-      rpc: () => ["SendMessage", inlinePush()],
-      rest: () => ["POST", "/message:send", inlinePush()],
+      rpc: () => ["SendMessage", createInlinePushRequest()],
+      rest: () => ["POST", "/message:send", createInlinePushRequest()],
       expected: {
         code: -32003,
         status: 400,
@@ -204,9 +211,9 @@ describe("an operation that can not be done", () => {
     "is refused alike in both bindings: $what [1.L, D-03, D-05]",
     async ({ rpc, rest, expected }) => {
       const { code, status, grpc, reason } = expected;
-      const overRpc = await endpoint.call(...rpc());
+      const overRpc = await endpoint.callJsonRpc(...rpc());
       expect({ status: overRpc.status, code: overRpc.body.error?.code }).toEqual({ status: 200, code });
-      const overRest = await endpoint.rest(...rest());
+      const overRest = await endpoint.callRest(...rest());
       expect({ status: overRest.status, error: overRest.body.error }).toMatchObject({
         status,
         error: { code: status, status: grpc },
@@ -218,23 +225,23 @@ describe("an operation that can not be done", () => {
       };
       expect(overRpc.body.error?.data).toContainEqual(expect.objectContaining(info));
       expect(overRest.body.error?.details).toContainEqual(expect.objectContaining(info));
-      await endpoint.stillAnswers();
+      await endpoint.assertStillAnswers();
     },
   );
 
   it("is refused as a bad parameter when the context is not the task's [F-07]", async () => {
-    const asked = await endpoint.call("SendMessage", {
-      message: { ...goodMessage(), parts: [{ text: "ask" }] },
+    const asked = await endpoint.callJsonRpc("SendMessage", {
+      message: { ...createValidMessage(), parts: [{ text: "ask" }] },
     });
-    const { id: taskId } = taskOf(asked.body);
-    const message = { ...goodMessage(), taskId, contextId: "another" };
-    const { body } = await endpoint.call("SendMessage", { message });
-    expect(fieldsOf(body)).toEqual(["message.contextId"]);
+    const { id: taskId } = requireTask(asked.body);
+    const message = { ...createValidMessage(), taskId, contextId: "another" };
+    const { body } = await endpoint.callJsonRpc("SendMessage", { message });
+    expect(listViolatedFields(body)).toEqual(["message.contextId"]);
     expect(body.error?.code).toBe(-32602);
   });
 });
 
-function inlinePush(): object {
+function createInlinePushRequest(): object {
   const taskPushNotificationConfig = { url: "https://example.com/hook" };
-  return { message: goodMessage(), configuration: { taskPushNotificationConfig } };
+  return { message: createValidMessage(), configuration: { taskPushNotificationConfig } };
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { read, root } from "./blocks.ts";
+import { readDocument, root } from "./code-blocks.ts";
 
 /** Links of a page to what is in the repository, as the page writes them. */
-export function linksOf(markdown: string): string[] {
+export function findLinks(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[^]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "``");
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
   const sources = [...prose.matchAll(/\b(?:src|srcset)="([^"]+)"/g)].map(([, link = ""]) => link);
@@ -11,16 +11,16 @@ export function linksOf(markdown: string): string[] {
 }
 
 /** Why a link of a page leads nowhere; undefined when it leads somewhere. */
-export function mistakeIn(document: string, link: string): string | undefined {
+export function findLinkMistake(document: string, link: string): string | undefined {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? document : normalize(join(dirname(document), path));
   if (!existsSync(join(root, target))) return `there is no ${target}`;
   if (anchor === undefined || !target.endsWith(".md")) return undefined;
-  return anchorsOf(read(target)).has(anchor) ? undefined : `${target} has no #${anchor}`;
+  return collectAnchors(readDocument(target)).has(anchor) ? undefined : `${target} has no #${anchor}`;
 }
 
 /** The anchors that a forge makes of headings, and those that are written. */
-export function anchorsOf(markdown: string): Set<string> {
+export function collectAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of markdown.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#{1,6} (.+)$/gm)) {
     const slug = heading

@@ -11,12 +11,12 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, artifact, data, file, inputRequired, reply } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
-import { eachStore } from "../stores.ts";
+import { STORE_FACTORIES } from "../store-factories.ts";
 
-const words = ["Once ", "upon ", "a ", "time"];
+const storyWords = ["Once ", "upon ", "a ", "time"];
 
 /** Does what the text says. */
-const actor = agent(
+const textDrivenAgent = agent(
   {
     name: "actor",
     description: "Does what the text says",
@@ -36,7 +36,7 @@ const actor = agent(
     else if (text === "wait") {
       yield "waiting";
       await once(signal, "abort");
-    } else if (text === "stream") yield* words;
+    } else if (text === "stream") yield* storyWords;
     else if (text === "parts") {
       yield artifact({ id: "all" }, { text: "a text" });
       yield artifact(
@@ -47,7 +47,7 @@ const actor = agent(
       yield artifact({ id: "data" }, data({ a: [1, null] }));
     } else yield `heard ${JSON.stringify(message.parts)}`;
   },
-  { opensWith: "either" },
+  { respondsWith: "either" },
 );
 
 const BINDINGS = {
@@ -57,7 +57,7 @@ const BINDINGS = {
 
 type Update = Exclude<Awaited<ReturnType<ReturnType<Client["sendMessageStream"]>["next"]>>["value"], void>;
 
-describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
+describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
   describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
     let server: Server;
     let client: Client;
@@ -66,7 +66,7 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
     beforeAll(async () => {
       const { store, remove } = await openStore();
       closeStore = remove;
-      server = createServer({ actor }, { store, push: { allowPrivate: true } });
+      server = createServer({ actor: textDrivenAgent }, { store, push: { allowPrivate: true } });
       const { url } = await server.listen();
       const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
         transports: [BINDINGS[binding]],
@@ -95,14 +95,14 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
     });
 
     it("sends a message and gets the completed task [V-01, V-02, V-09, V-13, V-14, V-15]", async () => {
-      const task = asTask(await client.sendMessage(say("hello")));
+      const task = requireTask(await client.sendMessage(createRequest("hello")));
       expect(task).toMatchObject({ kind: "task", status: { state: "completed" } });
-      expect(textsOf(task)).toEqual([`heard [{"text":"hello"}]`]);
+      expect(listArtifactTexts(task)).toEqual([`heard [{"text":"hello"}]`]);
       expect(task.history).toMatchObject([{ kind: "message", role: "user", parts: [{ text: "hello" }] }]);
     });
 
     it("sends a message and gets a message [V-02]", async () => {
-      expect(await client.sendMessage(say("reply"))).toMatchObject({
+      expect(await client.sendMessage(createRequest("reply"))).toMatchObject({
         kind: "message",
         role: "agent",
         parts: [{ kind: "text", text: "a plain answer" }],
@@ -114,12 +114,12 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
         { kind: "file", file: { bytes: "aGk=", mimeType: "text/plain" } },
         { kind: "file", file: { uri: "https://example.com/x", mimeType: "text/plain" } },
       ];
-      const heard = asTask(await client.sendMessage(say("", { parts: sent })));
-      expect(JSON.parse((textsOf(heard)[0] ?? "").slice("heard ".length))).toEqual([
+      const heard = requireTask(await client.sendMessage(createRequest("", { parts: sent })));
+      expect(JSON.parse((listArtifactTexts(heard)[0] ?? "").slice("heard ".length))).toEqual([
         { raw: "aGk=", mediaType: "text/plain" },
         { url: "https://example.com/x", mediaType: "text/plain" },
       ]);
-      const { artifacts } = asTask(await client.sendMessage(say("parts")));
+      const { artifacts } = requireTask(await client.sendMessage(createRequest("parts")));
       // A file has no name in the proto.
       const name = binding === "JSONRPC" ? { name: "a.txt" } : {};
       expect(artifacts?.map(({ parts }) => parts[0])).toMatchObject([
@@ -131,10 +131,10 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
     });
 
     it("streams a message and gets every chunk, in order, once, then the end [V-03, V-04, V-18]", async () => {
-      const events = await all(client.sendMessageStream(say("stream")));
+      const events = await collectEvents(client.sendMessageStream(createRequest("stream")));
       expect(events[0]).toMatchObject({ kind: "task" });
-      expect(chunksOf(events).join("")).toBe(words.join(""));
-      const updates = events.filter(isStatus);
+      expect(listChunkTexts(events).join("")).toBe(storyWords.join(""));
+      const updates = events.filter(isStatusUpdate);
       expect(updates.map(({ final }) => final)).toEqual(updates.map((_, at) => at === updates.length - 1));
       expect(events.at(-1)).toMatchObject({
         kind: "status-update",
@@ -144,13 +144,13 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
     });
 
     it("streams a message and gets a message alone [V-03]", async () => {
-      expect((await all(client.sendMessageStream(say("reply")))).map(({ kind }) => kind)).toEqual([
-        "message",
-      ]);
+      expect(
+        (await collectEvents(client.sendMessageStream(createRequest("reply")))).map(({ kind }) => kind),
+      ).toEqual(["message"]);
     });
 
     it("is asked, which ends the stream, and answers within the task [V-04]", async () => {
-      const events = await all(client.sendMessageStream(say("ask")));
+      const events = await collectEvents(client.sendMessageStream(createRequest("ask")));
       const asked = events.at(-1);
       expect(asked).toMatchObject({
         kind: "status-update",
@@ -158,42 +158,49 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
         final: true,
       });
       const { taskId, contextId } = asked as TaskStatusUpdateEvent;
-      const answer = await all(client.sendMessageStream(say("Paris", { taskId, contextId })));
+      const answer = await collectEvents(
+        client.sendMessageStream(createRequest("Paris", { taskId, contextId })),
+      );
       expect(answer.at(-1)).toMatchObject({ taskId, contextId, status: { state: "completed" }, final: true });
     });
 
     it("gets a task, with as much history as it asks for [V-01, V-13]", async () => {
-      const { id } = asTask(await client.sendMessage(say("keep")));
+      const { id } = requireTask(await client.sendMessage(createRequest("keep")));
       expect((await client.getTask({ id })).history).toHaveLength(1);
       expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
     });
 
     it("does not wait when it is told not to, and reads the task until it is done [V-09]", async () => {
-      const begun = asTask(await client.sendMessage({ ...say("wait"), configuration: { blocking: false } }));
+      const begun = requireTask(
+        await client.sendMessage({ ...createRequest("wait"), configuration: { blocking: false } }),
+      );
       expect(["submitted", "working"]).toContain(begun.status.state);
       expect(await client.cancelTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
       expect(await client.getTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
     });
 
     it("resubscribes to a task at work, and is told of its end [V-04, V-12]", async () => {
-      const stream = client.sendMessageStream(say("wait"));
+      const stream = client.sendMessageStream(createRequest("wait"));
       const { id } = (await stream.next()).value as Task;
       const subscription = client.resubscribeTask({ id });
       expect((await subscription.next()).value).toMatchObject({ kind: "task", id });
       await client.cancelTask({ id });
       for (const reader of [stream, subscription])
-        expect((await all(reader)).at(-1)).toMatchObject({ status: { state: "canceled" }, final: true });
+        expect((await collectEvents(reader)).at(-1)).toMatchObject({
+          status: { state: "canceled" },
+          final: true,
+        });
     });
 
     it("resubscribes to a task at rest and gets the task [V-12]", async () => {
       for (const text of ["done", "ask"]) {
-        const { id } = asTask(await client.sendMessage(say(text)));
-        expect(await all(client.resubscribeTask({ id }))).toMatchObject([{ kind: "task", id }]);
+        const { id } = requireTask(await client.sendMessage(createRequest(text)));
+        expect(await collectEvents(client.resubscribeTask({ id }))).toMatchObject([{ kind: "task", id }]);
       }
     });
 
     it("sets, gets, lists and deletes push configurations [V-10, V-13, V-23]", async () => {
-      const { id: taskId } = asTask(await client.sendMessage(say("ask")));
+      const { id: taskId } = requireTask(await client.sendMessage(createRequest("ask")));
       const config = {
         id: "one",
         url: "http://127.0.0.1:9/hook",
@@ -211,17 +218,17 @@ describe.each(eachStore)("the 0.3 client of @a2a-js/sdk, with tasks in $name", (
 
     it("is refused in the words that it knows [V-11, V-16]", async () => {
       await expect(client.getTask({ id: "none" })).rejects.toMatchObject({ name: "TaskNotFoundError" });
-      const { id } = asTask(await client.sendMessage(say("done")));
+      const { id } = requireTask(await client.sendMessage(createRequest("done")));
       await expect(client.cancelTask({ id })).rejects.toMatchObject({ name: "TaskNotCancelableError" });
       await expect(client.transport.getExtendedAgentCard()).rejects.toMatchObject({
         name: "AuthenticatedExtendedCardNotConfiguredError",
       });
-      await expect(client.sendMessage(say("more", { taskId: id }))).rejects.toThrow();
+      await expect(client.sendMessage(createRequest("more", { taskId: id }))).rejects.toThrow();
     });
   });
 });
 
-function say(
+function createRequest(
   text: string,
   about: Partial<Pick<Message, "taskId" | "contextId" | "parts">> = {},
 ): { message: Message } {
@@ -235,26 +242,26 @@ function say(
   return { message };
 }
 
-function asTask(answer: Message | Task): Task {
+function requireTask(answer: Message | Task): Task {
   if (answer.kind === "task") return answer;
   throw new Error("a message came instead of a task");
 }
 
-async function all(stream: AsyncIterable<Update>): Promise<Update[]> {
+async function collectEvents(stream: AsyncIterable<Update>): Promise<Update[]> {
   const events: Update[] = [];
   for await (const event of stream) events.push(event);
   return events;
 }
 
-function isStatus(event: Update): event is TaskStatusUpdateEvent {
+function isStatusUpdate(event: Update): event is TaskStatusUpdateEvent {
   return event.kind === "status-update";
 }
 
-function textsOf({ artifacts = [] }: Task): string[] {
+function listArtifactTexts({ artifacts = [] }: Task): string[] {
   return artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join(""));
 }
 
-function chunksOf(events: readonly Update[]): string[] {
+function listChunkTexts(events: readonly Update[]): string[] {
   return events.flatMap((event) =>
     event.kind === "artifact-update"
       ? event.artifact.parts.map((part) => (part.kind === "text" ? part.text : ""))

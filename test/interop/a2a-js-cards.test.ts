@@ -19,7 +19,7 @@ const POLITE = "urn:x:polite/v1";
 const skills = [{ id: "see", name: "See", description: "Sees", tags: ["eyes"], inputModes: ["image/*"] }];
 
 /** Says which extensions are active. */
-const careful = agent(
+const imageAgent = agent(
   {
     name: "careful",
     description: "Größe: 😀",
@@ -31,7 +31,7 @@ const careful = agent(
     yield data([...extensions]);
   },
 );
-const strict = agent(
+const extensionAgent = agent(
   {
     name: "strict",
     description: "Requires it",
@@ -48,15 +48,15 @@ const TRANSPORTS = {
   GRPC: new GrpcTransportFactory(),
 } as const;
 
-const polite = { serviceParameters: ServiceParameters.create(withA2AExtensions(POLITE)) };
+const withExtension = { serviceParameters: ServiceParameters.create(withA2AExtensions(POLITE)) };
 
-function say(...parts: object[]): SendMessageRequest {
+function createRequest(...parts: object[]): SendMessageRequest {
   return SendMessageRequest.fromJSON({
     message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts },
   });
 }
-const text = { text: "hello" };
-const file = (mediaType: string): object => ({ raw: "AQI=", mediaType });
+const textPart = { text: "hello" };
+const createFilePart = (mediaType: string): object => ({ raw: "AQI=", mediaType });
 
 describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk over %s", (binding) => {
   let server: Server;
@@ -74,7 +74,10 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   beforeAll(async () => {
     const privateKey = await generateSigningKey();
     ({ publicKey } = await createSigner({ privateKey }));
-    server = createServer({ careful, strict }, { store: "memory", signing: { privateKey } });
+    server = createServer(
+      { careful: imageAgent, strict: extensionAgent },
+      { store: "memory", cardSigning: { privateKey } },
+    );
     ({ url } = await server.listen({ grpc: true }));
     client = await connect(url);
   });
@@ -97,24 +100,26 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
 
   it("has an extension active when it asks for it, and only then [J-01, J-04]", async () => {
     const activeFor = async (options?: object): Promise<unknown> => {
-      const { artifacts } = (await client.sendMessage(say(text), options)) as Task;
+      const { artifacts } = (await client.sendMessage(createRequest(textPart), options)) as Task;
       return artifacts[0]?.parts[0]?.content?.value;
     };
-    expect(await activeFor(polite)).toEqual([POLITE]);
+    expect(await activeFor(withExtension)).toEqual([POLITE]);
     expect(await activeFor()).toEqual([]);
   });
 
   it("is refused without an extension that is required [H-04]", async () => {
     const other = await connect(`${url}/a2a/strict/`);
-    await expect(other.sendMessage(say(text))).rejects.toThrow(POLITE);
+    await expect(other.sendMessage(createRequest(textPart))).rejects.toThrow(POLITE);
     await expect(other.getTask({ tenant: "", id: "nope" })).rejects.toThrow(POLITE);
-    const { artifacts } = (await other.sendMessage(say(text), polite)) as Task;
+    const { artifacts } = (await other.sendMessage(createRequest(textPart), withExtension)) as Task;
     expect(artifacts[0]?.parts[0]?.content?.value).toBe("please");
   });
 
   it("is refused with parts of types that nobody declares [F-09]", async () => {
-    await expect(client.sendMessage(say(text, file("image/png")))).resolves.toHaveProperty("id");
-    const refused = client.sendMessage(say(text, file("application/x-unknown")));
+    await expect(
+      client.sendMessage(createRequest(textPart, createFilePart("image/png"))),
+    ).resolves.toHaveProperty("id");
+    const refused = client.sendMessage(createRequest(textPart, createFilePart("application/x-unknown")));
     await expect(refused).rejects.toMatchObject({
       name: "ContentTypeNotSupportedError",
       message: expect.stringContaining('message.parts[1] is "application/x-unknown"') as string,

@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 
-const actor = agent(
+const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
   async function* ({ text, signal }) {
     if (text === "ask") yield inputRequired("Which city?");
@@ -32,7 +32,7 @@ const BINDINGS = {
   "HTTP+JSON": new RestTransportFactory({ legacyCompat }),
 } as const;
 
-function clientFor(binding: keyof typeof BINDINGS, fetchImpl: typeof fetch = fetch): ClientFactory {
+function createClientFactory(binding: keyof typeof BINDINGS, fetchImpl: typeof fetch = fetch): ClientFactory {
   return new ClientFactory(
     ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
       transports: [BINDINGS[binding]],
@@ -49,8 +49,8 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
     let client: Client;
 
     beforeAll(async () => {
-      server = createServer(actor, { store: "memory", versions: ["0.3"] });
-      client = await clientFor(binding).createFromUrl((await server.listen()).url);
+      server = createServer(textDrivenAgent, { store: "memory", versions: ["0.3"] });
+      client = await createClientFactory(binding).createFromUrl((await server.listen()).url);
     });
     afterAll(() => server.close());
 
@@ -60,17 +60,17 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
     });
 
     it("sends, is asked and answers, and gets the task [V-01, V-02, V-05, V-13]", async () => {
-      const asked = asTask(await client.sendMessage(say("ask")));
+      const asked = requireTask(await client.sendMessage(createRequest("ask")));
       expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-      const done = asTask(
-        await client.sendMessage(say("Paris", { taskId: asked.id, contextId: asked.contextId })),
+      const done = requireTask(
+        await client.sendMessage(createRequest("Paris", { taskId: asked.id, contextId: asked.contextId })),
       );
       expect(done).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
-      expect(textOf(await client.getTask({ tenant: "", id: asked.id }))).toBe("heard Paris");
+      expect(getText(await client.getTask({ tenant: "", id: asked.id }))).toBe("heard Paris");
     });
 
     it("streams to the end [V-03, V-04, V-18]", async () => {
-      const events = await all(client.sendMessageStream(say("x")));
+      const events = await collectEvents(client.sendMessageStream(createRequest("x")));
       expect(events[0]?.payload?.$case).toBe("task");
       const chunks = events.flatMap(({ payload }) =>
         payload?.$case === "artifactUpdate" ? (payload.value.artifact?.parts ?? []) : [],
@@ -82,14 +82,14 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
     });
 
     it("follows a task at work, and cancels it [V-12]", async () => {
-      const stream = client.sendMessageStream(say("wait"));
+      const stream = client.sendMessageStream(createRequest("wait"));
       const opened = (await stream.next()).value as StreamResponse;
       const id = opened.payload?.$case === "task" ? opened.payload.value.id : "";
       const subscription = client.resubscribeTask({ tenant: "", id });
       expect((await subscription.next()).value).toMatchObject({ payload: { $case: "task", value: { id } } });
       const canceled = await client.cancelTask({ tenant: "", id, metadata: undefined });
       expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-      for (const reader of [stream, subscription]) expect(await all(reader)).not.toEqual([]);
+      for (const reader of [stream, subscription]) expect(await collectEvents(reader)).not.toEqual([]);
       await expect(client.cancelTask({ tenant: "", id: "none", metadata: undefined })).rejects.toMatchObject({
         name: "TaskNotFoundError",
       });
@@ -99,7 +99,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
 
 describe("a card for readers of both versions", () => {
   it("is read by the clients of both, which then speak their own [A-07, B-10]", async () => {
-    const server = createServer(actor, { store: "memory" });
+    const server = createServer(textDrivenAgent, { store: "memory" });
     const { url } = await server.listen();
     const older = await new ClientFactory03().createFromUrl(url);
     const parts: Part[] = [{ kind: "text", text: "x" }];
@@ -111,30 +111,33 @@ describe("a card for readers of both versions", () => {
 
     // A proxy that keeps headers to itself: the newer client reads the same hybrid.
     const bare: typeof fetch = (input) => fetch(input);
-    const newer = await clientFor("JSONRPC", bare).createFromUrl(url);
+    const newer = await createClientFactory("JSONRPC", bare).createFromUrl(url);
     expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/agent` });
     expect(newer.protocolVersion).toBe("1.0");
-    expect(textOf(asTask(await newer.sendMessage(say("y"))))).toBe("heard y");
+    expect(getText(requireTask(await newer.sendMessage(createRequest("y"))))).toBe("heard y");
     await server.close();
   });
 });
 
-function say(text: string, about: { taskId?: string; contextId?: string } = {}): SendMessageRequest {
+function createRequest(
+  text: string,
+  about: { taskId?: string; contextId?: string } = {},
+): SendMessageRequest {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...about };
   return SendMessageRequest.fromJSON({ message });
 }
 
-function asTask(answer: Message | Task): Task {
+function requireTask(answer: Message | Task): Task {
   if ("status" in answer) return answer;
   throw new Error("a message came instead of a task");
 }
 
-async function all(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
   for await (const event of stream) events.push(event);
   return events;
 }
 
-function textOf({ artifacts }: Task): string {
+function getText({ artifacts }: Task): string {
   return artifacts.flatMap(({ parts }) => parts.map(({ content }) => String(content?.value))).join("");
 }

@@ -12,12 +12,12 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired, reply } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
-import { eachStore } from "../stores.ts";
+import { STORE_FACTORIES } from "../store-factories.ts";
 
-const words = ["Once ", "upon ", "a ", "time"];
+const storyWords = ["Once ", "upon ", "a ", "time"];
 
 /** Does what the text says. */
-const actor = agent(
+const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
   async function* ({ text, signal, history }) {
     if (text === "reply") yield reply("a plain answer");
@@ -25,10 +25,10 @@ const actor = agent(
     else if (text === "wait") {
       yield "waiting";
       await once(signal, "abort");
-    } else if (text === "stream") yield* words;
+    } else if (text === "stream") yield* storyWords;
     else yield `heard ${history.map(({ parts }) => JSON.stringify(parts[0])).join(" and ")}`;
   },
-  { opensWith: "either" },
+  { respondsWith: "either" },
 );
 
 const BINDINGS = {
@@ -37,7 +37,7 @@ const BINDINGS = {
   GRPC: new GrpcTransportFactory(),
 } as const;
 
-describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
+describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name", ({ openStore }) => {
   describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("over %s", (binding) => {
     let server: Server;
     let client: Client;
@@ -46,7 +46,7 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
     beforeAll(async () => {
       const { store, remove } = await openStore();
       closeStore = remove;
-      server = createServer({ actor }, { store });
+      server = createServer({ actor: textDrivenAgent }, { store });
       const { url } = await server.listen({ grpc: true });
       const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
         transports: [BINDINGS[binding]],
@@ -67,13 +67,13 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
     });
 
     it("sends a message and gets the completed task [F-01, F-02]", async () => {
-      const task = asTask(await client.sendMessage(say("hello")));
+      const task = requireTask(await client.sendMessage(createRequest("hello")));
       expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
-      expect(textsOf(task)).toEqual([`heard {"text":"hello"}`]);
+      expect(listArtifactTexts(task)).toEqual([`heard {"text":"hello"}`]);
     });
 
     it("sends a message and gets a message [F-01]", async () => {
-      const answer = await client.sendMessage(say("reply"));
+      const answer = await client.sendMessage(createRequest("reply"));
       expect(answer).toMatchObject({
         role: Role.ROLE_AGENT,
         parts: [{ content: { value: "a plain answer" } }],
@@ -81,39 +81,39 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
     });
 
     it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03, G-08]", async () => {
-      const events = await all(client.sendMessageStream(say("stream")));
+      const events = await collectEvents(client.sendMessageStream(createRequest("stream")));
       expect(events[0]?.payload?.$case).toBe("task");
-      expect(chunksOf(events).join("")).toBe(words.join(""));
-      const { taskId, contextId } = asUpdate(events[1]);
-      expect(taskId).toBe(taskIdOf(events[0]));
-      for (const event of events.slice(1)) expect(asUpdate(event)).toMatchObject({ taskId, contextId });
-      expect(lastStateOf(events)).toBe(TaskState.TASK_STATE_COMPLETED);
+      expect(listChunkTexts(events).join("")).toBe(storyWords.join(""));
+      const { taskId, contextId } = requireUpdate(events[1]);
+      expect(taskId).toBe(getTaskId(events[0]));
+      for (const event of events.slice(1)) expect(requireUpdate(event)).toMatchObject({ taskId, contextId });
+      expect(findLastState(events)).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
     it("streams a message and gets a message alone [G-01]", async () => {
-      const events = await all(client.sendMessageStream(say("reply")));
+      const events = await collectEvents(client.sendMessageStream(createRequest("reply")));
       expect(events.map((event) => event.payload?.$case)).toEqual(["message"]);
     });
 
     it("answers a question within the task [F-06, F-15]", async () => {
-      const asked = asTask(await client.sendMessage(say("ask")));
+      const asked = requireTask(await client.sendMessage(createRequest("ask")));
       expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-      const done = asTask(await client.sendMessage(say("Paris", { taskId: asked.id })));
+      const done = requireTask(await client.sendMessage(createRequest("Paris", { taskId: asked.id })));
       expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
     it("begins a new task in the context of a finished one [F-08, F-20]", async () => {
-      const { id, contextId } = asTask(await client.sendMessage(say("first")));
-      const next = asTask(await client.sendMessage(say("second", { contextId })));
+      const { id, contextId } = requireTask(await client.sendMessage(createRequest("first")));
+      const next = requireTask(await client.sendMessage(createRequest("second", { contextId })));
       expect(next.contextId).toBe(contextId);
       expect(next.id).not.toBe(id);
     });
 
     it("gets a task, with as much history as it asks for [F-30, F-31]", async () => {
-      const { id } = asTask(await client.sendMessage(say("keep")));
+      const { id } = requireTask(await client.sendMessage(createRequest("keep")));
       const task = await client.getTask({ tenant: "", id });
-      expect(textsOf(task)).toEqual([`heard {"text":"keep"}`]);
+      expect(listArtifactTexts(task)).toEqual([`heard {"text":"keep"}`]);
       expect(task.history).toHaveLength(1);
       expect((await client.getTask({ tenant: "", id, historyLength: 0 })).history).toEqual([]);
     });
@@ -128,9 +128,9 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
       const contextId = `context-${binding}`;
       const ids: string[] = [];
       for (const text of ["a", "b", "c"])
-        ids.push(asTask(await client.sendMessage(say(text, { contextId }))).id);
+        ids.push(requireTask(await client.sendMessage(createRequest(text, { contextId }))).id);
 
-      const query = { ...LIST, contextId, pageSize: 2 };
+      const query = { ...LIST_REQUEST, contextId, pageSize: 2 };
       const first = await client.listTasks(query);
       expect(first).toMatchObject({ pageSize: 2, totalSize: 3 });
       const second = await client.listTasks({ ...query, pageToken: first.nextPageToken });
@@ -139,9 +139,9 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
     });
 
     it("subscribes to a task at work, and cancels it [F-40, F-50, E8]", async () => {
-      const stream = client.sendMessageStream(say("wait"));
+      const stream = client.sendMessageStream(createRequest("wait"));
       const opened = await stream.next();
-      const id = taskIdOf(opened.value as StreamResponse);
+      const id = getTaskId(opened.value as StreamResponse);
       const subscription = client.resubscribeTask({ tenant: "", id });
       const snapshot = (await subscription.next()).value as StreamResponse;
       expect(snapshot.payload).toMatchObject({ $case: "task", value: { id } });
@@ -149,11 +149,11 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
       const canceled = await client.cancelTask({ tenant: "", id, metadata: undefined });
       expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
       for (const reader of [stream, subscription])
-        expect(lastStateOf(await all(reader))).toBe(TaskState.TASK_STATE_CANCELED);
+        expect(findLastState(await collectEvents(reader))).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
     it("is told that a finished task can not be canceled [F-41]", async () => {
-      const { id } = asTask(await client.sendMessage(say("done")));
+      const { id } = requireTask(await client.sendMessage(createRequest("done")));
       await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toMatchObject({
         name: "TaskNotCancelableError",
       });
@@ -161,7 +161,7 @@ describe.each(eachStore)("the client of @a2a-js/sdk, with tasks in $name", ({ op
   });
 });
 
-const LIST = {
+const LIST_REQUEST = {
   tenant: "",
   contextId: "",
   status: TaskState.TASK_STATE_UNSPECIFIED,
@@ -169,27 +169,30 @@ const LIST = {
   statusTimestampAfter: undefined,
 };
 
-function say(text: string, about: { taskId?: string; contextId?: string } = {}): SendMessageRequest {
+function createRequest(
+  text: string,
+  about: { taskId?: string; contextId?: string } = {},
+): SendMessageRequest {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...about };
   return SendMessageRequest.fromJSON({ message });
 }
 
-function asTask(answer: Message | Task): Task {
+function requireTask(answer: Message | Task): Task {
   if ("status" in answer) return answer;
   throw new Error("a message came instead of a task");
 }
 
-async function all(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
   const events: StreamResponse[] = [];
   for await (const event of stream) events.push(event);
   return events;
 }
 
-function textsOf({ artifacts }: Task): string[] {
+function listArtifactTexts({ artifacts }: Task): string[] {
   return artifacts.map(({ parts }) => parts.map(({ content }) => String(content?.value)).join(""));
 }
 
-function chunksOf(events: readonly StreamResponse[]): string[] {
+function listChunkTexts(events: readonly StreamResponse[]): string[] {
   return events.flatMap(({ payload }) =>
     payload?.$case === "artifactUpdate"
       ? (payload.value.artifact?.parts ?? []).map(({ content }) => String(content?.value))
@@ -197,17 +200,17 @@ function chunksOf(events: readonly StreamResponse[]): string[] {
   );
 }
 
-function taskIdOf(event: StreamResponse | undefined): string {
+function getTaskId(event: StreamResponse | undefined): string {
   return event?.payload?.$case === "task" ? event.payload.value.id : "";
 }
 
-function asUpdate(event: StreamResponse | undefined): { taskId: string; contextId: string } {
+function requireUpdate(event: StreamResponse | undefined): { taskId: string; contextId: string } {
   const { payload } = event ?? {};
   if (payload?.$case === "statusUpdate" || payload?.$case === "artifactUpdate") return payload.value;
   throw new Error(`no update came, but ${payload?.$case}`);
 }
 
-function lastStateOf(events: readonly StreamResponse[]): TaskState | undefined {
+function findLastState(events: readonly StreamResponse[]): TaskState | undefined {
   const payload = events.at(-1)?.payload;
   return payload?.$case === "statusUpdate" || payload?.$case === "task"
     ? payload.value.status?.state

@@ -33,7 +33,7 @@ afterEach(async () => {
   }
 });
 
-function clerk(): LlmAgent {
+function createApprovalAgent(): LlmAgent {
   return new LlmAgent({
     name: "clerk",
     description: "Approves things.",
@@ -55,14 +55,14 @@ function clerk(): LlmAgent {
   });
 }
 
-async function ours(): Promise<string> {
-  const server = toA2a(clerk(), { port: 0, store: "memory" });
+async function startOurServer(): Promise<string> {
+  const server = toA2a(createApprovalAgent(), { port: 0, store: "memory" });
   servers.push(server);
   return (await server.listen()).url;
 }
 
 /** ADK's own server writes its port into its card, so the port has to be known before. */
-async function adks(agent: BaseAgent = clerk()): Promise<string> {
+async function startAdkServer(agent: BaseAgent = createApprovalAgent()): Promise<string> {
   const listener = createHttpServer((request, response) => app(request, response));
   listeners.push(listener);
   listener.listen(0, "127.0.0.1");
@@ -78,20 +78,20 @@ async function adks(agent: BaseAgent = clerk()): Promise<string> {
 
 class Conversation {
   readonly #runner: InMemoryRunner;
-  readonly #at = { userId: "u", sessionId: "s" };
+  readonly #session = { userId: "u", sessionId: "s" };
 
   constructor(agent: BaseAgent) {
     this.#runner = new InMemoryRunner({ agent, appName: "app" });
   }
 
-  async say(parts: object[]): Promise<Event[]> {
+  async send(parts: object[]): Promise<Event[]> {
     const { sessionService } = this.#runner;
-    const known = await sessionService.getSession({ appName: "app", ...this.#at });
-    if (!known) await sessionService.createSession({ appName: "app", ...this.#at });
+    const known = await sessionService.getSession({ appName: "app", ...this.#session });
+    if (!known) await sessionService.createSession({ appName: "app", ...this.#session });
     const events: Event[] = [];
     const runConfig = { streamingMode: "sse" as never };
     for await (const event of this.#runner.runAsync({
-      ...this.#at,
+      ...this.#session,
       newMessage: { role: "user", parts },
       runConfig,
     })) {
@@ -101,7 +101,7 @@ class Conversation {
   }
 }
 
-const textOf = (events: readonly Event[]): string =>
+const getText = (events: readonly Event[]): string =>
   events
     .filter(({ partial }) => !partial)
     .flatMap(({ content }) => content?.parts ?? [])
@@ -109,31 +109,33 @@ const textOf = (events: readonly Event[]): string =>
     .join("");
 
 /** What an agent that stands for a clerk far away says to a greeting, an approval and a failure. */
-async function talk(agent: BaseAgent): Promise<unknown[]> {
+async function runConversation(agent: BaseAgent): Promise<unknown[]> {
   const conversation = new Conversation(agent);
-  const greeting = textOf(await conversation.say([{ text: "hello" }]));
-  const asked = await conversation.say([{ text: "approve" }]);
+  const greeting = getText(await conversation.send([{ text: "hello" }]));
+  const asked = await conversation.send([{ text: "approve" }]);
   const ids = new Set(asked.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []));
   const [id] = ids;
   const response = { id, name: "request_approval", response: { status: "approved" } };
-  const approved = textOf(await conversation.say([{ functionResponse: response }]));
-  const failed = await conversation.say([{ text: "fail" }]);
+  const approved = getText(await conversation.send([{ functionResponse: response }]));
+  const failed = await conversation.send([{ text: "fail" }]);
   const errors = failed.flatMap(({ errorMessage }) => errorMessage ?? []);
   return [greeting, ids.size, approved, errors.length > 0];
 }
 
-const expected = ["You said hello, and that is all.", 1, "It was approved.", true];
+const expectedResults = ["You said hello, and that is all.", 1, "It was approved.", true];
 
 describe("ADK of the same language, over HTTP", () => {
   it("RemoteA2AAgent of @google/adk works with our server", async () => {
-    const agent = new RemoteA2AAgent({ name: "far", agentCard: await ours() });
+    const agent = new RemoteA2AAgent({ name: "far", agentCard: await startOurServer() });
     // It takes the task as it was, with which the stream of an answer begins, for news.
     const approved = "I have asked.It was approved.";
-    expect(await talk(agent)).toEqual(expected.with(2, approved));
+    expect(await runConversation(agent)).toEqual(expectedResults.with(2, approved));
   });
 
   it("our RemoteAgent works with toA2a of @google/adk", async () => {
-    expect(await talk(new RemoteAgent({ name: "far", agent: await adks() }))).toEqual(expected);
+    expect(await runConversation(new RemoteAgent({ name: "far", agent: await startAdkServer() }))).toEqual(
+      expectedResults,
+    );
   });
 
   it("our RemoteAgent hears of toA2a of @google/adk that a loop is to end [J13]", async () => {
@@ -151,16 +153,16 @@ describe("ADK of the same language, over HTTP", () => {
       tools: [quit],
       model: new ScriptedLlm([{ call: "quit" }, "Done."]),
     });
-    const far = new RemoteAgent({ name: "far", agent: await adks(worker) });
+    const far = new RemoteAgent({ name: "far", agent: await startAdkServer(worker) });
     const nag = new LlmAgent({ name: "nag", model: new ScriptedLlm(["Again."]) });
     const loop = new LoopAgent({ name: "loop", subAgents: [far, nag], maxIterations: 3 });
-    const events = await new Conversation(loop).say([{ text: "go" }]);
+    const events = await new Conversation(loop).send([{ text: "go" }]);
     expect(events.filter(({ author }) => author === "nag")).toEqual([]);
-    expect(textOf(events)).toBe("Done.");
+    expect(getText(events)).toBe("Done.");
   });
 
   it("our RemoteAgent is a tool and a sub-agent, with toA2a of @google/adk behind it", async () => {
-    const url = await adks();
+    const url = await startAdkServer();
     const user = new LlmAgent({
       name: "user_of_tools",
       tools: [new AgentTool({ agent: new RemoteAgent({ name: "far", description: "Far.", agent: url }) })],
@@ -168,16 +170,18 @@ describe("ADK of the same language, over HTTP", () => {
         result ? JSON.stringify(result.response) : { call: "far", args: { request: "hello" } },
       ),
     });
-    expect(textOf(await new Conversation(user).say([{ text: "go" }]))).toContain(expected[0]);
+    expect(getText(await new Conversation(user).send([{ text: "go" }]))).toContain(expectedResults[0]);
     const boss = new LlmAgent({
       name: "boss",
       subAgents: [new RemoteAgent({ name: "far", description: "Far.", agent: url })],
       model: new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "far" } }]),
     });
-    expect(textOf(await new Conversation(boss).say([{ text: "hello" }]))).toBe(expected[0]);
+    expect(getText(await new Conversation(boss).send([{ text: "hello" }]))).toBe(expectedResults[0]);
   });
 
   it("our RemoteAgent works with our server", async () => {
-    expect(await talk(new RemoteAgent({ name: "far", agent: await ours() }))).toEqual(expected);
+    expect(await runConversation(new RemoteAgent({ name: "far", agent: await startOurServer() }))).toEqual(
+      expectedResults,
+    );
   });
 });

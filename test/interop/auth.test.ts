@@ -10,15 +10,15 @@ import {
 } from "@a2a-js/sdk/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
-import { connect, type ClientAuth } from "../../src/client/index.ts";
-import { Issuer } from "../../src/keys/issuer.fixture.ts";
-import { Guarded } from "../../src/server/auth/auth.fixture.ts";
+import { connect, type ClientAuthOptions } from "../../src/client/index.ts";
+import { FakeOidcProvider } from "../../src/keys/fake-oidc-provider.fixture.ts";
+import { AuthTestServer } from "../../src/server/auth/auth-test-server.fixture.ts";
 import {
   apiKeys,
   basic,
   bearer,
   hashPassword,
-  newApiKey,
+  generateApiKey,
   oauth2,
   openIdConnect,
   type AuthScheme,
@@ -35,16 +35,16 @@ const polite = agent(
   { describeExtended: ({ principal }) => ({ description: `Greets ${principal}` }) },
 );
 
-interface Way {
+interface AuthCase {
   readonly scheme: AuthScheme;
   /** What the official client sends. */
   readonly headers: Record<string, string>;
   /** What ours is given. */
-  readonly auth: ClientAuth;
+  readonly auth: ClientAuthOptions;
   readonly name?: string;
 }
 
-const WAYS: Record<string, (issuer: Issuer) => Promise<Way>> = {
+const AUTH_CASES: Record<string, (issuer: FakeOidcProvider) => Promise<AuthCase>> = {
   "a bearer token": async () =>
     Promise.resolve({
       scheme: bearer({ tokens: { [TOKEN]: "ada" } }),
@@ -52,7 +52,7 @@ const WAYS: Record<string, (issuer: Issuer) => Promise<Way>> = {
       auth: { bearer: TOKEN },
     }),
   "an API key": async () => {
-    const { key, stored } = newApiKey("ada");
+    const { key, storedKey: stored } = generateApiKey("ada");
     const scheme = apiKeys({ in: "header", name: "X-API-Key", keys: [stored] });
     return Promise.resolve({ scheme, headers: { "x-api-key": key }, auth: { apiKey: key } });
   },
@@ -63,45 +63,47 @@ const WAYS: Record<string, (issuer: Issuer) => Promise<Way>> = {
   }),
   "an OAuth 2.0 client": async (issuer) => {
     const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: { use: "Use it" } } };
-    const scheme = oauth2({ issuer: issuer.url, audience: "agents", flows, scopes: ["use"] });
-    return { scheme, ...(await tokenOf(issuer)) };
+    const scheme = oauth2({ issuer: issuer.url, audience: "agents", flows, requiredScopes: ["use"] });
+    return { scheme, ...(await fetchToken(issuer)) };
   },
   "an OpenID client": async (issuer) => {
     const scheme = openIdConnect({ issuer: issuer.url, audience: "agents" });
-    return { scheme, ...(await tokenOf(issuer)) };
+    return { scheme, ...(await fetchToken(issuer)) };
   },
 };
 
-async function tokenOf(issuer: Issuer): Promise<Omit<Way, "scheme">> {
-  const token = await issuer.token({ scope: "use" });
+async function fetchToken(issuer: FakeOidcProvider): Promise<Omit<AuthCase, "scheme">> {
+  const token = await issuer.signToken({ scope: "use" });
   const body = JSON.stringify({ access_token: token, token_type: "Bearer", expires_in: 60 });
-  issuer.says.set("/token", { body });
+  issuer.responseOverrides.set("/token", { body });
   return {
     headers: { authorization: `Bearer ${token}` },
-    auth: { client: { id: "me", secret: "secret", issuer: issuer.url } },
+    auth: { oauthClient: { id: "me", secret: "secret", issuer: issuer.url } },
     name: `${issuer.url}|ada`,
   };
 }
 
 describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
-  let issuer: Issuer;
+  let issuer: FakeOidcProvider;
   beforeEach(async () => {
-    issuer = await Issuer.open();
+    issuer = await FakeOidcProvider.start();
   });
   afterEach(() => issuer[Symbol.asyncDispose]());
 
-  describe.each(Object.keys(WAYS))("with %s", (kind) => {
-    const open = async (): Promise<{ server: Guarded; way: Way }> => {
-      const way = await (WAYS[kind] as (issuer: Issuer) => Promise<Way>)(issuer);
-      return { server: await Guarded.open(way.scheme, {}, polite), way };
+  describe.each(Object.keys(AUTH_CASES))("with %s", (kind) => {
+    const open = async (): Promise<{ server: AuthTestServer; way: AuthCase }> => {
+      const way = await (AUTH_CASES[kind] as (issuer: FakeOidcProvider) => Promise<AuthCase>)(issuer);
+      return { server: await AuthTestServer.start(way.scheme, {}, polite), way };
     };
 
     it("the client of @a2a-js/sdk is refused, shows what it has, and is let in [M-01, M-11, A-30]", async () => {
       const { server, way } = await open();
       await using _ = server;
       const challenges: (string | null)[] = [];
-      const client = await official(server.url, binding, way.headers, challenges);
-      expect(JSON.stringify(await client.sendMessage(hello()))).toContain(`Hello, ${way.name ?? "ada"}!`);
+      const client = await createOfficialClient(server.url, binding, way.headers, challenges);
+      expect(JSON.stringify(await client.sendMessage(createHelloRequest()))).toContain(
+        `Hello, ${way.name ?? "ada"}!`,
+      );
       expect(challenges).toEqual([expect.stringContaining('realm="a2a"')]);
       const { description } = await client.getAgentCard();
       expect(description).toBe(`Greets ${way.name ?? "ada"}`);
@@ -112,13 +114,13 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
       await using _ = server;
       const remote = await connect(server.url, { auth: way.auth, binding });
       expect(JSON.stringify(await remote.send("Hello"))).toContain(`Hello, ${way.name ?? "ada"}!`);
-      expect((await remote.extendedCard()).description).toBe(`Greets ${way.name ?? "ada"}`);
+      expect((await remote.getExtendedCard()).description).toBe(`Greets ${way.name ?? "ada"}`);
     });
   });
 });
 
 /** A client of @a2a-js/sdk that shows these headers once it was refused. */
-async function official(
+async function createOfficialClient(
   url: string,
   binding: "JSONRPC" | "HTTP+JSON",
   shown: Record<string, string>,
@@ -147,7 +149,7 @@ async function official(
   return await new ClientFactory(options).createFromUrl(url);
 }
 
-function hello(): SendMessageRequest {
+function createHelloRequest(): SendMessageRequest {
   const message = { messageId: crypto.randomUUID(), role: Role.ROLE_USER, parts: [{ text: "Hello" }] };
   return SendMessageRequest.fromJSON({ message });
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 
-const actor = agent(
+const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
   async function* ({ text, history }) {
     if (text === "ask") yield inputRequired("Which city?");
@@ -20,7 +20,7 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   let client: Client;
 
   beforeAll(async () => {
-    server = createServer({ actor }, { store: "memory" });
+    server = createServer({ actor: textDrivenAgent }, { store: "memory" });
     const { url } = await server.listen({ grpc: true });
     const factory = new ClientFactory({
       transports: [new GrpcTransportFactory()],
@@ -31,15 +31,15 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   afterAll(() => server.close());
 
   it("sends a message and gets the completed task [F-01, F-02]", async () => {
-    const task = taskOf(await client.sendMessage(say("hello")));
+    const task = requireTask(await client.sendMessage(createRequest("hello")));
     expect(task.status.state).toBe("completed");
-    expect(textOf(task)).toBe("heard 1");
+    expect(getText(task)).toBe("heard 1");
   });
 
   it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03]", async () => {
     const seen: string[] = [];
     let last: unknown;
-    for await (const event of client.sendMessageStream(say("stream"))) {
+    for await (const event of client.sendMessageStream(createRequest("stream"))) {
       if (event.kind === "artifact-update") {
         for (const part of event.artifact.parts) if (part.kind === "text") seen.push(part.text);
       }
@@ -50,17 +50,17 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   });
 
   it("answers a question within the task, gets it, and can not cancel it [F-06, F-30, F-41]", async () => {
-    const asked = taskOf(await client.sendMessage(say("ask")));
+    const asked = requireTask(await client.sendMessage(createRequest("ask")));
     expect(asked.status.state).toBe("input-required");
-    const done = taskOf(await client.sendMessage(say("Paris", { taskId: asked.id })));
+    const done = requireTask(await client.sendMessage(createRequest("Paris", { taskId: asked.id })));
     expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId, status: { state: "completed" } });
-    expect(textOf(await client.getTask({ id: asked.id }))).toBe("heard 3");
+    expect(getText(await client.getTask({ id: asked.id }))).toBe("heard 3");
     await expect(client.cancelTask({ id: asked.id })).rejects.toThrow(/has ended|not be canceled|can not/i);
     await expect(client.getTask({ id: "none" })).rejects.toThrow(/not found/);
   });
 });
 
-function say(text: string, about: { taskId?: string } = {}): MessageSendParams {
+function createRequest(text: string, about: { taskId?: string } = {}): MessageSendParams {
   const message: Message = {
     kind: "message",
     messageId: crypto.randomUUID(),
@@ -71,12 +71,12 @@ function say(text: string, about: { taskId?: string } = {}): MessageSendParams {
   return { message };
 }
 
-function taskOf(answer: Message | Task): Task {
+function requireTask(answer: Message | Task): Task {
   if (answer.kind === "task") return answer;
   throw new Error("a message came instead of a task");
 }
 
-function textOf({ artifacts = [] }: Task): string {
+function getText({ artifacts = [] }: Task): string {
   return artifacts
     .flatMap(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")))
     .join("");

@@ -25,7 +25,7 @@ const research = agent(
 const hasPython = spawnSync("python3", ["-c", "import json, urllib.request"]).status === 0;
 if (!hasPython) console.log("Not run: the guide's Python client, for there is no python3 here.");
 
-interface Came {
+interface GuideClientOutput {
   taskId: string;
   before: Record<string, unknown>;
   events: Record<string, unknown>[];
@@ -42,11 +42,11 @@ describe.skipIf(!hasPython)("the guide's Python client", () => {
   });
   afterAll(() => server.close());
 
-  async function drive(query: string): Promise<Came> {
+  async function drive(query: string): Promise<GuideClientOutput> {
     const script = fileURLToPath(new URL("guide/drive.py", import.meta.url));
     const args = ["-X", "utf8", "-B", script, url, "research", query];
     const { stdout } = await promisify(execFile)("python3", args);
-    return JSON.parse(stdout) as Came;
+    return JSON.parse(stdout) as GuideClientOutput;
   }
 
   it("creates a task, follows its events, and reads what came of it", async () => {

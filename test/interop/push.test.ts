@@ -18,28 +18,28 @@ import { GrpcTransportFactory as GrpcTransportFactory03 } from "a2a-js-sdk-0.3/c
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { Receiver } from "../../src/server/push/receiver.fixture.ts";
+import { WebhookReceiver } from "../../src/server/push/webhook-receiver.fixture.ts";
 
 const echo = agent({ name: "echo", description: "Repeats" }, async function* ({ text }) {
   yield text;
 });
 
-async function serve(): Promise<{ url: string; receiver: Receiver }> {
+async function startServer(): Promise<{ url: string; receiver: WebhookReceiver }> {
   const server = createServer({ echo }, { store: "memory", push: { allowPrivate: true } });
   onTestFinished(() => server.close());
-  const receiver = await new Receiver().listen();
+  const receiver = await new WebhookReceiver().listen();
   onTestFinished(() => receiver.close());
   const { url } = await server.listen({ grpc: true });
   return { url, receiver };
 }
 
 /** What a webhook got, until the task's end. */
-async function untilEnd(receiver: Receiver): Promise<Record<string, unknown>[]> {
-  await receiver.until((posted) => posted.some(({ body }) => /completed/i.test(body)));
-  return receiver.posted.map(({ json }) => json);
+async function waitForEnd(receiver: WebhookReceiver): Promise<Record<string, unknown>[]> {
+  await receiver.waitForRequests((posted) => posted.some(({ body }) => /completed/i.test(body)));
+  return receiver.requests.map(({ json }) => json);
 }
 
-const NEW = {
+const V1_PUSH = {
   JSONRPC: () => new JsonRpcTransportFactory(),
   "HTTP+JSON": () => new RestTransportFactory(),
   GRPC: () => new GrpcTransportFactory(),
@@ -48,17 +48,17 @@ const NEW = {
 describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk, over %s", (binding) => {
   async function connect(url: string): Promise<Client> {
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [NEW[binding]()],
+      transports: [V1_PUSH[binding]()],
       preferredTransports: [binding],
     });
     return new ClientFactory(options).createFromUrl(url);
   }
 
   it("registers a webhook with its message, which is sent all of the task as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
-    const { url, receiver } = await serve();
+    const { url, receiver } = await startServer();
     const client = await connect(url);
     await client.sendMessage(
-      say("hello", {
+      createRequest("hello", {
         tenant: "",
         id: "mine",
         taskId: "",
@@ -67,12 +67,12 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
         authentication: { scheme: "Bearer", credentials: "secret" },
       }),
     );
-    expect(await untilEnd(receiver)).toMatchObject([
+    expect(await waitForEnd(receiver)).toMatchObject([
       { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
       { artifactUpdate: { artifact: { parts: [{ text: "hello" }] } } },
       { statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } },
     ]);
-    expect(receiver.posted[0]?.headers).toMatchObject({
+    expect(receiver.requests[0]?.headers).toMatchObject({
       "content-type": "application/a2a+json",
       authorization: "Bearer secret",
       "x-a2a-notification-token": "tok",
@@ -80,9 +80,9 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   });
 
   it("creates, gets, lists and deletes configurations [I-01, I-03, D-07]", async () => {
-    const { url, receiver } = await serve();
+    const { url, receiver } = await startServer();
     const client = await connect(url);
-    const answer = await client.sendMessage(say("hello"));
+    const answer = await client.sendMessage(createRequest("hello"));
     const taskId = "id" in answer ? answer.id : "";
     const config = { tenant: "", id: "", taskId, url: receiver.url(), token: "", authentication: undefined };
     const created = await client.createTaskPushNotificationConfig(config);
@@ -100,7 +100,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   });
 });
 
-const OLD = {
+const V03_PUSH = {
   JSONRPC: () => new JsonRpcTransportFactory03(),
   "HTTP+JSON": () => new RestTransportFactory03(),
   GRPC: () => new GrpcTransportFactory03(),
@@ -110,12 +110,15 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   "the client of @a2a-js/sdk 0.3, over %s",
   (binding) => {
     async function connect(url: string): Promise<Client03> {
-      const factory = new ClientFactory03({ transports: [OLD[binding]()], preferredTransports: [binding] });
+      const factory = new ClientFactory03({
+        transports: [V03_PUSH[binding]()],
+        preferredTransports: [binding],
+      });
       return factory.createFromUrl(url);
     }
 
     it("registers a webhook with its message, which is sent the task as each event left it [F-13, V-10, V-24]", async () => {
-      const { url, receiver } = await serve();
+      const { url, receiver } = await startServer();
       const client = await connect(url);
       await client.sendMessage({
         message: {
@@ -134,14 +137,14 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
           },
         },
       });
-      const tasks = await untilEnd(receiver);
+      const tasks = await waitForEnd(receiver);
       expect(tasks[0]).toMatchObject({ kind: "task", status: { state: "submitted" } });
       expect(tasks.at(-1)).toMatchObject({
         kind: "task",
         status: { state: "completed" },
         artifacts: [{ parts: [{ kind: "text", text: "hello" }] }],
       });
-      for (const { headers } of receiver.posted) {
+      for (const { headers } of receiver.requests) {
         expect(headers).toMatchObject({
           "content-type": "application/json",
           authorization: "Bearer secret",
@@ -152,7 +155,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
     });
 
     it("sets, gets, lists and deletes configurations [V-10]", async () => {
-      const { url, receiver } = await serve();
+      const { url, receiver } = await startServer();
       const client = await connect(url);
       const task = await client.sendMessage({
         message: {
@@ -176,7 +179,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
   },
 );
 
-function say(
+function createRequest(
   text: string,
   taskPushNotificationConfig?: NonNullable<SendMessageRequest["configuration"]>["taskPushNotificationConfig"],
 ): SendMessageRequest {

@@ -14,13 +14,18 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a
 import type { Event } from "@google/adk";
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Conversation, kept, passing, remote } from "../../src/adk/remote/conversation.fixture.ts";
-import { publish } from "../../src/client/a2a-js.fixture.ts";
+import {
+  Conversation,
+  listFinalTexts,
+  joinPartialTexts,
+  createRemoteAgent,
+} from "../../src/adk/remote/conversation.fixture.ts";
+import { publishToSdkBus } from "../../src/client/sdk-events.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";
 
 /** Counts, asks, fails, works without an end, or answers without a task, as it is told. */
-class Worker implements AgentExecutor {
+class TextDrivenExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
   execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
@@ -32,23 +37,23 @@ class Worker implements AgentExecutor {
       const parts = [{ text: said ?? "" }];
       const message = { messageId: "m", role: "ROLE_AGENT" as const, taskId, contextId, parts };
       const update = { state, timestamp: new Date().toISOString(), ...(said && { message }) };
-      publish(bus, { statusUpdate: { taskId, contextId, status: update } });
+      publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: update } });
     };
     const say = (words: readonly string[]): void => {
       for (const [at, word] of words.entries()) {
         const artifact = { artifactId: `answer-${text}`, parts: [{ text: word }] };
-        publish(bus, { artifactUpdate: { taskId, contextId, artifact, append: at > 0 } });
+        publishToSdkBus(bus, { artifactUpdate: { taskId, contextId, artifact, append: at > 0 } });
       }
     };
     if (text === "message") {
       const parts = [{ text: "hi" }];
-      publish(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts } });
+      publishToSdkBus(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts } });
       bus.finished();
       return Promise.resolve();
     }
     const state = task ? "TASK_STATE_WORKING" : "TASK_STATE_SUBMITTED";
     const begun: Task = { id: taskId, contextId, status: { state } };
-    publish(bus, { task: begun });
+    publishToSdkBus(bus, { task: begun });
     status("TASK_STATE_WORKING");
     if (text === "work") {
       say(["on it"]);
@@ -71,13 +76,13 @@ class Worker implements AgentExecutor {
 
   cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#contexts.get(taskId) ?? "";
-    publish(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
     bus.finished();
     return Promise.resolve();
   };
 }
 
-async function serve(): Promise<string> {
+async function startServer(): Promise<string> {
   const app = express();
   const http = createServer(app);
   http.listen(0, "127.0.0.1");
@@ -100,7 +105,7 @@ async function serve(): Promise<string> {
     defaultOutputModes: ["text/plain"],
     skills: [{ id: "work", name: "Work", description: "Works", tags: ["test"] }],
   });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new Worker());
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new TextDrivenExecutor());
   const userBuilder = UserBuilder.noAuthentication;
   const legacyCompat = { enabled: true };
   app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
@@ -109,7 +114,7 @@ async function serve(): Promise<string> {
   return url;
 }
 
-const idsIn = (events: readonly Event[], key: string): Set<unknown> =>
+const collectIds = (events: readonly Event[], key: string): Set<unknown> =>
   new Set(events.flatMap(({ customMetadata }) => customMetadata?.[key] ?? []));
 
 describe.each<[string, ConnectOptions]>([
@@ -119,39 +124,45 @@ describe.each<[string, ConnectOptions]>([
   ["0.3, REST", { binding: "HTTP+JSON", version: "0.3" }],
 ])("RemoteAgent and a server of the official SDK, %s", (_, how) => {
   it("chunks stream and are kept once, in one conversation", async () => {
-    const conversation = new Conversation(remote(await serve(), { connect: how }));
-    const events = await conversation.say("count");
-    expect(passing(events)).toBe("one two three");
-    expect(kept(events)).toEqual(["remote: one two three"]);
-    const more = await conversation.say("message");
-    expect(kept(more)).toEqual(["remote: hi"]);
-    expect(idsIn([...events, ...more], "a2a:context_id").size).toBe(1);
+    const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
+    const events = await conversation.send("count");
+    expect(joinPartialTexts(events)).toBe("one two three");
+    expect(listFinalTexts(events)).toEqual(["remote: one two three"]);
+    const more = await conversation.send("message");
+    expect(listFinalTexts(more)).toEqual(["remote: hi"]);
+    expect(collectIds([...events, ...more], "a2a:context_id").size).toBe(1);
   });
 
   it("a question is answered in its task, and what was said before is not said again [W24, J18]", async () => {
-    const conversation = new Conversation(remote(await serve(), { connect: how }));
-    const asked = await conversation.say("weather?");
-    expect(kept(asked)).toEqual(["remote: Let me see. "]);
+    const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
+    const asked = await conversation.send("weather?");
+    expect(listFinalTexts(asked)).toEqual(["remote: Let me see. "]);
     const call = asked.at(-1)?.content?.parts?.[0]?.functionCall;
     expect(call?.args).toEqual({ input_required: "Which city?" });
-    const answered = await conversation.say("Warsaw");
-    expect(kept(answered)).toEqual(["remote: It is sunny in Warsaw."]);
-    expect(idsIn([...asked, ...answered], "a2a:task_id").size).toBe(1);
+    const answered = await conversation.send("Warsaw");
+    expect(listFinalTexts(answered)).toEqual(["remote: It is sunny in Warsaw."]);
+    expect(collectIds([...asked, ...answered], "a2a:task_id").size).toBe(1);
   });
 
   it("a failure is an error [J17]", async () => {
-    const events = await new Conversation(remote(await serve(), { connect: how })).say("fail");
+    const events = await new Conversation(createRemoteAgent(await startServer(), { connect: how })).send(
+      "fail",
+    );
     expect(events.at(-1)).toMatchObject({ errorCode: "A2A_TASK_FAILED", errorMessage: "no credit" });
   });
 
   it("an aborted run cancels the task [J20]", async () => {
-    const url = await serve();
+    const url = await startServer();
     const abort = new AbortController();
-    const events = await new Conversation(remote(url, { connect: how })).say("work", abort, ({ partial }) => {
-      if (partial) abort.abort();
-    });
-    const [id] = idsIn(events, "a2a:task_id");
-    const task = await (await connect(url)).task.get(id as string);
+    const events = await new Conversation(createRemoteAgent(url, { connect: how })).send(
+      "work",
+      abort,
+      ({ partial }) => {
+        if (partial) abort.abort();
+      },
+    );
+    const [id] = collectIds(events, "a2a:task_id");
+    const task = await (await connect(url)).tasks.get(id as string);
     expect(task.status.state).toBe("TASK_STATE_CANCELED");
   });
 });

@@ -4,39 +4,40 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect } from "../../src/client/index.ts";
-import { type DataPart, type Part, type Task, textOf } from "../../src/protocol/index.ts";
-import { freshFolder } from "../stores.ts";
+import { type DataPart, type Part, type Task, getText } from "../../src/protocol/index.ts";
+import { createTempFolder } from "../store-factories.ts";
 
-const CHILD = fileURLToPath(new URL("approval-child.ts", import.meta.url));
+const CHILD_SCRIPT = fileURLToPath(new URL("approval-child.ts", import.meta.url));
 
-async function start(file: string, port = "0"): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD, [file, port]);
+async function startChild(file: string, port = "0"): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(CHILD_SCRIPT, [file, port]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const [url] = (await once(child, "message")) as [string];
   return { child, url };
 }
 
-async function kill(child: ChildProcess): Promise<void> {
+async function killChild(child: ChildProcess): Promise<void> {
   const exit = once(child, "exit");
   child.kill("SIGKILL");
   await exit;
 }
 
-async function freshFile(): Promise<string> {
-  const { folder, remove } = await freshFolder();
+async function createTempFile(): Promise<string> {
+  const { folder, remove } = await createTempFolder();
   onTestFinished(remove);
   return join(folder, "tasks.db");
 }
 
-function taskOf(result: object): Task {
+function requireTask(result: object): Task {
   if (!("task" in result)) throw new Error("not a task");
   return result.task as Task;
 }
 
-const said = ({ artifacts = [] }: Task): string => artifacts.map(({ parts }) => textOf(parts)).join("");
+const getTaskText = ({ artifacts = [] }: Task): string =>
+  artifacts.map(({ parts }) => getText(parts)).join("");
 
 /** Approves what the task asks for. */
-function approval({ status }: Task, euros: number): Part[] {
+function createApproval({ status }: Task, euros: number): Part[] {
   const call = status.message?.parts[0] as DataPart;
   const { id } = call.data as { id: string };
   return [{ data: { id, response: { status: "approved", euros } } }];
@@ -46,51 +47,51 @@ const AMOUNTS = Array.from({ length: 20 }, (_, n) => n + 1);
 
 describe("the server of an ADK agent that is killed", () => {
   it("while approvals are waited for, goes on with each of them", async () => {
-    const file = await freshFile();
-    const before = await start(file);
+    const file = await createTempFile();
+    const before = await startChild(file);
     const remote = await connect(before.url);
-    const asked = await Promise.all(AMOUNTS.map(async (euros) => taskOf(await remote.send(`${euros}`))));
+    const asked = await Promise.all(AMOUNTS.map(async (euros) => requireTask(await remote.send(`${euros}`))));
     expect(new Set(asked.map(({ status }) => status.state))).toEqual(new Set(["TASK_STATE_INPUT_REQUIRED"]));
-    await kill(before.child);
+    await killChild(before.child);
 
-    const after = await connect((await start(file)).url);
+    const after = await connect((await startChild(file)).url);
     const done = await Promise.all(
       asked.map(async (task, at) =>
-        taskOf(await after.send(approval(task, AMOUNTS[at] as number), { taskId: task.id })),
+        requireTask(await after.send(createApproval(task, AMOUNTS[at] as number), { taskId: task.id })),
       ),
     );
     for (const [at, task] of done.entries()) {
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(task.contextId).toBe(asked[at]?.contextId);
-      expect(said(task)).toMatch(new RegExp(`^Asked\\.${AMOUNTS[at]} euros are on their way`));
+      expect(getTaskText(task)).toMatch(new RegExp(`^Asked\\.${AMOUNTS[at]} euros are on their way`));
     }
   });
 
   it("while it works on the answer, fails that task, tells who listens, and goes on in its context", async () => {
-    const file = await freshFile();
-    const before = await start(file);
+    const file = await createTempFile();
+    const before = await startChild(file);
     const remote = await connect(before.url);
-    const asked = taskOf(await remote.send("80"));
+    const asked = requireTask(await remote.send("80"));
     const { id: taskId, contextId } = asked;
 
     let restarted: Promise<unknown> | undefined;
     let last = "";
-    for await (const event of remote.stream(approval(asked, 80), { taskId })) {
+    for await (const event of remote.stream(createApproval(asked, 80), { taskId })) {
       if ("statusUpdate" in event) last = event.statusUpdate.status.state;
       if ("artifactUpdate" in event) {
-        restarted ??= kill(before.child).then(() => start(file, new URL(before.url).port));
+        restarted ??= killChild(before.child).then(() => startChild(file, new URL(before.url).port));
       }
     }
     await restarted;
     expect(last).toBe("TASK_STATE_FAILED");
-    const task = await remote.task.get(taskId);
-    expect(textOf(task.status.message?.parts ?? [])).toContain("stopped");
-    expect(said(task)).toMatch(/^Asked\.80/);
-    expect(said(task)).not.toContain("hears");
+    const task = await remote.tasks.get(taskId);
+    expect(getText(task.status.message?.parts ?? [])).toContain("stopped");
+    expect(getTaskText(task)).toMatch(/^Asked\.80/);
+    expect(getTaskText(task)).not.toContain("hears");
 
-    const again = taskOf(await remote.send("81", { contextId }));
-    const done = taskOf(await remote.send(approval(again, 81), { taskId: again.id }));
+    const again = requireTask(await remote.send("81", { contextId }));
+    const done = requireTask(await remote.send(createApproval(again, 81), { taskId: again.id }));
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(said(done)).toContain("81 euros are on their way");
+    expect(getTaskText(done)).toContain("81 euros are on their way");
   });
 });

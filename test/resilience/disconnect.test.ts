@@ -3,14 +3,14 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import type { Observer } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { BINDINGS, getTask, STREAMS, userMessage } from "../binding.ts";
-import { readStream } from "../raw-stream.ts";
-import { eachStore } from "../stores.ts";
+import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
+import { readSseStream } from "../raw-stream.ts";
+import { STORE_FACTORIES } from "../store-factories.ts";
 
 const WORDS = Array.from({ length: 200 }, (_, at) => `word${at} `);
 
-describe.each(BINDINGS)("a client that leaves after the first event, over %s", (binding) => {
-  it.each(eachStore)(
+describe.each(HTTP_BINDINGS)("a client that leaves after the first event, over %s", (binding) => {
+  it.each(STORE_FACTORIES)(
     "changes nothing: on $name the task completes, whole [E2, F-19]",
     async ({ openStore }) => {
       const happened = new EventEmitter();
@@ -32,9 +32,9 @@ describe.each(BINDINGS)("a client that leaves after the first event, over %s", (
       const url = agents[0]?.url ?? "";
       const ended = once(happened, "end");
 
-      const { send, event } = STREAMS[binding];
+      const { send, event } = STREAM_REQUESTS[binding];
       let taskId = "";
-      for await (const { data } of readStream(send(url, userMessage("m-1", "go")))) {
+      for await (const { data } of readSseStream(send(url, createUserMessage("m-1", "go")))) {
         const first = event(data);
         taskId = "task" in first ? first.task.id : "";
         break;
@@ -42,7 +42,7 @@ describe.each(BINDINGS)("a client that leaves after the first event, over %s", (
       happened.emit("client left");
       await ended;
 
-      const task = await getTask(url, taskId);
+      const task = await fetchTask(url, taskId);
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(task.artifacts?.[0]?.parts).toEqual([{ text: `begin ${WORDS.join("")}` }]);
     },

@@ -6,7 +6,7 @@ import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";
 const [file = ""] = process.argv.slice(2);
 setLogLevel(LogLevel.ERROR);
 
-const dig = new FunctionTool({
+const digTool = new FunctionTool({
   name: "dig",
   description: "Digs",
   parameters: z.object({}),
@@ -19,6 +19,6 @@ const model = new ScriptedLlm(({ text, results, request: { contents } }) => {
   return [{ text: [JSON.stringify(history)] }];
 });
 
-const server = toA2a(new LlmAgent({ name: "digger", model, tools: [dig] }), { store: `sqlite:${file}` });
+const server = toA2a(new LlmAgent({ name: "digger", model, tools: [digTool] }), { store: `sqlite:${file}` });
 const { url } = await server.listen({ port: 0 });
 process.send?.(url);

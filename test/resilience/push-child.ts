@@ -9,22 +9,25 @@ import { createServer } from "../../src/server/index.ts";
 
 const [file = ""] = process.argv.slice(2);
 
-async function* words(): AsyncGenerator<string> {
+async function* yieldWords(): AsyncGenerator<string> {
   for (let number = 1; number <= 10; number++) {
     yield `${number} `;
     await setTimeout(1);
   }
 }
-const brief = agent({ name: "brief", description: "Says ten words" }, words);
-const endless = agent(
+const tenWordAgent = agent({ name: "brief", description: "Says ten words" }, yieldWords);
+const endlessAgent = agent(
   { name: "endless", description: "Says ten words and stays" },
   async function* ({ signal }) {
-    yield* words();
+    yield* yieldWords();
     await once(signal, "abort");
   },
 );
 
-const push = { allowPrivate: true, retry: { firstMs: 10, mostMs: 50 } };
-const server = createServer({ brief, endless }, { store: `sqlite:${file}`, merge: false, push });
+const push = { allowPrivate: true, retry: { initialDelayMs: 10, maxDelayMs: 50 } };
+const server = createServer(
+  { brief: tenWordAgent, endless: endlessAgent },
+  { store: `sqlite:${file}`, mergeChunks: false, push },
+);
 const { url } = await server.listen();
 process.send?.(url);

@@ -3,110 +3,112 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Receiver, type Posted } from "../../src/server/push/receiver.fixture.ts";
+import { WebhookReceiver, type ReceivedRequest } from "../../src/server/push/webhook-receiver.fixture.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
-import { getTask, STREAMS, userMessage } from "../binding.ts";
-import { readStream } from "../raw-stream.ts";
-import { freshFolder } from "../stores.ts";
+import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
+import { readSseStream } from "../raw-stream.ts";
+import { createTempFolder } from "../store-factories.ts";
 
-const CHILD = fileURLToPath(new URL("push-child.ts", import.meta.url));
+const CHILD_SCRIPT = fileURLToPath(new URL("push-child.ts", import.meta.url));
 
-async function start(file: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD, [file]);
+async function startChild(file: string): Promise<{ child: ChildProcess; url: string }> {
+  const child = fork(CHILD_SCRIPT, [file]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const [url] = (await once(child, "message")) as [string];
   return { child, url };
 }
 
-async function stop({ child }: { child: ChildProcess }): Promise<void> {
+async function stopChild({ child }: { child: ChildProcess }): Promise<void> {
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
 }
 
 /** A webhook, and a server on a file of its own that knows it. */
-async function begin(agent: string): Promise<{
-  receiver: Receiver;
+async function startWithWebhook(agent: string): Promise<{
+  receiver: WebhookReceiver;
   file: string;
-  before: Awaited<ReturnType<typeof start>>;
+  before: Awaited<ReturnType<typeof startChild>>;
   send: () => Promise<string>;
 }> {
-  const { folder, remove } = await freshFolder();
+  const { folder, remove } = await createTempFolder();
   onTestFinished(remove);
   const file = join(folder, "tasks.db");
-  const receiver = await new Receiver().listen();
+  const receiver = await new WebhookReceiver().listen();
   onTestFinished(() => receiver.close());
-  const before = await start(file);
+  const before = await startChild(file);
   const send = async (): Promise<string> => {
     const configuration = { taskPushNotificationConfig: { url: receiver.url() }, returnImmediately: true };
     const response = await fetch(`${before.url}/a2a/${agent}/message:send`, {
       method: "POST",
       headers: { "a2a-version": "1.0", "content-type": "application/json" },
-      body: JSON.stringify({ message: userMessage("m-1", "go"), configuration }),
+      body: JSON.stringify({ message: createUserMessage("m-1", "go"), configuration }),
     });
     return ((await response.json()) as { task: { id: string } }).task.id;
   };
   return { receiver, file, before, send };
 }
 
-const seqOf = ({ headers }: Posted): number =>
+const getSequenceNumber = ({ headers }: ReceivedRequest): number =>
   Number(String(headers["x-a2a-notification-id"]).split(":").at(-1));
 
-function isEnd({ json }: Posted): boolean {
+function isTerminalUpdate({ json }: ReceivedRequest): boolean {
   return /"state":"TASK_STATE_(COMPLETED|FAILED)"/.test(JSON.stringify(json));
 }
 
 /** The whole log of a task, as a reader of the server gets it. */
-async function logOf(url: string, agent: string, taskId: string): Promise<StreamResponse[]> {
-  const { subscribe, event } = STREAMS["HTTP+JSON"];
+async function readTaskLog(url: string, agent: string, taskId: string): Promise<StreamResponse[]> {
+  const { subscribe, event } = STREAM_REQUESTS["HTTP+JSON"];
   const log: StreamResponse[] = [];
   const asked = { ...subscribe(`${url}/a2a/${agent}`, taskId), headers: { "last-event-id": "0" } };
-  for await (const { data } of readStream(asked)) log.push(event(data));
+  for await (const { data } of readSseStream(asked)) log.push(event(data));
   return log;
 }
 
 /** What arrived, each event where it arrived first. */
-function firsts(posted: readonly Posted[]): Posted[] {
-  return posted.filter((one, at) => posted.findIndex((other) => seqOf(other) === seqOf(one)) === at);
+function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
+  return posted.filter(
+    (one, at) => posted.findIndex((other) => getSequenceNumber(other) === getSequenceNumber(one)) === at,
+  );
 }
 
 describe("a server that is killed while a webhook does not answer as it should", () => {
   it("delivers every update in order when it is back: 503 six times, kill -9, restart [E12, I-02, I-07, I-08]", async () => {
-    const { receiver, file, before, send } = await begin("brief");
-    receiver.answers.push(503, 503, 503, 503, 503, 503);
-    receiver.otherwise = "hang";
+    const { receiver, file, before, send } = await startWithWebhook("brief");
+    receiver.queuedResponses.push(503, 503, 503, 503, 503, 503);
+    receiver.defaultResponse = "hang";
     const taskId = await send();
-    await receiver.until(6);
+    await receiver.waitForRequests(6);
     await expect
-      .poll(async () => (await getTask(`${before.url}/a2a/brief`, taskId)).status.state)
+      .poll(async () => (await fetchTask(`${before.url}/a2a/brief`, taskId)).status.state)
       .toBe("TASK_STATE_COMPLETED");
-    await stop(before);
-    const tried = receiver.posted.splice(0);
-    expect(new Set(tried.map(seqOf))).toEqual(new Set([1]));
+    await stopChild(before);
+    const tried = receiver.requests.splice(0);
+    expect(new Set(tried.map(getSequenceNumber))).toEqual(new Set([1]));
 
-    receiver.otherwise = 200;
-    const { url } = await start(file);
-    await receiver.until((posted) => posted.some(isEnd));
-    const log = await logOf(url, "brief", taskId);
+    receiver.defaultResponse = 200;
+    const { url } = await startChild(file);
+    await receiver.waitForRequests((posted) => posted.some(isTerminalUpdate));
+    const log = await readTaskLog(url, "brief", taskId);
     expect(log).toHaveLength(13);
-    expect(receiver.posted.map(({ json }) => json)).toEqual(log);
-    expect(receiver.posted.map(seqOf)).toEqual(log.map((_, at) => at + 1));
+    expect(receiver.requests.map(({ json }) => json)).toEqual(log);
+    expect(receiver.requests.map(getSequenceNumber)).toEqual(log.map((_, at) => at + 1));
   });
 
   it("delivers what had not arrived, and the end that the kill was, at least once and in order [E12, E9, I-08]", async () => {
-    const { receiver, file, before, send } = await begin("endless");
-    receiver.answers.push(200, 200, 503, 200, "cut");
+    const { receiver, file, before, send } = await startWithWebhook("endless");
+    receiver.queuedResponses.push(200, 200, 503, 200, "cut");
     const taskId = await send();
-    await receiver.until(8);
-    await stop(before);
+    await receiver.waitForRequests(8);
+    await stopChild(before);
 
-    const { url } = await start(file);
-    await receiver.until((posted) => posted.some(isEnd));
-    const log = await logOf(url, "endless", taskId);
-    const arrived = firsts(receiver.posted);
+    const { url } = await startChild(file);
+    await receiver.waitForRequests((posted) => posted.some(isTerminalUpdate));
+    const log = await readTaskLog(url, "endless", taskId);
+    const arrived = dropRepeats(receiver.requests);
     expect(arrived.map(({ json }) => json)).toEqual(log);
-    expect(arrived.map(seqOf)).toEqual(log.map((_, at) => at + 1));
-    expect(receiver.posted.at(-1)?.json).toMatchObject({
+    expect(arrived.map(getSequenceNumber)).toEqual(log.map((_, at) => at + 1));
+    expect(receiver.requests.at(-1)?.json).toMatchObject({
       statusUpdate: { status: { state: "TASK_STATE_FAILED" } },
     });
   });

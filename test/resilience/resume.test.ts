@@ -1,20 +1,20 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
-import { isTerminal, textOf, type Part, type StreamResponse } from "../../src/protocol/index.ts";
+import { isTerminal, getText, type Part, type StreamResponse } from "../../src/protocol/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import { STREAMS, getTask, userMessage, type Binding } from "../binding.ts";
-import { readStream, type Frame } from "../raw-stream.ts";
-import { eachStore } from "../stores.ts";
+import { STREAM_REQUESTS, fetchTask, createUserMessage, type HttpBinding } from "../http-bindings.ts";
+import { readSseStream, type SseFrame } from "../raw-stream.ts";
+import { STORE_FACTORIES } from "../store-factories.ts";
 
 const CLIENTS = 200;
-const CUTS = 5;
+const CUTS_PER_CLIENT = 5;
 /** Long enough to be cut in, even when many were merged into few events. */
 const CHUNKS = Array.from({ length: 60 }, (_, at) => `chunk ${at} ${"x".repeat(200)};`);
 
 /** By what request a client resumes: a subscription, or the very message that began the task. */
-type Resume = "SubscribeToTask" | "the same message";
-const WAYS: readonly { binding: Binding; resume: Resume }[] = [
+type ResumeMethod = "SubscribeToTask" | "the same message";
+const RESUME_CASES: readonly { binding: HttpBinding; resume: ResumeMethod }[] = [
   { binding: "JSONRPC", resume: "SubscribeToTask" },
   { binding: "JSONRPC", resume: "the same message" },
   { binding: "HTTP+JSON", resume: "SubscribeToTask" },
@@ -28,36 +28,36 @@ const counter = agent({ name: "counter", description: "Counts" }, async function
   }
 });
 
-const SERVERS = eachStore.flatMap(({ name, openStore }) => [
+const SERVERS = STORE_FACTORIES.flatMap(({ name, openStore }) => [
   { name, merge: false, openStore },
   { name: `${name}, with chunks merged`, merge: true, openStore },
 ]);
 
-describe(`${CLIENTS} streams at once, each cut ${CUTS} times at random points and resumed`, () => {
+describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at random points and resumed`, () => {
   it.each(SERVERS)(
     "lose no event and get none twice on $name [E3, E4, F-53, G-03]",
     async ({ openStore, merge }) => {
       const { store, remove } = await openStore();
       onTestFinished(remove);
-      const server = createServer({ counter }, { store, merge });
+      const server = createServer({ counter }, { store, mergeChunks: merge });
       onTestFinished(() => server.close());
       const { agents } = await server.listen();
       const url = agents[0]?.url ?? "";
 
-      const random = seeded(20_261_121);
+      const random = seededRandom(20_261_121);
       const clients = Array.from({ length: CLIENTS }, async (_, number) => {
-        const way = WAYS[number % WAYS.length] as (typeof WAYS)[number];
-        const cuts = Array.from({ length: CUTS }, () => 1 + Math.floor(random() * 2000));
-        return { way, ...(await follow(url, `message-${number}`, way, cuts)) };
+        const way = RESUME_CASES[number % RESUME_CASES.length] as (typeof RESUME_CASES)[number];
+        const cuts = Array.from({ length: CUTS_PER_CLIENT }, () => 1 + Math.floor(random() * 2000));
+        return { way, ...(await readWithCuts(url, `message-${number}`, way, cuts)) };
       });
       for (const { frames, way, cutsDone } of await Promise.all(clients)) {
-        const events = frames.map(({ data }) => STREAMS[way.binding].event(data));
+        const events = frames.map(({ data }) => STREAM_REQUESTS[way.binding].event(data));
         const first = events[0];
-        const task = first && "task" in first ? await getTask(url, first.task.id) : undefined;
+        const task = first && "task" in first ? await fetchTask(url, first.task.id) : undefined;
 
-        expect(cutsDone).toBe(CUTS);
+        expect(cutsDone).toBe(CUTS_PER_CLIENT);
         expect(frames.map(({ id }) => id)).toEqual(frames.map((_, at) => at + 1));
-        expect(textOf(events.flatMap(partsOf))).toBe(CHUNKS.join(""));
+        expect(getText(events.flatMap(getArtifactParts))).toBe(CHUNKS.join(""));
         expect(events.at(-1)).toMatchObject({ statusUpdate: { status: task?.status } });
         expect(task?.artifacts?.[0]?.parts).toEqual([{ text: CHUNKS.join("") }]);
       }
@@ -67,25 +67,25 @@ describe(`${CLIENTS} streams at once, each cut ${CUTS} times at random points an
 });
 
 /** Everything that one client reads until the stream ends by itself; `cuts`: bytes after which a connection breaks. */
-async function follow(
+async function readWithCuts(
   url: string,
   messageId: string,
-  { binding, resume }: { binding: Binding; resume: Resume },
+  { binding, resume }: { binding: HttpBinding; resume: ResumeMethod },
   cuts: number[],
-): Promise<{ frames: Frame[]; cutsDone: number }> {
-  const { send, subscribe, event } = STREAMS[binding];
-  const frames: Frame[] = [];
+): Promise<{ frames: SseFrame[]; cutsDone: number }> {
+  const { send, subscribe, event } = STREAM_REQUESTS[binding];
+  const frames: SseFrame[] = [];
   let taskId: string | undefined;
   let cutsDone = 0;
   for (;;) {
     const asked =
       resume === "SubscribeToTask" && taskId !== undefined
         ? subscribe(url, taskId)
-        : send(url, userMessage(messageId, "count"));
+        : send(url, createUserMessage(messageId, "count"));
     const last = frames.at(-1);
     const headers = last ? { "last-event-id": String(last.id) } : {};
     const cutAfter = cuts.shift();
-    for await (const frame of readStream({ ...asked, headers }, cutAfter)) {
+    for await (const frame of readSseStream({ ...asked, headers }, cutAfter)) {
       frames.push(frame);
       const seen = event(frame.data);
       if ("task" in seen) taskId = seen.task.id;
@@ -96,7 +96,7 @@ async function follow(
   }
 }
 
-function partsOf(event: StreamResponse): Part[] {
+function getArtifactParts(event: StreamResponse): Part[] {
   return "artifactUpdate" in event ? event.artifactUpdate.artifact.parts : [];
 }
 
@@ -105,7 +105,7 @@ function isTerminalEvent(event: StreamResponse): boolean {
 }
 
 /** A reproducible source of numbers from 0 to 1 (mulberry32). */
-function seeded(seed: number): () => number {
+function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -10,10 +10,10 @@ process.send?.("ready");
 await once(process, "message");
 
 const service = new SqliteSessionService(file);
-const place = { appName: "app", userId: "u", sessionId: "s" };
+const sessionKey = { appName: "app", userId: "u", sessionId: "s" };
 // Whoever comes first makes it; the others are refused, and find it.
 const session =
-  (await service.createSession(place).catch(() => undefined)) ?? (await service.getSession(place));
+  (await service.createSession(sessionKey).catch(() => undefined)) ?? (await service.getSession(sessionKey));
 if (!session) throw new Error("no session");
 
 for (let n = 0; ; n++) {

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { SqliteSessionService } from "../../src/adk/index.ts";
-import { freshFolder } from "../stores.ts";
+import { createTempFolder } from "../store-factories.ts";
 
-const CHILD = fileURLToPath(new URL("sessions-child.ts", import.meta.url));
+const CHILD_SCRIPT = fileURLToPath(new URL("sessions-child.ts", import.meta.url));
 const WRITERS = ["ada", "bob", "cyd"];
 
 /** A process that is ready to write. */
 async function startWriter(file: string, name: string): Promise<ChildProcess> {
-  const child = fork(CHILD, [file, name]);
+  const child = fork(CHILD_SCRIPT, [file, name]);
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child, "message");
   return child;
@@ -31,7 +31,7 @@ async function writeUntilKilled(child: ChildProcess, enough: number): Promise<nu
 }
 
 it("an ADK session in SQLite has all that several processes added to it until they were killed", async () => {
-  const { folder, remove } = await freshFolder();
+  const { folder, remove } = await createTempFolder();
   onTestFinished(remove);
   const file = join(folder, "sessions.db");
   const writers = await Promise.all(WRITERS.map((name) => startWriter(file, name)));

@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import type { AgentCapabilities } from "../../src/protocol/index.ts";
-import { custom, type Finding } from "../../src/server/auth/index.ts";
+import { custom, type AuthResult } from "../../src/server/auth/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
-import { sutAgent } from "./agent.ts";
-import { executorAgent } from "./executor.ts";
+import { createSutAgent } from "./sut-agent.ts";
+import { createExecutorAgent } from "./scenario-executor.ts";
 
 const USAGE = `usage: npm run sut -- --port N
   --store memory|sqlite:FILE        where tasks live (memory)
@@ -41,15 +41,15 @@ const { values } = parseArgs({
 });
 
 const port = Number(values.port ?? values.httpPort);
-const grpcGiven = values["grpc-port"] ?? values.grpcPort;
-const grpcPort = grpcGiven === undefined ? undefined : Number(grpcGiven);
+const grpcPortText = values["grpc-port"] ?? values.grpcPort;
+const grpcPort = grpcPortText === undefined ? undefined : Number(grpcPortText);
 const { store, card, "spec-revision": specRevision } = values;
 if (
   !Number.isInteger(port) ||
   !Number.isInteger(grpcPort ?? 0) ||
   !isStore(store) ||
-  !isRevision(specRevision) ||
-  !isShape(card)
+  !isSpecRevision(specRevision) ||
+  !isCardShape(card)
 ) {
   console.error(USAGE);
   process.exit(2);
@@ -64,40 +64,40 @@ const capabilities: AgentCapabilities = {
     : {}),
 };
 
-const itkTokens = custom({
-  name: "itk",
-  declared: { httpAuthSecurityScheme: { scheme: "Bearer" } },
-  authenticate: ({ header }) => tokenOf(header("authorization")),
+const itkAuthScheme = custom({
+  schemeName: "itk",
+  securityScheme: { httpAuthSecurityScheme: { scheme: "Bearer" } },
+  authenticate: ({ header }) => verifyItkToken(header("authorization")),
 });
 
 const options: ServerOptions = {
   store,
   specRevision,
-  card,
+  cardFormat: card,
   // The TCK makes one message id per scenario and sends different messages under it.
-  deduplicate: false,
+  deduplicateMessages: false,
   // Nor does it know the agent's input modes.
-  inputModes: "ignore",
+  inputModePolicy: "ignore",
   push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
-  ...(values.lenient ? { missingVersion: "infer", autoMessageId: true } : {}),
-  ...(values.auth ? { authenticate: itkTokens } : {}),
+  ...(values.lenient ? { missingVersionPolicy: "infer", autoMessageId: true } : {}),
+  ...(values.auth ? { authenticate: itkAuthScheme } : {}),
 };
 
-const sut = values.executor ? executorAgent({ capabilities }) : sutAgent({ capabilities });
+const sut = values.executor ? createExecutorAgent({ capabilities }) : createSutAgent({ capabilities });
 const server = createServer({ sut }, options);
 const { url, grpc } = await server.listen({
   port,
-  ...(grpcPort === undefined ? {} : { grpc: await whereGrpcIs(grpcPort) }),
+  ...(grpcPort === undefined ? {} : { grpc: await chooseGrpcOptions(grpcPort) }),
 });
-const also = grpc ? `, gRPC: ${grpc.host}:${grpc.port}` : "";
+const grpcNotice = grpc ? `, gRPC: ${grpc.host}:${grpc.port}` : "";
 console.log(
-  `The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}${also}).`,
+  `The agent under test listens at ${url} (store: ${store}, spec revision: ${specRevision}${grpcNotice}).`,
 );
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
 /** The TCK for 0.3 takes addresses of gRPC for URLs, the one for 1.0 takes them as they are. */
-async function whereGrpcIs(wanted: number): Promise<{ port: number; publicAddress?: string }> {
+async function chooseGrpcOptions(wanted: number): Promise<{ port: number; publicAddress?: string }> {
   if (card !== "v0.3") return { port: wanted };
   const free = createNetServer().listen(wanted, "127.0.0.1");
   await once(free, "listening");
@@ -108,9 +108,9 @@ async function whereGrpcIs(wanted: number): Promise<{ port: number; publicAddres
 }
 
 /** The tokens of ACTS. */
-function tokenOf(authorization: string | undefined): Finding {
+function verifyItkToken(authorization: string | undefined): AuthResult {
   if (authorization === undefined) return undefined;
-  if (authorization === "Bearer itk-insufficient-token") return { lacks: ["work"] };
+  if (authorization === "Bearer itk-insufficient-token") return { missingScopes: ["work"] };
   return authorization === "Bearer itk-valid-token" ? { tenant: "", principal: "itk" } : "invalid";
 }
 
@@ -118,10 +118,10 @@ function isStore(choice: string): choice is "memory" | `sqlite:${string}` {
   return choice === "memory" || /^sqlite:.+$/.test(choice);
 }
 
-function isShape(value: string): value is "v1" | "v0.3" | "hybrid" {
+function isCardShape(value: string): value is "v1" | "v0.3" | "hybrid" {
   return value === "v1" || value === "v0.3" || value === "hybrid";
 }
 
-function isRevision(value: string): value is "1.0.0" | "1.0.1" {
+function isSpecRevision(value: string): value is "1.0.0" | "1.0.1" {
   return value === "1.0.0" || value === "1.0.1";
 }

@@ -3,26 +3,26 @@ import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Remote } from "../../src/client/index.ts";
+import { connect, type A2AClient } from "../../src/client/index.ts";
 import {
   file,
-  stateName,
-  textOf,
+  formatTaskState,
+  getText,
   type Message,
   type SendMessageResponse,
   type Task,
 } from "../../src/protocol/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
-import { sutAgent } from "./agent.ts";
+import { createSutAgent } from "./sut-agent.ts";
 
 describe("the agent under test", () => {
   let server: Server;
-  let remote: Remote;
+  let remote: A2AClient;
 
   beforeAll(async () => {
     server = createServer(
-      { sut: sutAgent({ capabilities: { streaming: true } }) },
-      { store: "memory", deduplicate: false },
+      { sut: createSutAgent({ capabilities: { streaming: true } }) },
+      { store: "memory", deduplicateMessages: false },
     );
     remote = await connect((await server.listen()).url);
   });
@@ -32,7 +32,7 @@ describe("the agent under test", () => {
     const { status, artifacts = [] }: Pick<Task, "status" | "artifacts"> =
       "task" in answer ? answer.task : { status: { state: "TASK_STATE_COMPLETED", message: answer.message } };
     const said: Pick<Message, "parts"> | undefined = status.message ?? artifacts[0];
-    return `${stateName(status.state)}: ${textOf(said?.parts ?? [])}`;
+    return `${formatTaskState(status.state)}: ${getText(said?.parts ?? [])}`;
   };
 
   it.each([
@@ -59,12 +59,12 @@ describe("the agent under test", () => {
 const { LengthDelimited, Varint } = WireType;
 
 /** Instructions as the ITK writes them. */
-const instruct = {
+const encodeInstruction = {
   answer: (response: string, hold = false) =>
-    message((to) =>
+    encodeProtobuf((to) =>
       to
         .tag(2, LengthDelimited)
-        .bytes(message((of) => of.tag(1, LengthDelimited).string(response).tag(2, Varint).bool(hold))),
+        .bytes(encodeProtobuf((of) => of.tag(1, LengthDelimited).string(response).tag(2, Varint).bool(hold))),
     ),
   call: (
     cardUri: string,
@@ -72,9 +72,9 @@ const instruct = {
     instruction: Uint8Array,
     { streaming = false, resubscribe = false, pushTo = "" } = {},
   ) =>
-    message((to) =>
+    encodeProtobuf((to) =>
       to.tag(1, LengthDelimited).bytes(
-        message((of) => {
+        encodeProtobuf((of) => {
           of.tag(1, LengthDelimited)
             .string(transport)
             .tag(2, LengthDelimited)
@@ -83,15 +83,17 @@ const instruct = {
             .bytes(instruction);
           of.tag(4, Varint).bool(streaming);
           if (pushTo)
-            of.tag(6, LengthDelimited).bytes(message((push) => push.tag(1, LengthDelimited).string(pushTo)));
+            of.tag(6, LengthDelimited).bytes(
+              encodeProtobuf((push) => push.tag(1, LengthDelimited).string(pushTo)),
+            );
           if (resubscribe) of.tag(7, LengthDelimited).bytes(new Uint8Array());
         }),
       ),
     ),
   series: (...steps: Uint8Array[]) =>
-    message((to) =>
+    encodeProtobuf((to) =>
       to.tag(3, LengthDelimited).bytes(
-        message((of) => {
+        encodeProtobuf((of) => {
           for (const step of steps) of.tag(1, LengthDelimited).bytes(step);
           of.tag(2, Varint).int32(1);
         }),
@@ -99,7 +101,7 @@ const instruct = {
     ),
 };
 
-function message(write: (to: BinaryWriter) => void): Uint8Array<ArrayBuffer> {
+function encodeProtobuf(write: (to: BinaryWriter) => void): Uint8Array<ArrayBuffer> {
   const writer = new BinaryWriter();
   write(writer);
   return writer.finish();
@@ -111,11 +113,11 @@ describe("the agent under test, with instructions of the ITK", () => {
   let old = "";
 
   beforeAll(async () => {
-    const agent = sutAgent({ capabilities: { streaming: true, pushNotifications: true } });
+    const agent = createSutAgent({ capabilities: { streaming: true, pushNotifications: true } });
     for (const versions of [["1.0", "0.3"], ["0.3"]] as const) {
       const server = createServer(
         { sut: agent },
-        { store: "memory", inputModes: "ignore", versions, push: { allowPrivate: true } },
+        { store: "memory", inputModePolicy: "ignore", versions, push: { allowPrivate: true } },
       );
       servers.push(server);
       const { url } = await server.listen({ grpc: true });
@@ -129,25 +131,27 @@ describe("the agent under test, with instructions of the ITK", () => {
     const remote = await connect(first);
     const part = file(instruction, { mediaType: "application/x-protobuf", filename: "instruction.bin" });
     const { task } = (await remote.send([part])) as { task: Task };
-    return `${stateName(task.status.state)}: ${textOf(task.status.message?.parts ?? [])}`;
+    return `${formatTaskState(task.status.state)}: ${getText(task.status.message?.parts ?? [])}`;
   }
 
   describe.each(["JSONRPC", "HTTP+JSON", "GRPC"])("goes over %s", (transport) => {
     it.each([true, false])(
       "from agent to agent, of either version, and back (streaming: %j)",
       async (streaming) => {
-        const there = instruct.call(old, transport, instruct.answer("of 0.3"), { streaming });
-        const both = instruct.series(instruct.answer("here"), there);
-        const trip = instruct.call(first, transport, both, { streaming });
-        expect(await told(instruct.series(trip, instruct.answer("home")))).toBe(
+        const there = encodeInstruction.call(old, transport, encodeInstruction.answer("of 0.3"), {
+          streaming,
+        });
+        const both = encodeInstruction.series(encodeInstruction.answer("here"), there);
+        const trip = encodeInstruction.call(first, transport, both, { streaming });
+        expect(await told(encodeInstruction.series(trip, encodeInstruction.answer("home")))).toBe(
           "completed: here\nof 0.3\nhome",
         );
       },
     );
 
     it.each([() => first, () => old])("and returns to a task that it has left (%#)", async (whom) => {
-      const held = instruct.answer("held", true);
-      const call = instruct.call(whom(), transport, held, { streaming: true, resubscribe: true });
+      const held = encodeInstruction.answer("held", true);
+      const call = encodeInstruction.call(whom(), transport, held, { streaming: true, resubscribe: true });
       expect((await told(call)).trim()).toBe("completed: held");
     });
   });
@@ -164,9 +168,9 @@ describe("the agent under test, with instructions of the ITK", () => {
     }).listen(0, "127.0.0.1");
     await once(inbox, "listening");
     const pushTo = `127.0.0.1:${(inbox.address() as AddressInfo).port}`;
-    expect(await told(instruct.call(first, "JSONRPC", instruct.answer("x"), { pushTo }))).toBe(
-      "completed: x",
-    );
+    expect(
+      await told(encodeInstruction.call(first, "JSONRPC", encodeInstruction.answer("x"), { pushTo })),
+    ).toBe("completed: x");
     await expect.poll(() => seen.at(-1)?.body).toContain("TASK_STATE_COMPLETED");
     expect(seen.every(({ token }) => token === "itk-token")).toBe(true);
     inbox.close();
@@ -176,9 +180,9 @@ describe("the agent under test, with instructions of the ITK", () => {
     const remote = await connect(first);
     const spoken = async (text: string): Promise<string> => {
       const { task } = (await remote.send(text)) as { task: Task };
-      return textOf(task.status.message?.parts ?? task.artifacts?.[0]?.parts ?? []);
+      return getText(task.status.message?.parts ?? task.artifacts?.[0]?.parts ?? []);
     };
-    expect(await spoken(Buffer.from(instruct.answer("by text")).toString("base64"))).toBe("by text");
+    expect(await spoken(Buffer.from(encodeInstruction.answer("by text")).toString("base64"))).toBe("by text");
     expect(await spoken("done")).toBe("done");
   });
 });

@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import type { Context } from "../context.ts";
-import { Output } from "../output.ts";
-import { addDocumentOptions, type DocumentOptions } from "./options.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { addDocumentOptions, type DocumentOptions } from "./cards-options.ts";
 
-const SOURCES = [
+const DATASET_SOURCES = [
   {
     dataset: "gsm8k",
     licence: "MIT, © 2021 OpenAI",
@@ -23,15 +23,15 @@ const SOURCES = [
 ] as const;
 
 /** Says where to get the whole datasets. It loads nothing by itself: what is loaded has licences to be read. */
-export function cardsFetchCommand(context: Context): Command {
+export function createCardsFetchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("fetch"))
     .argument("[folder]", "where they are to be", "data")
     .action((folder: string, { output }: DocumentOptions) => {
       if (output === "json") {
-        new Output(context.streams, output).document({ folder, sources: SOURCES });
+        new OutputWriter(context.streams, output).writeJson({ folder, sources: DATASET_SOURCES });
         return;
       }
-      const blocks = SOURCES.map(({ dataset, licence, from, folder: inside, files, note }) =>
+      const blocks = DATASET_SOURCES.map(({ dataset, licence, from, folder: inside, files, note }) =>
         [
           `${dataset} (${licence})`,
           `  from  ${from}${inside === "" ? "" : `, folder ${inside}`}`,

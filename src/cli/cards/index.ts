@@ -1,41 +1,42 @@
-import type { Commands } from "../commands.ts";
+import type { CommandTable } from "../commands.ts";
 
 /** What there is to do with the cards of a run. */
-export const CARDS: Commands = {
+export const CARDS_COMMANDS: CommandTable = {
   run: {
-    about: "Have planner and solver, or a baseline, solve problems; record and score it all.",
-    load: async () => (await import("./run.ts")).cardsRunCommand,
+    description: "Have planner and solver, or a baseline, solve problems; record and score it all.",
+    loadFactory: async () => (await import("./run.ts")).createCardsRunCommand,
   },
   fetch: {
-    about: "Say where to get the whole datasets.",
-    load: async () => (await import("./fetch.ts")).cardsFetchCommand,
+    description: "Say where to get the whole datasets.",
+    loadFactory: async () => (await import("./fetch.ts")).createCardsFetchCommand,
   },
   stats: {
-    about: "Say what a run says: turns, tokens, time, and what went wrong.",
-    load: async () => (await import("./stats.ts")).cardsStatsCommand,
+    description: "Say what a run says: turns, tokens, time, and what went wrong.",
+    loadFactory: async () => (await import("./stats.ts")).createCardsStatsCommand,
   },
   show: {
-    about: "Show what was said: as boxes, lanes, a timeline, a diagram.",
-    load: async () => (await import("./show.ts")).cardsShowCommand,
+    description: "Show what was said: as boxes, lanes, a timeline, a diagram.",
+    loadFactory: async () => (await import("./show.ts")).createCardsShowCommand,
   },
   export: {
-    about: "Write a run as other tools read it: Perfetto, OpenTelemetry, Mermaid, SVG …",
-    load: async () => (await import("./export.ts")).cardsExportCommand,
+    description: "Write a run as other tools read it: Perfetto, OpenTelemetry, Mermaid, SVG …",
+    loadFactory: async () => (await import("./export.ts")).createCardsExportCommand,
   },
   compare: {
-    about: "Put runs of the same problems beside each other: accuracy, tokens, and whether they differ.",
-    load: async () => (await import("./compare.ts")).cardsCompareCommand,
+    description:
+      "Put runs of the same problems beside each other: accuracy, tokens, and whether they differ.",
+    loadFactory: async () => (await import("./compare.ts")).createCardsCompareCommand,
   },
   validate: {
-    about: "Check records and lists of cards: their form, and the promises of the protocol.",
-    load: async () => (await import("./validate.ts")).cardsValidateCommand,
+    description: "Check records and lists of cards: their form, and the promises of the protocol.",
+    loadFactory: async () => (await import("./validate.ts")).createCardsValidateCommand,
   },
   html: {
-    about: "Make one HTML file of a run, which opens without a network.",
-    load: async () => (await import("./html.ts")).cardsHtmlCommand,
+    description: "Make one HTML file of a run, which opens without a network.",
+    loadFactory: async () => (await import("./html.ts")).createCardsHtmlCommand,
   },
   watch: {
-    about: "Show a run in the browser while it is recorded.",
-    load: async () => (await import("./watch.ts")).cardsWatchCommand,
+    description: "Show a run in the browser while it is recorded.",
+    loadFactory: async () => (await import("./watch.ts")).createCardsWatchCommand,
   },
 };

@@ -1,30 +1,30 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cardsOf, decodeRecording, type Recording, reportOf } from "../../cards/index.ts";
-import { createSolver, oracle, serveRoles } from "../../roles/index.ts";
-import { gsm8kSlice } from "../../cards/index.ts";
-import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
+import { listRecordedCards, decodeRecording, type Recording, buildRunReport } from "../../cards/index.ts";
+import { createSolver, createOracleModel, serveRoles } from "../../roles/index.ts";
+import { getGsm8kSlice } from "../../cards/index.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
 
-interface RunJson {
+interface CardsRunOutput {
   runs: {
     runId: string;
     status: string;
     file: string;
     seedFile?: string;
-    report: ReturnType<typeof reportOf>;
+    report: ReturnType<typeof buildRunReport>;
   }[];
   comparison?: { rows: { name: string }[] };
 }
 
-function read(file: string): Recording {
+function readRecording(file: string): Recording {
   return decodeRecording(readFileSync(file, "utf8"), file);
 }
 
 describe("colloquy cards run", () => {
   it("solves problems, says how well, and leaves a record and the cards of the specification", async () => {
-    const cwd = await directoryWith({});
-    const { code, out, err } = await inProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
+    const cwd = await createTempDirectory({});
+    const { code, out, err } = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(code).toBe(0);
     expect(out).toMatch(/^gsm8k test, the shipped 20 a2a chained {2}run gsm8k-a2a-oracle-3, /);
     expect(out).toContain("evidence                                oracle\n");
@@ -37,7 +37,7 @@ describe("colloquy cards run", () => {
       "",
     ]);
     expect(JSON.parse(readFileSync(`${cwd}/results/gsm8k_a2a_oracle_cards.json`, "utf8"))).toHaveLength(18);
-    const again = await inProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
+    const again = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(again).toMatchObject({
       code: 1,
       err: expect.stringContaining("pass resume (--resume)") as string,
@@ -45,11 +45,11 @@ describe("colloquy cards run", () => {
   });
 
   it("runs several methods on the same problems, and compares them", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "4", "--method", "cot,a2a,direct", "--out", cwd, "--json"];
-    const { code, out } = await inProcess(words);
+    const { code, out } = await runInProcess(words);
     expect(code).toBe(0);
-    const { runs, comparison } = JSON.parse(out) as RunJson;
+    const { runs, comparison } = JSON.parse(out) as CardsRunOutput;
     expect(runs.map(({ runId, status }) => [runId, status])).toEqual([
       ["gsm8k-cot-oracle-4", "completed"],
       ["gsm8k-a2a-oracle-4", "completed"],
@@ -59,7 +59,7 @@ describe("colloquy cards run", () => {
   });
 
   it("goes on after kill -9: no problem twice, and none lost", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     const words = [
       "cards",
       "run",
@@ -74,28 +74,28 @@ describe("colloquy cards run", () => {
     ];
     const file = join(cwd, "k.cards.jsonl");
     for (const part of ["4/20", "10/20"]) {
-      const cli = colloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" });
-      await cli.says(part);
+      const cli = startColloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" });
+      await cli.waitForOutput(part);
       cli.child.kill("SIGKILL");
-      await cli.ended;
-      const { scores } = read(file);
+      await cli.result;
+      const { scores } = readRecording(file);
       expect(scores.length).toBeGreaterThanOrEqual(Number(part.split("/")[0]));
       expect(scores.length).toBeLessThan(20);
     }
-    const { code } = await colloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" }).ended;
+    const { code } = await startColloquy([...words, "--resume"], cwd, { COLLOQUY_DATA: "" }).result;
     expect(code).toBe(0);
     const text = readFileSync(file, "utf8");
     const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
     expect(scored).toHaveLength(20);
-    expect(new Set(scored)).toEqual(new Set(gsm8kSlice().map(({ id }) => id)));
-    expect(cardsOf(read(file))).toHaveLength(120);
-    expect(reportOf(read(file))).toMatchObject({ broken: [], samples: { done: 20 } });
+    expect(new Set(scored)).toEqual(new Set(getGsm8kSlice().map(({ id }) => id)));
+    expect(listRecordedCards(readRecording(file))).toHaveLength(120);
+    expect(buildRunReport(readRecording(file))).toMatchObject({ broken: [], samples: { done: 20 } });
     expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);
   }, 60_000);
 
   it("takes a solver that is served elsewhere, and says when it is not there", async () => {
-    const cwd = await directoryWith({});
-    const model = oracle(gsm8kSlice());
+    const cwd = await createTempDirectory({});
+    const model = createOracleModel(getGsm8kSlice());
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model } } });
     const words = [
       "cards",
@@ -108,51 +108,51 @@ describe("colloquy cards run", () => {
       cwd,
       "--run-id",
     ];
-    expect((await inProcess([...words, "there"])).code).toBe(0);
+    expect((await runInProcess([...words, "there"])).code).toBe(0);
     await solver.close({ graceMs: 0 });
-    const gone = await inProcess([...words, "gone"]);
+    const gone = await runInProcess([...words, "gone"]);
     // The planner is there and makes the best of it; but that says nothing of how well the two solve problems.
     expect(gone.code).toBe(3);
     expect(gone.err).toContain("have no verdict: solver could not be asked");
-    const { cards, scores } = read(join(cwd, "gone.cards.jsonl"));
+    const { cards, scores } = readRecording(join(cwd, "gone.cards.jsonl"));
     expect(scores).toEqual([]);
     expect(cards.some(({ card }) => card.metadata["error_type"] === "transport_error")).toBe(true);
   });
 
   it("records answers of a model on a cassette, and needs no model afterwards", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "scripted:echo", "--out", cwd];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
-    expect((await inProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
-    expect((await inProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
+    expect((await runInProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
+    expect((await runInProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
     // Two problems at a time: whose card is written first is chance.
     const [first, second] = ["first", "second"].map((id) =>
-      cardsOf(read(join(cwd, `${id}.cards.jsonl`)))
+      listRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
         .map(({ content }) => content)
         .toSorted(),
     );
     expect(second).toEqual(first);
-    const missing = await inProcess([...words, ...tape, "--replay", "-n", "3", "--run-id", "third"]);
+    const missing = await runInProcess([...words, ...tape, "--replay", "-n", "3", "--run-id", "third"]);
     expect(missing.code).toBe(3);
     expect(missing.err).toContain("have no verdict");
   });
 
   it("has what an oracle has said on a cassette still for an oracle's when it is replayed", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
-    await inProcess([...words, "--run-id", "first"]);
-    await inProcess([...words, "--replay", "--run-id", "second"]);
-    expect(read(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
+    await runInProcess([...words, "--run-id", "first"]);
+    await runInProcess([...words, "--replay", "--run-id", "second"]);
+    expect(readRecording(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
   });
 
   it("fails when the tokens on the cards are not those of the calls", async () => {
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
-    expect((await inProcess(words)).code).toBe(0);
+    expect((await runInProcess(words)).code).toBe(0);
     const file = join(cwd, "r.cards.jsonl");
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace(/("kind":"call".*?"input_tokens":)0/, "$1100"));
-    const { code, out } = await inProcess([...words, "--resume"]);
+    const { code, out } = await runInProcess([...words, "--resume"]);
     expect(code).toBe(1);
     expect(out).toContain("broken: the ledger: 1 of 3 sums differ");
   });
@@ -169,24 +169,24 @@ describe("colloquy cards run", () => {
     [["--data", "/nowhere"], "/nowhere: there is no such file. To do: `colloquy cards fetch` says where"],
     [["--max-turns", "1"], "with maxTurns 1 there is no turn left to answer in"],
   ])("with %j says what is wrong", async (words, message) => {
-    const cwd = await directoryWith({});
-    const { code, err } = await inProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
+    const cwd = await createTempDirectory({});
+    const { code, err } = await runInProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);
     expect(code).not.toBe(0);
     expect(err).toContain(message);
   });
 
   it("says where the datasets are to be had", async () => {
-    const { out } = await inProcess(["cards", "fetch", "here"]);
+    const { out } = await runInProcess(["cards", "fetch", "here"]);
     expect(out).toContain("to    here/gsm8k/test.jsonl\n");
     expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
-    const json = JSON.parse((await inProcess(["cards", "fetch", "--json"])).out) as { sources: object[] };
+    const json = JSON.parse((await runInProcess(["cards", "fetch", "--json"])).out) as { sources: object[] };
     expect(json.sources).toMatchObject([{ dataset: "gsm8k" }, { dataset: "hotpotqa" }]);
   });
 });
 
-const data = process.env["COLLOQUY_DATA"];
+const dataFolder = process.env["COLLOQUY_DATA"];
 
-describe.skipIf(!data)("on whole datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
+describe.skipIf(!dataFolder)("on whole datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
   it.each([
     [["--model", "oracle"], 1_308, 1_319],
     [["--model", "oracle", "-n", "200"], 200, 200],
@@ -195,12 +195,12 @@ describe.skipIf(!data)("on whole datasets (skipped unless COLLOQUY_DATA names th
   ])(
     "%j is right as often as it is known to be",
     async (words, right, all) => {
-      const cwd = await directoryWith({});
-      const where = ["--data", data ?? "", "--out", cwd, "--concurrency", "8"];
-      const { code, out } = await inProcess(["cards", "run", "--json", ...where, ...words]);
+      const cwd = await createTempDirectory({});
+      const where = ["--data", dataFolder ?? "", "--out", cwd, "--concurrency", "8"];
+      const { code, out } = await runInProcess(["cards", "run", "--json", ...where, ...words]);
       expect(code).toBe(0);
-      const { runs } = JSON.parse(out) as RunJson;
-      const { scores } = read(runs[0]?.file ?? "");
+      const { runs } = JSON.parse(out) as CardsRunOutput;
+      const { scores } = readRecording(runs[0]?.file ?? "");
       expect([scores.filter(({ correct }) => correct).length, scores.length]).toEqual([right, all]);
     },
     120_000,

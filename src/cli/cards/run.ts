@@ -1,56 +1,59 @@
 import { Command } from "commander";
-import { comparisonOf, type Report, reportOf } from "../../cards/index.ts";
+import { buildComparisonReport, type RunReport, buildRunReport } from "../../cards/index.ts";
 import {
-  choose,
+  selectDatasetSamples,
   type Dataset,
   type ExperimentOutcome,
   readDataset,
   runExperiment,
 } from "../../experiments/index.ts";
 import type { PlannerOptions, RoleModel, SolverOptions } from "../../roles/index.ts";
-import type { Context } from "../context.ts";
-import { Output } from "../output.ts";
-import { Problem } from "../problem.ts";
-import { Progress } from "../progress.ts";
-import { Verdict } from "../verdict.ts";
-import { packageVersion } from "../version.ts";
-import { compareText } from "./compare.ts";
-import { type ModelSource, roleModelOf } from "./role-models.ts";
-import { addRunOptions, type RunOptions } from "./run-options.ts";
-import { statsText } from "./stats-text.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { CliError } from "../cli-error.ts";
+import { ProgressReporter } from "../progress-reporter.ts";
+import { ExitCodeError } from "../exit-code-error.ts";
+import { readPackageVersion } from "../version.ts";
+import { renderComparison } from "./compare.ts";
+import { type RoleModelOptions, createRoleModel } from "./role-models.ts";
+import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
+import { renderStats } from "./stats-text.ts";
 
 /** With what its record says. */
-type Outcome = ExperimentOutcome & { readonly report: Report };
+type ReportedOutcome = ExperimentOutcome & { readonly report: RunReport };
 
-export function cardsRunCommand(context: Context): Command {
-  return addRunOptions(new Command("run")).action(async (given: RunOptions) => {
+export function createCardsRunCommand(context: CliContext): Command {
+  return addCardsRunOptions(new Command("run")).action(async (given: CardsRunOptions) => {
     const data = given.data ?? (context.env["COLLOQUY_DATA"] || undefined);
     const options = { ...given, ...(data !== undefined && { data }) };
-    const dataset = datasetOf(options);
-    const model = await modelsOf(options, dataset);
-    const outcomes: Outcome[] = [];
+    const dataset = loadDataset(options);
+    const model = await createRoleModels(options, dataset);
+    const outcomes: ReportedOutcome[] = [];
     for (const method of options.method) {
-      if (context.interrupted.aborted) break;
-      const outcome = await runOne(method, dataset, model, options, context);
-      outcomes.push({ ...outcome, report: reportOf(outcome.recording) });
+      if (context.interruptSignal.aborted) break;
+      const outcome = await runMethod(method, dataset, model, options, context);
+      outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
     }
-    print(outcomes, options, context);
-    endOf(outcomes);
+    writeOutcomes(outcomes, options, context);
+    assertSucceeded(outcomes);
   });
 }
 
-function datasetOf({ dataset, data, n, offset, sample }: RunOptions): Dataset {
+function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dataset {
   try {
     const part = { offset, ...(n !== undefined && { n }), ...(sample && { ids: sample }) };
-    return choose(readDataset(dataset, data), part);
+    return selectDatasetSamples(readDataset(dataset, data), part);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Problem("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
   }
 }
 
 /** A model for each role that is asked here; one and the same for roles that have none of their own. */
-async function modelsOf(options: RunOptions, { samples }: Dataset): Promise<Record<string, RoleModel>> {
+async function createRoleModels(
+  options: CardsRunOptions,
+  { samples }: Dataset,
+): Promise<Record<string, RoleModel>> {
   const {
     model,
     plannerModel = model,
@@ -61,67 +64,70 @@ async function modelsOf(options: RunOptions, { samples }: Dataset): Promise<Reco
     replay = false,
   } = options;
   if (replay && cassette === undefined)
-    throw new Problem("A2ACLI_ERR_USAGE", "--replay has nothing to take answers from.", "--cassette <file>");
-  const source: ModelSource = {
+    throw new CliError("A2ACLI_ERR_USAGE", "--replay has nothing to take answers from.", "--cassette <file>");
+  const source: RoleModelOptions = {
     samples,
     data,
     replay,
     ...(faults && { faults }),
     ...(cassette !== undefined && { cassette }),
   };
-  const planner = await roleModelOf(plannerModel, source);
-  return { planner, solver: plannerModel === solverModel ? planner : await roleModelOf(solverModel, source) };
+  const planner = await createRoleModel(plannerModel, source);
+  return {
+    planner,
+    solver: plannerModel === solverModel ? planner : await createRoleModel(solverModel, source),
+  };
 }
 
-async function runOne(
+async function runMethod(
   method: string,
   dataset: Dataset,
   model: Record<string, RoleModel>,
-  options: RunOptions,
-  context: Context,
+  options: CardsRunOptions,
+  context: CliContext,
 ): Promise<ExperimentOutcome> {
   const { planner, solver, out, runId, resume, rule, concurrency, deadline } = options;
   const links = { ...(planner !== undefined && { planner }), ...(solver !== undefined && { solver }) };
-  const progress = new Progress(context, `${dataset.name} ${method}`);
+  const progress = new ProgressReporter(context, `${dataset.name} ${method}`);
   try {
     return await runExperiment({
       dataset,
       method,
       model,
-      links,
-      planner: plannerOf(options),
-      solver: solverOf(options),
-      answerer: samplingOf(options),
-      out,
+      roleUrls: links,
+      planner: toPlannerOptions(options),
+      solver: toSolverOptions(options),
+      answerer: toSamplingOptions(options),
+      outputFolder: out,
       concurrency,
       deadlineMs: deadline,
-      code: packageVersion(),
-      signal: context.interrupted,
-      onProgress: ({ done, total, judged, correct, failed }) =>
+      codeVersion: readPackageVersion(),
+      signal: context.interruptSignal,
+      onProgress: ({ done, total, scored: judged, correct, unreachable: failed }) =>
         progress.show({
           done,
           total,
-          before: done - judged,
+          doneBefore: done - judged,
           note: `${correct} right of ${judged}${failed > 0 ? `, ${failed} out of reach` : ""}`,
         }),
       ...(runId !== undefined && {
         runId: options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId,
       }),
       ...(resume && { resume }),
-      ...(rule !== undefined && { rule }),
+      ...(rule !== undefined && { scoreRule: rule }),
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Problem("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
   } finally {
     progress.end();
   }
 }
 
-function plannerOf(options: RunOptions): PlannerOptions {
+function toPlannerOptions(options: CardsRunOptions): PlannerOptions {
   const { mode, context, transcript, forceFirstSolver, maxTurns, maxSolverCalls, tokenBudget } = options;
   return {
-    ...samplingOf(options),
+    ...toSamplingOptions(options),
     ...(mode && { mode }),
     ...(context && { context }),
     ...(transcript && { transcript }),
@@ -132,8 +138,8 @@ function plannerOf(options: RunOptions): PlannerOptions {
   };
 }
 
-function solverOf(options: RunOptions): SolverOptions {
-  const { maxTokens, ...sampling } = samplingOf(options);
+function toSolverOptions(options: CardsRunOptions): SolverOptions {
+  const { maxTokens, ...sampling } = toSamplingOptions(options);
   return {
     ...sampling,
     ...(maxTokens !== undefined && { maxAnswerTokens: maxTokens }),
@@ -141,7 +147,7 @@ function solverOf(options: RunOptions): SolverOptions {
   };
 }
 
-function samplingOf({ maxTokens, temperature, seed }: RunOptions): {
+function toSamplingOptions({ maxTokens, temperature, seed }: CardsRunOptions): {
   maxTokens?: number;
   temperature?: number;
   seed?: number;
@@ -154,23 +160,28 @@ function samplingOf({ maxTokens, temperature, seed }: RunOptions): {
 }
 
 /** Figures on stdout; where the files are, on stderr, because it is no figure. */
-function print(outcomes: readonly Outcome[], { output }: RunOptions, { streams }: Context): void {
+function writeOutcomes(
+  outcomes: readonly ReportedOutcome[],
+  { output }: CardsRunOptions,
+  { streams }: CliContext,
+): void {
   const done = outcomes.filter(({ status }) => status === "completed");
-  const comparison = done.length > 1 ? comparisonOf(done.map(({ recording }) => recording)) : undefined;
+  const comparison =
+    done.length > 1 ? buildComparisonReport(done.map(({ recording }) => recording)) : undefined;
   if (output === "json") {
-    const runs = outcomes.map(({ status, runId, file, seedFile, report }) => ({
+    const runs = outcomes.map(({ status, runId, file, specificationFile: seedFile, report }) => ({
       runId,
       status,
       file,
       ...(seedFile !== undefined && { seedFile }),
       report,
     }));
-    new Output(streams, output).document({ runs, ...(comparison && { comparison }) });
+    new OutputWriter(streams, output).writeJson({ runs, ...(comparison && { comparison }) });
     return;
   }
-  const texts = outcomes.map(({ report, runId }) => statsText(report, runId));
-  streams.out([...texts, ...(comparison ? [compareText(comparison)] : [])].join("\n"));
-  for (const { file, seedFile } of outcomes)
+  const texts = outcomes.map(({ report, runId }) => renderStats(report, runId));
+  streams.out([...texts, ...(comparison ? [renderComparison(comparison)] : [])].join("\n"));
+  for (const { file, specificationFile: seedFile } of outcomes)
     streams.err(
       [`record: ${file}`, ...(seedFile === undefined ? [] : [`cards: ${seedFile}`]), ""].join("\n"),
     );
@@ -182,14 +193,15 @@ function print(outcomes: readonly Outcome[], { output }: RunOptions, { streams }
 }
 
 /** The exit code: 3 when somebody could not be reached, 1 when the record is not what it should be, 130 by Ctrl-C. */
-function endOf(outcomes: readonly Outcome[]): void {
+function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");
   if (failed)
-    throw new Problem(
+    throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
-      `Some problems of ${failed.runId} have no verdict: ${failed.why ?? "nobody said why"}`,
+      `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "nobody said why"}`,
       "The same again with --resume.",
     );
-  if (outcomes.some(({ status }) => status === "interrupted")) throw new Verdict(130);
-  if (outcomes.some(({ report, degraded }) => degraded || report.broken.length > 0)) throw new Verdict(1);
+  if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
+  if (outcomes.some(({ report, isDegraded: degraded }) => degraded || report.broken.length > 0))
+    throw new ExitCodeError(1);
 }

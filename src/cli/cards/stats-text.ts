@@ -1,28 +1,35 @@
-import { FINDINGS, type FindingKind, type Report } from "../../cards/index.ts";
-import { counted, duration, number, percent, shareOf, table } from "./table.ts";
+import { RUN_FINDING_KINDS, type RunFindingKind, type RunReport } from "../../cards/index.ts";
+import {
+  pluralize,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  formatEstimate,
+  renderTable,
+} from "./text-table.ts";
 
 /** Of a list, so many; the rest is in `--json`. */
-const SHOWN = 8;
+const MAX_ROWS = 8;
 
 /** A report as text: blocks of what belongs together, each left out when there is nothing to say. */
-export function statsText(report: Report, name: string): string {
+export function renderStats(report: RunReport, name: string): string {
   const blocks = [
-    heading(report, name),
-    achieved(report),
-    tokens(report),
-    time(report),
-    findings(report),
-    checks(report),
+    renderHeading(report, name),
+    renderResults(report),
+    renderTokens(report),
+    renderTime(report),
+    renderFindings(report),
+    renderChecks(report),
   ];
   return blocks.filter((block) => block !== "").join("\n");
 }
 
-function heading({ run, samples, ends }: Report, name: string): string {
-  if (!run) return `${name}: ${counted(samples.total, "problem")}\n`;
+function renderHeading({ run, samples, ends }: RunReport, name: string): string {
+  if (!run) return `${name}: ${pluralize(samples.total, "problem")}\n`;
   const words = [run.dataset, run.split, run.method, run.mode].filter((word) => word !== undefined);
   const models = Object.entries(run.model).map(([role, model]) => `${role} ${model}`);
   const open = samples.open > 0 ? `, ${samples.open} begun` : "";
-  return table([
+  return renderTable([
     [words.join(" "), `run ${run.run_id}, ${run.at}`],
     ["evidence", run.evidence],
     ["models", models.join(", ") || "–"],
@@ -33,94 +40,108 @@ function heading({ run, samples, ends }: Report, name: string): string {
   ]);
 }
 
-function achieved({ accuracy, samples, run, measures, figures, seed }: Report): string {
+function renderResults({ accuracy, samples, run, measures, figures, seed }: RunReport): string {
   const rows: string[][] = [];
   if (accuracy) {
     const count = Math.round(accuracy.value * samples.done);
-    rows.push(["accuracy", shareOf(accuracy), `${count} of ${samples.done} by ${run?.rule ?? "?"}`]);
+    rows.push(["accuracy", formatEstimate(accuracy), `${count} of ${samples.done} by ${run?.rule ?? "?"}`]);
   }
-  for (const [name, value] of Object.entries(measures)) rows.push([name, percent(value)]);
+  for (const [name, value] of Object.entries(measures)) rows.push([name, formatPercent(value)]);
   if (figures) {
     const { solverTasks, solverSuccess, completion, errorsByType } = figures;
-    if (completion) rows.push(["completed", shareOf(completion), "problems with a result completed"]);
-    rows.push(["solver succeeded", shareOf(solverSuccess), "of its results to the planner"]);
+    if (completion) rows.push(["completed", formatEstimate(completion), "problems with a result completed"]);
+    rows.push(["solver succeeded", formatEstimate(solverSuccess), "of its results to the planner"]);
     if (solverTasks)
       rows.push([
         "solver tasks",
-        number(solverTasks.mean, 2),
-        `a problem; median ${number(solverTasks.median, 1)}, p95 ${number(solverTasks.p95, 1)}`,
+        formatNumber(solverTasks.mean, 2),
+        `a problem; median ${formatNumber(solverTasks.median, 1)}, p95 ${formatNumber(solverTasks.p95, 1)}`,
       ]);
-    rows.push(["cards", number(figures.cards), counts(figures.byType)]);
-    if (Object.keys(errorsByType).length > 0) rows.push(["errors", "", counts(errorsByType)]);
+    rows.push(["cards", formatNumber(figures.cards), formatCounts(figures.byType)]);
+    if (Object.keys(errorsByType).length > 0) rows.push(["errors", "", formatCounts(errorsByType)]);
   }
   if (seed)
     rows.push([
       "seed formulas",
       "",
-      `turns ${number(seed.avg_turns, 2)}, solver success ${percent(seed.solver_success_rate)}, completion ${percent(seed.overall_completion_rate)}`,
+      `turns ${formatNumber(seed.avg_turns, 2)}, solver success ${formatPercent(seed.solver_success_rate)}, completion ${formatPercent(seed.overall_completion_rate)}`,
     ]);
-  return table(rows);
+  return renderTable(rows);
 }
 
-function tokens({ tokens: report, spending }: Report): string {
+function renderTokens({ tokens: report, spending }: RunReport): string {
   const { sum, perSample, estimatedShare = 0, price } = report;
   const total = sum.input + sum.output;
   if (report.total === 0) return "";
   const rows = (total > 0 ? spending : [])
     .filter(({ input, output, ms }) => input + output + ms > 0)
-    .slice(0, SHOWN * 2)
+    .slice(0, MAX_ROWS * 2)
     .map(({ role, turn, cards, input, output, cached, ms }) => [
       role,
       turn === undefined ? "" : String(turn),
-      number(cards),
-      number(input),
-      number(cached),
-      number(output),
-      total > 0 ? percent((input + output) / total) : "–",
-      duration(ms),
+      formatNumber(cards),
+      formatNumber(input),
+      formatNumber(cached),
+      formatNumber(output),
+      total > 0 ? formatPercent((input + output) / total) : "–",
+      formatDuration(ms),
     ]);
   const notes = [
-    report.total > total && `${number(report.total - total)} tokens on cards that tell only their sum`,
+    report.total > total && `${formatNumber(report.total - total)} tokens on cards that tell only their sum`,
     perSample &&
-      `a problem: mean ${number(perSample.mean)}, median ${number(perSample.median)}, p95 ${number(perSample.p95)} tokens`,
-    estimatedShare > 0 && `${percent(estimatedShare)} of the tokens are estimates`,
-    price !== undefined && `price ${number(price, 4)} by the tariff`,
+      `a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
+    estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
+    price !== undefined && `price ${formatNumber(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");
   const head = ["role", "turn", "cards", "input", "cached", "output", "share", "time"];
-  const all = ["all", "", "", number(sum.input), number(sum.cached), number(sum.output), "", ""];
+  const all = [
+    "all",
+    "",
+    "",
+    formatNumber(sum.input),
+    formatNumber(sum.cached),
+    formatNumber(sum.output),
+    "",
+    "",
+  ];
   return (
-    (total > 0 ? table([head, ...rows, all], "lrrrrrrr") : "") + notes.map((note) => `${note}\n`).join("")
+    (total > 0 ? renderTable([head, ...rows, all], "lrrrrrrr") : "") +
+    notes.map((note) => `${note}\n`).join("")
   );
 }
 
-function time({ time: { perSample, bottlenecks, roles, latency } }: Report): string {
+function renderTime({ time: { perSample, bottlenecks, roles, latency } }: RunReport): string {
   if (!perSample || bottlenecks.length === 0) return "";
   const longest = bottlenecks
     .filter(({ share }) => share >= 0.01)
-    .slice(0, SHOWN)
+    .slice(0, MAX_ROWS)
     .map(({ kind, who, turn, share, ms }) => [
-      percent(share),
+      formatPercent(share),
       kind === "travel" ? `${who}, on the way` : `${who}${turn === undefined ? "" : `, turn ${turn}`}`,
-      duration(ms),
+      formatDuration(ms),
     ]);
   return (
-    `time a problem: mean ${duration(perSample.mean)}, median ${duration(perSample.median)}, p95 ${duration(perSample.p95)}; what it waited for:\n` +
-    table(longest, "rlr") +
-    table(
+    `time a problem: mean ${formatDuration(perSample.mean)}, median ${formatDuration(perSample.median)}, p95 ${formatDuration(perSample.p95)}; what it waited for:\n` +
+    renderTable(longest, "rlr") +
+    renderTable(
       [
         ["role", "at work", "waiting"],
-        ...roles.map(({ role, workingMs, waitingMs }) => [role, duration(workingMs), duration(waitingMs)]),
+        ...roles.map(({ role, workingMs, waitingMs }) => [
+          role,
+          formatDuration(workingMs),
+          formatDuration(waitingMs),
+        ]),
       ],
       "lrr",
     ) +
-    table(
+    renderTable(
       [
         ["replies", "", "p50", "p95"],
         ...latency.map(({ edge, replies, p50, p95 }) => [
           edge,
-          number(replies),
-          duration(p50),
-          duration(p95),
+          formatNumber(replies),
+          formatDuration(p50),
+          formatDuration(p95),
         ]),
       ],
       "lrrr",
@@ -128,10 +149,10 @@ function time({ time: { perSample, bottlenecks, roles, latency } }: Report): str
   );
 }
 
-function findings({ found, findings }: Report): string {
-  return table(
+function renderFindings({ found, findings }: RunReport): string {
+  return renderTable(
     Object.entries(found).map(([kind, count]) => {
-      const { mast, about } = FINDINGS[kind as FindingKind];
+      const { mastFailureMode: mast, description: about } = RUN_FINDING_KINDS[kind as RunFindingKind];
       const where = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
       const first = [...where].slice(0, 3).join(", ") + (where.size > 3 ? " …" : "");
       return [String(count), `${about}${mast === undefined ? "" : ` (MAST ${mast})`}`, first];
@@ -140,7 +161,7 @@ function findings({ found, findings }: Report): string {
   );
 }
 
-function checks({ ledger, broken, unknown, abandoned, clocks, torn }: Report): string {
+function renderChecks({ ledger, broken, unknown, abandoned, clocks, torn }: RunReport): string {
   const lines: string[] = [];
   if (ledger) {
     lines.push(
@@ -148,26 +169,27 @@ function checks({ ledger, broken, unknown, abandoned, clocks, torn }: Report): s
         ? `ledger: ok, the tokens on the cards are those of the calls (${ledger.checked} sums)`
         : `ledger: ${ledger.mismatches.length} of ${ledger.checked} sums differ`,
     );
-    for (const { sample_id, role, cards, calls, card_ids } of ledger.mismatches.slice(0, SHOWN))
+    for (const { sample_id, role, cards, calls, card_ids } of ledger.mismatches.slice(0, MAX_ROWS))
       lines.push(
         `  ${sample_id ?? "no problem"} ${role}: cards ${cards.input}+${cards.output}, calls ${calls.input}+${calls.output} (${card_ids.join(", ")})`,
       );
   }
   if (abandoned.cards + abandoned.calls > 0)
     lines.push(
-      `not counted: ${counted(abandoned.cards, "card")} and ${counted(abandoned.calls, "call")} (${number(abandoned.tokens.input + abandoned.tokens.output)} tokens) of attempts that were interrupted`,
+      `not counted: ${pluralize(abandoned.cards, "card")} and ${pluralize(abandoned.calls, "call")} (${formatNumber(abandoned.tokens.input + abandoned.tokens.output)} tokens) of attempts that were interrupted`,
     );
   for (const { file, moved_ms, low_ms, high_ms } of clocks)
     lines.push(
       `clock of ${file}: moved by ${moved_ms.toFixed(0)} ms (${low_ms.toFixed(0)} to ${high_ms.toFixed(0)} fit)`,
     );
-  for (const { file, line, why } of torn.slice(0, SHOWN)) lines.push(`torn line: ${file}:${line} (${why})`);
+  for (const { file, line, why } of torn.slice(0, MAX_ROWS))
+    lines.push(`torn line: ${file}:${line} (${why})`);
   for (const what of unknown) lines.push(`not known: ${what}`);
   for (const what of broken) lines.push(`broken: ${what}`);
-  return table(lines.map((line) => [line]));
+  return renderTable(lines.map((line) => [line]));
 }
 
-function counts(record: Readonly<Record<string, number>>): string {
+function formatCounts(record: Readonly<Record<string, number>>): string {
   return Object.entries(record)
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");

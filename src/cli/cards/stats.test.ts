@@ -1,30 +1,32 @@
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { exportSeed, type Report } from "../../cards/index.ts";
+import { toSpecificationCards, type RunReport } from "../../cards/index.ts";
 import {
-  JANET,
-  manyScripts,
-  PARALLEL,
-  recorded,
-  recordedText,
-  SCRIPTS,
-} from "../../cards/record/record.fixture.ts";
-import { directoryWith, type Ended, inProcess } from "../process.contract.ts";
+  JANET_SCRIPT,
+  createScripts,
+  PARALLEL_SCRIPT,
+  createScriptedRecording,
+  createScriptedRecordText,
+  GSM8K_SCRIPTS,
+} from "../../cards/recording/recording.fixture.ts";
+import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.contract.ts";
 
-const cards = (...words: string[]): Promise<Ended> => inProcess(["cards", ...words]);
+const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
 
 /** One call that is on no card. */
-const UNBALANCED = recordedText([JANET]).replace(
+const UNBALANCED = createScriptedRecordText([JANET_SCRIPT]).replace(
   /("kind":"call".*?"input_tokens":)182/,
   (_, before: string) => `${before}282`,
 );
-const UNANSWERED = recordedText([{ ...JANET, steps: JANET.steps.filter(({ name }) => name !== "r1") }]);
+const UNANSWERED = createScriptedRecordText([
+  { ...JANET_SCRIPT, steps: JANET_SCRIPT.steps.filter(({ name }) => name !== "r1") },
+]);
 
 describe("cards stats", () => {
   it("says what a run says, in text without colour", async () => {
-    const cwd = await directoryWith({ "run.cards.jsonl": recordedText() });
-    const { code, out, err } = await cards(
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const { code, out, err } = await runCardsCommand(
       "stats",
       `${cwd}/run.cards.jsonl`,
       "--tariff",
@@ -44,22 +46,25 @@ describe("cards stats", () => {
   });
 
   it("ends with 1 when a promise is broken, and says which; in JSON, too", async () => {
-    const cwd = await directoryWith({ "ledger.jsonl": UNBALANCED, "reply.jsonl": UNANSWERED });
-    const ledger = await cards("stats", `${cwd}/ledger.jsonl`);
+    const cwd = await createTempDirectory({ "ledger.jsonl": UNBALANCED, "reply.jsonl": UNANSWERED });
+    const ledger = await runCardsCommand("stats", `${cwd}/ledger.jsonl`);
     expect(ledger.code).toBe(1);
     expect(ledger.out).toContain("gsm8k_0 planner: cards 682+76, calls 782+76 (gsm8k_0.s1)");
     expect(ledger.out).toContain("broken: the ledger: 1 of 3 sums differ");
-    const reply = await cards("stats", `${cwd}/reply.jsonl`, "--json");
+    const reply = await runCardsCommand("stats", `${cwd}/reply.jsonl`, "--json");
     expect(reply.code).toBe(1);
-    const report = JSON.parse(reply.out) as Report;
+    const report = JSON.parse(reply.out) as RunReport;
     expect(report.broken).toEqual(["1 × tasks without a result or an error, the first in gsm8k_0"]);
     expect(report.found).toMatchObject({ unanswered: 1 });
   });
 
   it("takes a list of cards as the specification has it, and says what it cannot know", async () => {
-    const list = exportSeed(recorded([JANET])).map((card) => ({ ...card, metadata: null }));
-    const cwd = await directoryWith({ "cards.json": JSON.stringify(list) });
-    const { code, out } = await cards("stats", `${cwd}/cards.json`);
+    const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
+      ...card,
+      metadata: null,
+    }));
+    const cwd = await createTempDirectory({ "cards.json": JSON.stringify(list) });
+    const { code, out } = await runCardsCommand("stats", `${cwd}/cards.json`);
     expect(code).toBe(0);
     expect(out).toContain("not known: which problems there were");
     expect(out).toContain("not known: what replies to what");
@@ -68,34 +73,39 @@ describe("cards stats", () => {
   });
 
   it("adds up the tokens of cards that tell no more than their sum, as the specification's", async () => {
-    const list = exportSeed(recorded([JANET])).map((card) => ({ ...card, metadata: { tokens: 100 } }));
-    const cwd = await directoryWith({ "cards.json": JSON.stringify(list) });
-    const { out } = await cards("stats", `${cwd}/cards.json`);
+    const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
+      ...card,
+      metadata: { tokens: 100 },
+    }));
+    const cwd = await createTempDirectory({ "cards.json": JSON.stringify(list) });
+    const { out } = await runCardsCommand("stats", `${cwd}/cards.json`);
     expect(out).toContain("600 tokens on cards that tell only their sum\n");
   });
 
   it("reads stdin, too", async () => {
-    const stdin = Readable.from([recordedText([JANET])]);
-    const { code, out } = await inProcess(["cards", "stats", "-"], { stdin });
+    const stdin = Readable.from([createScriptedRecordText([JANET_SCRIPT])]);
+    const { code, out } = await runInProcess(["cards", "stats", "-"], { stdin });
     expect(code).toBe(0);
     expect(out).toContain("1 of 1 by gsm8k/strict");
   });
 
   it("makes harmless what models and agents wrote", async () => {
-    const evil = recordedText([JANET], { model: { planner: "\u001b[2Jevil", solver: "b" } });
-    const cwd = await directoryWith({ "run.cards.jsonl": evil });
-    expect((await cards("stats", `${cwd}/run.cards.jsonl`)).out).toContain("planner ␛[2Jevil");
+    const evil = createScriptedRecordText([JANET_SCRIPT], {
+      model: { planner: "\u001b[2Jevil", solver: "b" },
+    });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": evil });
+    expect((await runCardsCommand("stats", `${cwd}/run.cards.jsonl`)).out).toContain("planner ␛[2Jevil");
   });
 
   it("says that a run was killed, and what was spent in vain", async () => {
-    const killed = recordedText([JANET, PARALLEL], { killedAfter: 30 });
-    const again = recordedText([PARALLEL], { sample_ids: ["gsm8k_0", "gsm8k_1"] });
-    const cwd = await directoryWith({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
-    const first = await cards("stats", `${cwd}/a.jsonl`);
+    const killed = createScriptedRecordText([JANET_SCRIPT, PARALLEL_SCRIPT], { killAfterLine: 30 });
+    const again = createScriptedRecordText([PARALLEL_SCRIPT], { sample_ids: ["gsm8k_0", "gsm8k_1"] });
+    const cwd = await createTempDirectory({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
+    const first = await runCardsCommand("stats", `${cwd}/a.jsonl`);
     expect(first.out).toMatch(/problems +1 of 2 done, 1 begun; no end: killed, or still at it/);
     expect(first.out).toContain(`torn line: ${cwd}/a.jsonl:31`);
     expect(first.code).toBe(0);
-    const second = await cards("stats", `${cwd}/b.jsonl`);
+    const second = await runCardsCommand("stats", `${cwd}/b.jsonl`);
     expect(second.out).toContain(
       "not counted: 5 cards and 2 calls (324 tokens) of attempts that were interrupted",
     );
@@ -107,53 +117,55 @@ describe("cards compare", () => {
   it("makes harmless what whoever wrote the records says of them", async () => {
     const evil = "\u001b]0;evil\u0007\u202e";
     const run = { dataset: evil, rule: evil, split: evil };
-    const cwd = await directoryWith({
-      "a.jsonl": recordedText(manyScripts(5), { ...run, run_id: "a", method: `${evil}a` }),
-      "b.jsonl": recordedText(manyScripts(5), { ...run, run_id: "b", method: `${evil}b` }),
-      "other.jsonl": recordedText(manyScripts(5), { run_id: "other" }),
+    const cwd = await createTempDirectory({
+      "a.jsonl": createScriptedRecordText(createScripts(5), { ...run, run_id: "a", method: `${evil}a` }),
+      "b.jsonl": createScriptedRecordText(createScripts(5), { ...run, run_id: "b", method: `${evil}b` }),
+      "other.jsonl": createScriptedRecordText(createScripts(5), { run_id: "other" }),
     });
-    const { code, out } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
+    const { code, out } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
     expect(code).toBe(0);
     expect(out).toContain("␛]0;evil␇");
     expect(out).not.toContain("\u001b");
     expect(out).not.toContain("\u202e");
-    const refused = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/other.jsonl`);
+    const refused = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/other.jsonl`);
     expect(refused.code).not.toBe(0);
     expect(refused.out + refused.err).not.toContain("\u001b");
   });
 
   it("puts runs beside each other", async () => {
-    const cwd = await directoryWith({
-      "a.jsonl": recordedText(manyScripts(20), { run_id: "a" }),
-      "b.jsonl": recordedText(manyScripts(20), { run_id: "b", mode: "parallel" }),
-      "oracle.jsonl": recordedText(manyScripts(20), { run_id: "c", evidence: "oracle" }),
+    const cwd = await createTempDirectory({
+      "a.jsonl": createScriptedRecordText(createScripts(20), { run_id: "a" }),
+      "b.jsonl": createScriptedRecordText(createScripts(20), { run_id: "b", mode: "parallel" }),
+      "oracle.jsonl": createScriptedRecordText(createScripts(20), { run_id: "c", evidence: "oracle" }),
     });
-    const { code, out } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
+    const { code, out } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
     expect(code).toBe(0);
     expect(out).toContain("gsm8k, 20 problems, evidence simulated, scored by gsm8k/strict");
     expect(out).toMatch(
       /a2a parallel +90\.0 % \(69\.9–97\.2\) +864\/93 +1\.00 +3\.0 +0\.94 +0\.0 points \(0\.0 to 0\.0\) +1\.000/,
     );
-    const mixed = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/oracle.jsonl`);
+    const mixed = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/oracle.jsonl`);
     expect(mixed).toMatchObject({ code: 1, out: "" });
     expect(mixed.err).toContain(
       "their evidence differs: simulated and oracle. To do: compare runs of one evidence.",
     );
-    expect((await cards("compare", `${cwd}/a.jsonl`)).err).toContain("Name the files of two runs or more.");
+    expect((await runCardsCommand("compare", `${cwd}/a.jsonl`)).err).toContain(
+      "Name the files of two runs or more.",
+    );
   });
 
   it("names the file that is no record of a run", async () => {
-    const cwd = await directoryWith({
-      "a.jsonl": recordedText([JANET]),
-      "cards.json": JSON.stringify(exportSeed(recorded([JANET]))),
+    const cwd = await createTempDirectory({
+      "a.jsonl": createScriptedRecordText([JANET_SCRIPT]),
+      "cards.json": JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT]))),
     });
-    const { code, err } = await cards("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
+    const { code, err } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(2);
     expect(err).toContain("cards.json has cards, and no record of a run");
   });
 
   it("refuses a tariff that it does not understand", async () => {
-    const { code, err } = await cards("compare", "a", "b", "--tariff", "input=3");
+    const { code, err } = await runCardsCommand("compare", "a", "b", "--tariff", "input=3");
     expect(code).toBe(2);
     expect(err).toContain("Give a price for input and one for output.");
   });
@@ -161,18 +173,21 @@ describe("cards compare", () => {
 
 describe("cards validate", () => {
   it("says of each file whether it is right", async () => {
-    const list = JSON.stringify(exportSeed(recorded([JANET])), null, 2);
-    const cwd = await directoryWith({ "run.cards.jsonl": recordedText(), "cards.json": list });
-    const { code, out } = await cards("validate", `${cwd}/run.cards.jsonl`, `${cwd}/cards.json`);
+    const list = JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT])), null, 2);
+    const cwd = await createTempDirectory({
+      "run.cards.jsonl": createScriptedRecordText(),
+      "cards.json": list,
+    });
+    const { code, out } = await runCardsCommand("validate", `${cwd}/run.cards.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(0);
     expect(out).toContain(`${cwd}/run.cards.jsonl: valid, 29 cards, 4 problems`);
     expect(out).toContain(`${cwd}/cards.json: valid, 6 cards, 1 problem`);
   });
 
   it("names every line that is not as it should be, and every promise that is broken", async () => {
-    const lines = recordedText([JANET]).split("\n");
+    const lines = createScriptedRecordText([JANET_SCRIPT]).split("\n");
     const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
-    const cwd = await directoryWith({
+    const cwd = await createTempDirectory({
       "lines.jsonl": wrong.join("\n"),
       "ledger.jsonl": UNBALANCED,
       "reply.jsonl": UNANSWERED,
@@ -180,7 +195,11 @@ describe("cards validate", () => {
       "app.log": "hello\n",
     });
     const files = ["lines.jsonl", "ledger.jsonl", "reply.jsonl", "cards.json", "app.log"];
-    const { code, out } = await cards("validate", ...files.map((file) => `${cwd}/${file}`), "--json");
+    const { code, out } = await runCardsCommand(
+      "validate",
+      ...files.map((file) => `${cwd}/${file}`),
+      "--json",
+    );
     expect(code).toBe(1);
     const { valid, files: found } = JSON.parse(out) as { valid: boolean; files: { errors: string[] }[] };
     expect(valid).toBe(false);
@@ -203,9 +222,9 @@ describe("cards validate", () => {
   });
 
   it("allows roles of one's own, and mentions them", async () => {
-    const text = recordedText([JANET]).replaceAll(`"solver"`, `"calculator"`);
-    const cwd = await directoryWith({ "run.jsonl": text });
-    const { code, out } = await cards("validate", `${cwd}/run.jsonl`);
+    const text = createScriptedRecordText([JANET_SCRIPT]).replaceAll(`"solver"`, `"calculator"`);
+    const cwd = await createTempDirectory({ "run.jsonl": text });
+    const { code, out } = await runCardsCommand("validate", `${cwd}/run.jsonl`);
     expect(code).toBe(0);
     expect(out).toContain("not in the core protocol (2 cards): recipient calculator is no role");
   });
@@ -213,16 +232,18 @@ describe("cards validate", () => {
 
 describe("the files of a run", () => {
   it("may be several, of its processes, and are one run then", async () => {
-    const of = (...roles: string[]): string => recordedText(SCRIPTS, { roles });
-    const cwd = await directoryWith({
-      "all.cards.jsonl": recordedText(),
+    const of = (...roles: string[]): string => createScriptedRecordText(GSM8K_SCRIPTS, { roles });
+    const cwd = await createTempDirectory({
+      "all.cards.jsonl": createScriptedRecordText(),
       "controller.cards.jsonl": of("controller"),
       "planner.cards.jsonl": of("planner"),
       "solver.cards.jsonl": of("solver"),
     });
     const files = ["controller", "planner", "solver"].map((role) => `${cwd}/${role}.cards.jsonl`);
-    const joined = JSON.parse((await cards("stats", ...files, "--json")).out) as Report;
-    const whole = JSON.parse((await cards("stats", `${cwd}/all.cards.jsonl`, "--json")).out) as Report;
+    const joined = JSON.parse((await runCardsCommand("stats", ...files, "--json")).out) as RunReport;
+    const whole = JSON.parse(
+      (await runCardsCommand("stats", `${cwd}/all.cards.jsonl`, "--json")).out,
+    ) as RunReport;
     const { clocks, ends, ...rest } = joined;
     expect(clocks).toMatchObject([{ moved_ms: 0 }, { moved_ms: 0 }]);
     expect(ends).toHaveLength(3);
@@ -230,23 +251,23 @@ describe("the files of a run", () => {
   });
 
   it("count once, however often they are named", async () => {
-    const cwd = await directoryWith({ "run.cards.jsonl": recordedText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const file = `${cwd}/run.cards.jsonl`;
-    const { out } = await cards("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
-    expect(out).toBe((await cards("stats", file)).out);
+    const { out } = await runCardsCommand("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
+    expect(out).toBe((await runCardsCommand("stats", file)).out);
   });
 
   it("are refused by name when they are missing, are none of ours, or are of several runs", async () => {
-    const cwd = await directoryWith({
-      "a.cards.jsonl": recordedText(SCRIPTS, { run_id: "a" }),
-      "b.cards.jsonl": recordedText(SCRIPTS, { run_id: "b" }),
+    const cwd = await createTempDirectory({
+      "a.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "a" }),
+      "b.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "b" }),
       "app.log": "hello\n",
     });
-    const { code, err } = await cards("stats", `${cwd}/none`);
+    const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
     expect(err).toContain(`${cwd}/none: there is no such file. To do: name a record`);
-    expect((await cards("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
-    const two = await cards("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
+    expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
+    const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });
   });
 });

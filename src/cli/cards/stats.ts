@@ -1,20 +1,25 @@
 import { Command } from "commander";
-import { reportOf } from "../../cards/index.ts";
-import type { Context } from "../context.ts";
-import { Output } from "../output.ts";
-import { Verdict } from "../verdict.ts";
-import { addCardsOptions, type CardsOptions, tariffOption, type TariffOptions } from "./options.ts";
-import { readRun } from "./read.ts";
-import { statsText } from "./stats-text.ts";
+import { buildRunReport } from "../../cards/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { ExitCodeError } from "../exit-code-error.ts";
+import {
+  addCardsOptions,
+  type CardsOptions,
+  createTariffOption,
+  type TariffOptions,
+} from "./cards-options.ts";
+import { readRun } from "./read-runs.ts";
+import { renderStats } from "./stats-text.ts";
 
-export function cardsStatsCommand(context: Context): Command {
+export function createCardsStatsCommand(context: CliContext): Command {
   return addCardsOptions(new Command("stats"))
-    .addOption(tariffOption())
+    .addOption(createTariffOption())
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
       const { name, recording } = await readRun(files, run, context.stdin);
-      const report = reportOf(recording, tariff ? { tariff } : {});
-      if (output === "json") new Output(context.streams, output).document(report);
-      else context.streams.out(statsText(report, name));
-      if (report.broken.length > 0) throw new Verdict(1);
+      const report = buildRunReport(recording, tariff ? { tariff } : {});
+      if (output === "json") new OutputWriter(context.streams, output).writeJson(report);
+      else context.streams.out(renderStats(report, name));
+      if (report.broken.length > 0) throw new ExitCodeError(1);
     });
 }

@@ -1,28 +1,28 @@
 import { Command } from "commander";
 import {
-  cardsOf,
-  type Card,
+  listRecordedCards,
+  type MessageCard,
   createCardProtocol,
   decodeCards,
   decodeRecording,
-  FINDINGS,
-  recordingOfCards,
-  reportOf,
+  RUN_FINDING_KINDS,
+  createRecordingFromCards,
+  buildRunReport,
 } from "../../cards/index.ts";
-import { decodeLine } from "../../cards/index.ts";
+import { decodeRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { ANSWERER_ROUTES } from "../../roles/index.ts";
-import type { Context } from "../context.ts";
-import { Output } from "../output.ts";
-import { Verdict } from "../verdict.ts";
-import { addCardsOptions, type CardsOptions } from "./options.ts";
-import { isList, textOf } from "./read.ts";
-import { counted, table } from "./table.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { ExitCodeError } from "../exit-code-error.ts";
+import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
+import { isCardList, readText } from "./read-runs.ts";
+import { pluralize, renderTable } from "./text-table.ts";
 
 /** Of one kind. Nobody reads more. */
-const MOST = 100;
+const MAX_MESSAGES = 100;
 
-export interface Validity {
+export interface ValidationReport {
   readonly file: string;
   readonly valid: boolean;
   readonly cards: number;
@@ -33,35 +33,35 @@ export interface Validity {
   readonly warnings: readonly string[];
 }
 
-export function cardsValidateCommand(context: Context): Command {
+export function createCardsValidateCommand(context: CliContext): Command {
   return addCardsOptions(new Command("validate")).action(
     async (files: string[], { run, output }: CardsOptions) => {
-      const found: Validity[] = [];
+      const found: ValidationReport[] = [];
       for (const file of files)
-        found.push(validate(await textOf(file, context.stdin), file === "-" ? "stdin" : file, run));
+        found.push(validateRunFile(await readText(file, context.stdin), file === "-" ? "stdin" : file, run));
       const valid = found.every((one) => one.valid);
-      if (output === "json") new Output(context.streams, output).document({ valid, files: found });
-      else context.streams.out(found.map(validityText).join(""));
-      if (!valid) throw new Verdict(1);
+      if (output === "json") new OutputWriter(context.streams, output).writeJson({ valid, files: found });
+      else context.streams.out(found.map(renderValidationReport).join(""));
+      if (!valid) throw new ExitCodeError(1);
     },
   );
 }
 
 /** Looks at all of a file: its lines or cards, and whether the run keeps the promises of the protocol. */
-export function validate(text: string, file: string, runId?: string): Validity {
-  const malformed = isList(text) ? malformedCards(text, file) : malformedLines(text, file);
+export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
+  const malformed = isCardList(text) ? findMalformedCards(text, file) : findMalformedLines(text, file);
   if (malformed.length > 0)
     return { file, valid: false, cards: 0, problems: 0, errors: malformed, warnings: [] };
   try {
-    const recording = isList(text)
-      ? recordingOfCards(decodeCards(text, file))
+    const recording = isCardList(text)
+      ? createRecordingFromCards(decodeCards(text, file))
       : decodeRecording(text, file, runId === undefined ? {} : { runId });
-    const report = reportOf(recording);
-    const cards = cardsOf(recording);
+    const report = buildRunReport(recording);
+    const cards = listRecordedCards(recording);
     const errors = [
       ...report.broken,
       ...report.findings.flatMap(({ kind, sample_id, what }) =>
-        FINDINGS[kind].broken ? `${sample_id ?? "–"}: ${kind}: ${what}` : [],
+        RUN_FINDING_KINDS[kind].isViolation ? `${sample_id ?? "–"}: ${kind}: ${what}` : [],
       ),
       ...(report.ledger?.mismatches ?? []).map(
         ({ sample_id, role, card_ids }) => `${sample_id ?? "–"}: ledger: ${role}: ${card_ids.join(", ")}`,
@@ -72,12 +72,12 @@ export function validate(text: string, file: string, runId?: string): Validity {
       valid: errors.length === 0,
       cards: cards.length,
       problems: report.samples.total,
-      errors: errors.slice(0, MOST),
+      errors: errors.slice(0, MAX_MESSAGES),
       warnings: [
         ...report.torn.map(({ line, why }) => `${file}:${line}: a torn line (${why})`),
         ...report.unknown.map((what) => `not known: ${what}`),
-        ...offProtocol(cards),
-      ].slice(0, MOST),
+        ...findOffProtocolCards(cards),
+      ].slice(0, MAX_MESSAGES),
     };
   } catch (error) {
     return {
@@ -91,12 +91,12 @@ export function validate(text: string, file: string, runId?: string): Validity {
   }
 }
 
-function malformedLines(text: string, file: string): string[] {
+function findMalformedLines(text: string, file: string): string[] {
   const errors: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "" || errors.length >= MOST) continue;
+    if (line.trim() === "" || errors.length >= MAX_MESSAGES) continue;
     try {
-      decodeLine(line, `${file}:${index + 1}`);
+      decodeRecordLine(line, `${file}:${index + 1}`);
     } catch (error) {
       errors.push(A2AError.from(error).message);
     }
@@ -104,7 +104,7 @@ function malformedLines(text: string, file: string): string[] {
   return errors;
 }
 
-function malformedCards(text: string, file: string): string[] {
+function findMalformedCards(text: string, file: string): string[] {
   try {
     decodeCards(text, file);
     return [];
@@ -116,24 +116,31 @@ function malformedCards(text: string, file: string): string[] {
 }
 
 /** The five types between the three roles, and whole problems for a solver, as the baselines have them. */
-const CORE = createCardProtocol({ routes: ANSWERER_ROUTES });
+const CORE_CARD_PROTOCOL = createCardProtocol({ routes: ANSWERER_ROUTES });
 
 /** Roles, types and ways that only a protocol of the user's own has: each once. */
-function offProtocol(cards: readonly Card[]): string[] {
+function findOffProtocolCards(cards: readonly MessageCard[]): string[] {
   const found = cards.flatMap((card) =>
-    CORE.validate(card).map(({ field, description }) => `${field} ${description}`),
+    CORE_CARD_PROTOCOL.validate(card).map(({ field, description }) => `${field} ${description}`),
   );
   const counts = Map.groupBy(found, (what) => what);
   return [...counts].map(
-    ([what, { length }]) => `not in the core protocol (${counted(length, "card")}): ${what}`,
+    ([what, { length }]) => `not in the core protocol (${pluralize(length, "card")}): ${what}`,
   );
 }
 
-function validityText({ file, valid, cards, problems, errors, warnings }: Validity): string {
+function renderValidationReport({
+  file,
+  valid,
+  cards,
+  problems,
+  errors,
+  warnings,
+}: ValidationReport): string {
   const head = valid
-    ? `${file}: valid, ${counted(cards, "card")}, ${counted(problems, "problem")}`
+    ? `${file}: valid, ${pluralize(cards, "card")}, ${pluralize(problems, "problem")}`
     : `${file}: not valid`;
-  return table([
+  return renderTable([
     [head],
     ...errors.map((error) => [`  error: ${error}`]),
     ...warnings.map((warning) => [`  note: ${warning}`]),

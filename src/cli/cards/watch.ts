@@ -1,52 +1,52 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import type { Context } from "../context.ts";
-import { port } from "../options.ts";
-import { Output } from "../output.ts";
-import { Problem } from "../problem.ts";
+import type { CliContext } from "../cli-context.ts";
+import { parsePort } from "../client-options.ts";
+import { OutputWriter } from "../output-writer.ts";
+import { CliError } from "../cli-error.ts";
 import { openInBrowser } from "./open-in-browser.ts";
-import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./options.ts";
-import { watchServer, type WatchServer } from "./watch/server.ts";
+import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./cards-options.ts";
+import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
 
-interface WatchOptions extends RunFilesOptions, DocumentOptions {
+interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
   port: number;
   open?: boolean;
 }
 
-export function cardsWatchCommand(context: Context): Command {
+export function createCardsWatchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("watch"))
     .argument("<file>", "a record (.cards.jsonl) that is being written, or is going to be")
     .addOption(
       new Option("--port <number>", "port to listen on, on this machine only; 0 for any that is free")
-        .argParser(port)
+        .argParser(parsePort)
         .default(0),
     )
     .addOption(new Option("--run <id>", "the run, where the file has several; default: the first"))
     .option("--open", "open the page in the browser")
-    .action(async (file: string, options: WatchOptions) => watch(file, options, context));
+    .action(async (file: string, options: CardsWatchOptions) => runCardsWatch(file, options, context));
 }
 
-async function watch(
+async function runCardsWatch(
   file: string,
-  { port, run, open, output }: WatchOptions,
-  context: Context,
+  { port, run, open, output }: CardsWatchOptions,
+  context: CliContext,
 ): Promise<void> {
-  const { streams, interrupted } = context;
+  const { streams, interruptSignal: interrupted } = context;
   const told = new Set<string>();
-  const server = await listening(port, () =>
-    watchServer({
+  const server = await withPortInUseError(port, () =>
+    startWatchServer({
       file: resolve(file),
       title: file,
       port,
       ...(run !== undefined && { runId: run }),
-      foreign: (runId) => {
+      onForeignRun: (runId) => {
         if (!told.has(runId)) streams.err(`There are lines of the run ${runId}, too: --run ${runId}\n`);
         told.add(runId);
       },
     }),
   );
   try {
-    new Output(streams, output).fact({ url: server.url });
+    new OutputWriter(streams, output).writeJsonResult({ url: server.url });
     streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops.\n`);
     if (open) openInBrowser(server.url, (why) => streams.err(`${why}\n`));
     await new Promise<void>((stop) => {
@@ -58,12 +58,12 @@ async function watch(
   }
 }
 
-async function listening(port: number, start: () => Promise<WatchServer>): Promise<WatchServer> {
+async function withPortInUseError(port: number, start: () => Promise<WatchServer>): Promise<WatchServer> {
   try {
     return await start();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     const hint = "Name another port, or none: then one that is free is taken.";
-    throw new Problem("A2ACLI_ERR_USAGE", `The port ${port} is taken.`, hint, error);
+    throw new CliError("A2ACLI_ERR_USAGE", `The port ${port} is taken.`, hint, error);
   }
 }

@@ -1,37 +1,38 @@
 import { existsSync } from "node:fs";
-import type { Remote } from "../../client/index.ts";
+import type { A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
-import type { McpAgent } from "../../mcp/index.ts";
-import type { Context } from "../context.ts";
-import type { ClientOptions } from "../options.ts";
-import { Problem, toProblem } from "../problem.ts";
-import { CREDENTIALS } from "../redact.ts";
-import type { AdkAgents } from "../serve/adk.ts";
-import { openTarget } from "../target.ts";
+import type { McpAgentSource } from "../../mcp/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { ClientOptions } from "../client-options.ts";
+import { CliError, toCliError } from "../cli-error.ts";
+import { CREDENTIAL_OPTIONS } from "../redactor.ts";
+import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
+import { connectToAgent } from "../agent-connection.ts";
 
 /** The agents that `refs` mean, by the ids that begin the names of their tools. */
-export async function openAgents(
+export async function openMcpAgents(
   refs: readonly string[],
   options: ClientOptions,
-  context: Context,
-  adk: AdkAgents,
-): Promise<Record<string, McpAgent>> {
+  context: CliContext,
+  adk: AdkAgentFactory,
+): Promise<Record<string, McpAgentSource>> {
   const paths = refs.filter((ref) => isAgentPath(ref));
   const others = refs.filter((ref) => !isAgentPath(ref));
-  refuseToShare(others, options);
-  const agents: Record<string, McpAgent> = paths.length > 0 ? await loadAll(paths, context, adk) : {};
+  assertCredentialsNotShared(others, options);
+  const agents: Record<string, McpAgentSource> =
+    paths.length > 0 ? await loadLocalAgents(paths, context, adk) : {};
   const missing: [ref: string, error: unknown][] = [];
   for (const ref of others) {
     try {
-      const { remote } = await openTarget(ref, options, context);
-      agents[freeId(remote, agents)] = remote;
+      const { client: remote } = await connectToAgent(ref, options, context);
+      agents[createUniqueAgentId(remote, agents)] = remote;
     } catch (error) {
       missing.push([ref, error]);
     }
   }
-  if (Object.keys(agents).length === 0) throw toProblem(missing[0]?.[1]);
+  if (Object.keys(agents).length === 0) throw toCliError(missing[0]?.[1]);
   for (const [ref, error] of missing) {
-    context.streams.err(`Not among the tools: ${ref}: ${toProblem(error).message}\n`);
+    context.streams.err(`Not among the tools: ${ref}: ${toCliError(error).message}\n`);
   }
   return agents;
 }
@@ -43,29 +44,30 @@ function isAgentPath(ref: string): boolean {
 }
 
 /** A secret is for one agent. */
-function refuseToShare(refs: readonly string[], options: ClientOptions): void {
+function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {
   if (refs.length < 2) return;
-  const given = CREDENTIALS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
+  const given =
+    CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
   if (!given) return;
-  throw new Problem(
+  throw new CliError(
     "A2ACLI_ERR_USAGE",
     `The credentials would go to ${refs.length} agents.`,
     "Configure a server of its own for each agent that needs some.",
   );
 }
 
-async function loadAll(
+async function loadLocalAgents(
   paths: readonly string[],
-  { streams }: Context,
-  adk: AdkAgents,
+  { streams }: CliContext,
+  adk: AdkAgentFactory,
 ): Promise<Record<string, Agent>> {
-  const { loadFiles } = await import("../serve/files.ts");
+  const { loadAgentFiles: loadFiles } = await import("../serve/load-agent-files.ts");
   const { agents, skipped } = await loadFiles(paths, adk);
   for (const line of skipped) streams.err(`Not among the tools: ${line}\n`);
   return agents;
 }
 
-function freeId({ card }: Remote, taken: Readonly<Record<string, unknown>>): string {
+function createUniqueAgentId({ card }: A2AClient, taken: Readonly<Record<string, unknown>>): string {
   const name = card.name.toLowerCase();
   let id = name;
   for (let number = 2; id in taken; number++) id = `${name}_${number}`;

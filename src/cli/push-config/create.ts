@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import { clientCommand, onlyId } from "../command.ts";
-import type { Context } from "../context.ts";
-import type { CreateOptions } from "./options.ts";
+import { defineClientCommand, requireSingleId } from "../agent-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { PushConfigCreateOptions } from "./options.ts";
 
-export function pushConfigCreateCommand(context: Context): Command {
+export function createPushConfigCreateCommand(context: CliContext): Command {
   const command = new Command("create")
     .requiredOption("--url <url>", "the webhook that is posted to")
     .option(
@@ -13,11 +13,11 @@ export function pushConfigCreateCommand(context: Context): Command {
     .option("--token <token>", "sent with every post, so that the webhook knows who it is")
     .option("--scheme <name>", "how the agent authenticates to the webhook, for example Bearer")
     .option("--credentials <text>", "with what, for --scheme");
-  return clientCommand<CreateOptions>(command, "<task id> ", context, async (call) => {
-    const { remote, signal, options, output } = call;
+  return defineClientCommand<PushConfigCreateOptions>(command, "<task id> ", context, async (call) => {
+    const { client: remote, signal, options, output } = call;
     const { url, id, token, scheme, credentials } = options;
-    const config = await remote.task.push.create(
-      onlyId(call.words),
+    const config = await remote.tasks.pushConfigs.create(
+      requireSingleId(call.args),
       {
         url,
         ...(id === undefined ? {} : { id }),
@@ -28,6 +28,6 @@ export function pushConfigCreateCommand(context: Context): Command {
       },
       { signal },
     );
-    output.pushConfig(config);
+    output.writePushConfig(config);
   });
 }

@@ -1,20 +1,20 @@
 import { Command } from "commander";
-import { clientCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import type { ClientOptions } from "../options.ts";
-import { twoIds } from "./options.ts";
+import { defineClientCommand } from "../agent-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { ClientOptions } from "../client-options.ts";
+import { requireTaskAndConfigIds } from "./options.ts";
 
 /** Deleting what is not there is no error. */
-export function pushConfigDeleteCommand(context: Context): Command {
-  return clientCommand<ClientOptions>(
+export function createPushConfigDeleteCommand(context: CliContext): Command {
+  return defineClientCommand<ClientOptions>(
     new Command("delete"),
     "<task id> <config id> ",
     context,
     async (call) => {
-      const { remote, signal, output } = call;
-      const [taskId, id] = twoIds(call.words);
-      await remote.task.push.delete(taskId, id, { signal });
-      output.facts({}, { Deleted: id });
+      const { client: remote, signal, output } = call;
+      const [taskId, id] = requireTaskAndConfigIds(call.args);
+      await remote.tasks.pushConfigs.delete(taskId, id, { signal });
+      output.writeResult({}, { Deleted: id });
     },
   );
 }

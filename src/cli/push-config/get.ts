@@ -1,13 +1,18 @@
 import { Command } from "commander";
-import { clientCommand } from "../command.ts";
-import type { Context } from "../context.ts";
-import type { ClientOptions } from "../options.ts";
-import { twoIds } from "./options.ts";
+import { defineClientCommand } from "../agent-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import type { ClientOptions } from "../client-options.ts";
+import { requireTaskAndConfigIds } from "./options.ts";
 
-export function pushConfigGetCommand(context: Context): Command {
-  return clientCommand<ClientOptions>(new Command("get"), "<task id> <config id> ", context, async (call) => {
-    const { remote, signal, output } = call;
-    const [taskId, id] = twoIds(call.words);
-    output.pushConfig(await remote.task.push.get(taskId, id, { signal }));
-  });
+export function createPushConfigGetCommand(context: CliContext): Command {
+  return defineClientCommand<ClientOptions>(
+    new Command("get"),
+    "<task id> <config id> ",
+    context,
+    async (call) => {
+      const { client: remote, signal, output } = call;
+      const [taskId, id] = requireTaskAndConfigIds(call.args);
+      output.writePushConfig(await remote.tasks.pushConfigs.get(taskId, id, { signal }));
+    },
+  );
 }

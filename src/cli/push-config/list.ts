@@ -1,25 +1,25 @@
 import { Command } from "commander";
-import { clientCommand, onlyId } from "../command.ts";
-import type { Context } from "../context.ts";
-import { count, type ClientOptions } from "../options.ts";
+import { defineClientCommand, requireSingleId } from "../agent-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { parseCount, type ClientOptions } from "../client-options.ts";
 
-interface Options extends ClientOptions {
+interface PushConfigListOptions extends ClientOptions {
   pageSize?: number;
   pageToken?: string;
 }
 
-export function pushConfigListCommand(context: Context): Command {
+export function createPushConfigListCommand(context: CliContext): Command {
   const command = new Command("list")
-    .option("--page-size <n>", "at most this many", count)
+    .option("--page-size <n>", "at most this many", parseCount)
     .option("--page-token <token>", "go on behind this page");
-  return clientCommand<Options>(command, "<task id> ", context, async (call) => {
-    const { remote, signal, options, output } = call;
+  return defineClientCommand<PushConfigListOptions>(command, "<task id> ", context, async (call) => {
+    const { client: remote, signal, options, output } = call;
     const { pageSize, pageToken } = options;
-    const page = await remote.task.push.list(onlyId(call.words), {
+    const page = await remote.tasks.pushConfigs.list(requireSingleId(call.args), {
       signal,
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(pageToken === undefined ? {} : { pageToken }),
     });
-    output.pushConfigs(page);
+    output.writePushConfigList(page);
   });
 }

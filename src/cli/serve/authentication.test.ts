@@ -1,83 +1,92 @@
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { Issuer } from "../../keys/issuer.fixture.ts";
-import { newApiKey, type StoredApiKey } from "../../server/auth/index.ts";
-import { authenticationOf } from "./authentication.ts";
-import { Cli, colloquy, directoryWith, inProcess, type Ended } from "../process.contract.ts";
+import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
+import { generateApiKey, type StoredApiKey } from "../../server/auth/index.ts";
+import { createAuthSchemes } from "./authentication.ts";
+import {
+  CliProcess,
+  startColloquy,
+  createTempDirectory,
+  runInProcess,
+  type ProcessResult,
+} from "../cli-process.contract.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const OTHER = "token-of-bob-0123456789";
-const WHO = `
+const CALLER_NAME_AGENT = `
 import { agent } from "colloquy";
 export default agent({ name: "who", description: "Says who asks" }, async function* ({ caller }) {
   yield caller.principal + "@" + caller.tenant;
 });`;
 
 /** `colloquy serve who.ts …`, and what it is asked. */
-class Served implements AsyncDisposable {
-  readonly #cli: Cli;
+class ServeProcess implements AsyncDisposable {
+  readonly #process: CliProcess;
   url = "";
   banner = "";
 
-  constructor(cli: Cli) {
-    this.#cli = cli;
+  constructor(cli: CliProcess) {
+    this.#process = cli;
   }
 
   static async open(
     args: readonly string[],
     files: Record<string, string> = {},
     env: Record<string, string> = {},
-  ): Promise<Served> {
-    const cwd = await directoryWith({ "who.ts": WHO, ...files });
-    const served = new Served(
-      colloquy(["serve", "who.ts", "--store", "memory", "--port", "0", ...args], cwd, env),
+  ): Promise<ServeProcess> {
+    const cwd = await createTempDirectory({ "who.ts": CALLER_NAME_AGENT, ...files });
+    const served = new ServeProcess(
+      startColloquy(["serve", "who.ts", "--store", "memory", "--port", "0", ...args], cwd, env),
     );
-    served.banner = await served.#cli.says("Ctrl-C stops it.");
+    served.banner = await served.#process.waitForOutput("Ctrl-C stops it.");
     served.url = /http:\/\/\S+/.exec(served.banner)?.[0] ?? "";
     return served;
   }
 
-  send(...args: string[]): Promise<Ended> {
-    return inProcess(["send", this.url, "Hi", ...args]);
+  send(...args: string[]): Promise<ProcessResult> {
+    return runInProcess(["send", this.url, "Hi", ...args]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#cli.child.kill("SIGKILL");
-    await this.#cli.ended;
+    this.#process.child.kill("SIGKILL");
+    await this.#process.result;
   }
 }
 
-const serve = (...args: string[]): Promise<Ended> =>
-  inProcess(["serve", "--exec", "cat", "--store", "memory", "--port", "0", ...args]);
+const runServeCommand = (...args: string[]): Promise<ProcessResult> =>
+  runInProcess(["serve", "--exec", "cat", "--store", "memory", "--port", "0", ...args]);
 
 describe("serve", () => {
   it("lets in by tokens of variables, beyond this machine too, and prints none of them [M-01, M-08]", async () => {
     const args = ["--host", "0.0.0.0", "--auth-token-env", "ADA", "--auth-token-env", "BOB"];
-    await using served = await Served.open(args, { ".env": `BOB=${OTHER}\n` }, { ADA: TOKEN });
+    await using served = await ServeProcess.open(args, { ".env": `BOB=${OTHER}\n` }, { ADA: TOKEN });
     expect((await served.send("--bearer", TOKEN)).out).toContain("ADA@");
     expect((await served.send("--bearer", OTHER)).out).toContain("BOB@");
     expect(await served.send("--bearer", `${TOKEN}x`)).toMatchObject({ code: 4 });
     expect((await served.send()).err).toContain("A2ACLI_ERR_CREDENTIALS_MISSING");
     expect(served.banner).toContain("put your own credentials into A2ACLI_BEARER.");
     const curl = served.banner.split("\n").find((line) => line.includes("curl ")) ?? "false";
-    const { out } = await new Cli("/bin/sh", ["-c", curl], process.cwd(), { A2ACLI_BEARER: TOKEN }).ended;
+    const { out } = await new CliProcess("/bin/sh", ["-c", curl], process.cwd(), { A2ACLI_BEARER: TOKEN })
+      .result;
     expect(out).toContain("TASK_STATE_COMPLETED");
     for (const token of [TOKEN, OTHER]) expect(served.banner).not.toContain(token);
   });
 
   it("lets in by a file of tokens", async () => {
     const tokens = `# who may come in\nada  ${TOKEN}\n\nbob ${OTHER}\n`;
-    await using served = await Served.open(["--bearer-file", "tokens"], { tokens });
+    await using served = await ServeProcess.open(["--bearer-file", "tokens"], { tokens });
     expect((await served.send("--bearer", TOKEN)).out).toContain("ada@");
     expect((await served.send("--bearer", OTHER)).out).toContain("bob@");
   });
 
   it("lets in by tokens of an OpenID issuer", async () => {
-    await using issuer = await Issuer.open();
-    await using served = await Served.open(["--oidc-issuer", issuer.url, "--audience", "agents"]);
-    expect((await served.send("--bearer", await issuer.token())).out).toContain(`${issuer.url}|ada@`);
-    expect(await served.send("--bearer", await issuer.token({ aud: "others" }))).toMatchObject({ code: 4 });
+    await using issuer = await FakeOidcProvider.start();
+    await using served = await ServeProcess.open(["--oidc-issuer", issuer.url, "--audience", "agents"]);
+    expect((await served.send("--bearer", await issuer.signToken())).out).toContain(`${issuer.url}|ada@`);
+    expect(await served.send("--bearer", await issuer.signToken({ aud: "others" }))).toMatchObject({
+      code: 4,
+    });
   });
 
   it.each([
@@ -96,21 +105,21 @@ describe("serve", () => {
       "https",
     ],
   ])("says what is wrong with %s", async (_, args, words) => {
-    const { code, out, err } = await serve(...args);
+    const { code, out, err } = await runServeCommand(...args);
     expect([code, out]).toEqual([2, ""]);
     expect(err).toContain(words);
   });
 
   it("says where a file is wrong, without what stands there", async () => {
-    const directory = await directoryWith({
+    const directory = await createTempDirectory({
       tokens: `ada ${TOKEN}\n${OTHER}\n`,
       keys: `{"k":"${TOKEN}"}`,
       short: "ada secret",
     });
     const said = await Promise.all([
-      serve("--bearer-file", join(directory, "tokens")),
-      serve("--api-keys-file", join(directory, "keys")),
-      serve("--bearer-file", join(directory, "short")),
+      runServeCommand("--bearer-file", join(directory, "tokens")),
+      runServeCommand("--api-keys-file", join(directory, "keys")),
+      runServeCommand("--bearer-file", join(directory, "short")),
     ]);
     expect(said.map(({ code }) => code)).toEqual([2, 2, 2]);
     const [tokens, keys, short] = said.map(({ err }) => err);
@@ -124,33 +133,33 @@ describe("serve", () => {
 describe("auth new-key", () => {
   let file: string;
   const newKey = async (...args: string[]): Promise<{ key: string; stored: StoredApiKey }> =>
-    JSON.parse((await inProcess(["auth", "new-key", ...args, "-o", "json"])).out) as {
+    JSON.parse((await runInProcess(["auth", "new-key", ...args, "-o", "json"])).out) as {
       key: string;
       stored: StoredApiKey;
     };
 
   beforeAll(async () => {
-    file = join(await directoryWith({}), "keys.json");
+    file = join(await createTempDirectory({}), "keys.json");
   });
 
   it("makes keys that serve lets in; the file has none of them, and is the user's alone [M-01]", async () => {
     const ada = await newKey("ada", "--tenant", "acme", "--file", file);
-    const { out, err, code } = await inProcess(["auth", "new-key", "bob", "--file", file]);
+    const { out, err, code } = await runInProcess(["auth", "new-key", "bob", "--file", file]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^Key: clq_[\w-]+\n$/)]);
     expect(err).toContain(`--api-keys-file ${file}`);
     const kept = await readFile(file, "utf8");
     expect(JSON.parse(kept)).toEqual([ada.stored, expect.objectContaining({ principal: "bob" })]);
     expect(kept).not.toContain(ada.key);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    await using served = await Served.open(["--api-keys-file", file]);
+    await using served = await ServeProcess.open(["--api-keys-file", file]);
     expect((await served.send("--api-key", ada.key)).out).toContain("ada@acme");
     expect((await served.send("--api-key", out.slice(5).trim())).out).toContain("bob@");
-    expect(await served.send("--api-key", newApiKey("ada").key)).toMatchObject({ code: 4 });
+    expect(await served.send("--api-key", generateApiKey("ada").key)).toMatchObject({ code: 4 });
     expect(served.banner).toContain(`X-API-Key: $A2ACLI_API_KEY`);
   });
 
   it("shows what is kept where there is no file", async () => {
-    const { out } = await inProcess(["auth", "new-key", "ada", "--scope", "read", "write"]);
+    const { out } = await runInProcess(["auth", "new-key", "ada", "--scope", "read", "write"]);
     const [, key = "", kept = ""] = /^Key: (\S+)\nKept: (.+)\n$/.exec(out) ?? [];
     expect(JSON.parse(kept)).toMatchObject({
       id: key.slice(4, 16),
@@ -160,25 +169,28 @@ describe("auth new-key", () => {
   });
 
   it("touches no file that is something else", async () => {
-    const directory = await directoryWith({ "notes.txt": "precious" });
+    const directory = await createTempDirectory({ "notes.txt": "precious" });
     const notes = join(directory, "notes.txt");
-    expect(await inProcess(["auth", "new-key", "ada", "--file", notes])).toMatchObject({ code: 2, out: "" });
+    expect(await runInProcess(["auth", "new-key", "ada", "--file", notes])).toMatchObject({
+      code: 2,
+      out: "",
+    });
     expect(await readFile(notes, "utf8")).toBe("precious");
   });
 });
 
 describe("the file of keys", () => {
   it("is read again when it has changed, so that a key can be taken back while a server runs", async () => {
-    const [ada, bob] = [newApiKey("ada"), newApiKey("bob")];
-    const file = join(await directoryWith({ keys: JSON.stringify([ada.stored]) }), "keys");
+    const [ada, bob] = [generateApiKey("ada"), generateApiKey("bob")];
+    const file = join(await createTempDirectory({ keys: JSON.stringify([ada.storedKey]) }), "keys");
     let time = 0;
-    const [keys] = authenticationOf({ apiKeysFile: file }, {}, () => time) ?? [];
+    const [keys] = createAuthSchemes({ apiKeysFile: file }, {}, () => time) ?? [];
     const whose = async (key: string): Promise<unknown> => {
-      const found = await keys?.find({ method: "GET", path: "/", query: "", header: () => key });
+      const found = await keys?.authenticate({ method: "GET", path: "/", query: "", header: () => key });
       return typeof found === "object" && "principal" in found ? found.principal : found;
     };
     expect([await whose(ada.key), await whose(bob.key)]).toEqual(["ada", "invalid"]);
-    await writeFile(file, JSON.stringify([bob.stored, bob.stored]));
+    await writeFile(file, JSON.stringify([bob.storedKey, bob.storedKey]));
     time = 999;
     expect([await whose(ada.key), await whose(bob.key)]).toEqual(["ada", "invalid"]);
     time = 1000;

@@ -1,15 +1,15 @@
 import type { AgentDescription } from "../../engine/index.ts";
-import { commandLine, quoted } from "../invocation.ts";
+import { formatCommandLine, quoteShellWord } from "../command-line.ts";
 
 /** An agent that is being served, as its card has it. */
-export interface Served {
+export interface ServedAgent {
   id: string;
   url: string;
   description: AgentDescription;
 }
 
 /** One line for each agent: its name, its URL and what it does. */
-export function agentLines(served: readonly Served[]): string {
+export function renderAgentList(served: readonly ServedAgent[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));
   return served
@@ -18,15 +18,15 @@ export function agentLines(served: readonly Served[]): string {
 }
 
 /** A `colloquy send` that can be pasted. */
-export function sendLine(url: string, text: string, ...flags: string[]): string {
-  return `  ${commandLine("send", url, ...flags, text)}\n`;
+export function renderSendCommand(url: string, text: string, ...flags: string[]): string {
+  return `  ${formatCommandLine("send", url, ...flags, text)}\n`;
 }
 
 /** The same with nothing but curl. */
-export function curlLine(url: string, text: string, header?: string): string {
+export function renderCurlCommand(url: string, text: string, header?: string): string {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
   // In double quotes, so that the shell puts the variable in.
   const who = header === undefined ? "" : ` -H "${header}"`;
-  return `  curl -s ${url}${who} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoted(body)}\n`;
+  return `  curl -s ${url}${who} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoteShellWord(body)}\n`;
 }

@@ -3,18 +3,18 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../../config/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
-import { Problem } from "../problem.ts";
-import { importFile } from "./import.ts";
+import { CliError } from "../cli-error.ts";
+import { importFile } from "./import-file.ts";
 
-const NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
+const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
 /** What stands in a configuration, with its paths made whole. */
-export type ReadConfig = Config & { readonly file: string };
+export type LoadedConfig = Config & { readonly file: string };
 
-type Kind = "text" | "number" | "flag" | "texts" | "agents";
+type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 
 /** What each key may be. `Record` makes the compiler see to it that none is forgotten. */
-const KINDS: Record<keyof Config, Kind> = {
+const CONFIG_VALUE_TYPES: Record<keyof Config, ConfigValueType> = {
   agents: "agents",
   port: "number",
   strictPort: "flag",
@@ -32,7 +32,7 @@ const KINDS: Record<keyof Config, Kind> = {
   audience: "texts",
 };
 
-const WORDS: Record<Kind, string> = {
+const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   text: "a text",
   number: "a whole number",
   flag: "true or false",
@@ -41,37 +41,40 @@ const WORDS: Record<Kind, string> = {
 };
 
 /** The configuration in `cwd`, or the one that is named; undefined where there is none. */
-export async function readConfig(named: string | undefined, cwd: string): Promise<ReadConfig | undefined> {
-  const name = named ?? NAMES.find((one) => existsSync(join(cwd, one)));
+export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
+  const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
   const file = resolve(cwd, name);
-  if (!existsSync(file)) throw wrong(`There is no ${file}.`);
-  const { default: config } = await imported(file);
-  return withWholePaths(checked(config, file), file);
+  if (!existsSync(file)) throw createConfigError(`There is no ${file}.`);
+  const { default: config } = await importConfig(file);
+  return resolveConfigPaths(parseConfig(config, file), file);
 }
 
-async function imported(file: string): Promise<Record<string, unknown>> {
+async function importConfig(file: string): Promise<Record<string, unknown>> {
   try {
     return await importFile(file);
   } catch (error) {
     const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw wrong(`${file} could not be loaded: ${said}`, error);
+    throw createConfigError(`${file} could not be loaded: ${said}`, error);
   }
 }
 
-function checked(config: unknown, file: string): Config {
+function parseConfig(config: unknown, file: string): Config {
   if (typeof config !== "object" || config === null)
-    throw wrong(`${file} has no default export; write: export default defineConfig({ … })`);
+    throw createConfigError(`${file} has no default export; write: export default defineConfig({ … })`);
   const mistakes = Object.entries(config).flatMap(([key, value]) => {
-    if (!Object.hasOwn(KINDS, key)) return `${key} is unknown.${didYouMean(key, Object.keys(KINDS))}`;
-    const kind = KINDS[key as keyof Config];
-    return value === undefined || isOf(kind, value) ? [] : `${key} must be ${WORDS[kind]}.`;
+    if (!Object.hasOwn(CONFIG_VALUE_TYPES, key))
+      return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_VALUE_TYPES))}`;
+    const kind = CONFIG_VALUE_TYPES[key as keyof Config];
+    return value === undefined || matchesType(kind, value)
+      ? []
+      : `${key} must be ${TYPE_DESCRIPTIONS[kind]}.`;
   });
-  if (mistakes.length > 0) throw wrong(`${file}: ${mistakes.join(" ")}`);
+  if (mistakes.length > 0) throw createConfigError(`${file}: ${mistakes.join(" ")}`);
   return config;
 }
 
-function isOf(kind: Kind, value: unknown): boolean {
+function matchesType(kind: ConfigValueType, value: unknown): boolean {
   if (kind === "text") return typeof value === "string";
   if (kind === "number") return Number.isInteger(value);
   if (kind === "flag") return typeof value === "boolean";
@@ -79,12 +82,12 @@ function isOf(kind: Kind, value: unknown): boolean {
   return kind === "agents" && typeof value === "object" && value !== null;
 }
 
-function withWholePaths(config: Config, file: string): ReadConfig {
+function resolveConfigPaths(config: Config, file: string): LoadedConfig {
   const whole = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
   const { agents, store, bearerFile, apiKeysFile } = config;
   return {
     ...config,
-    ...(isList(agents) ? { agents: agents.map(whole) } : {}),
+    ...(isPathList(agents) ? { agents: agents.map(whole) } : {}),
     ...(store?.startsWith("sqlite:") ? { store: `sqlite:${whole(store.slice("sqlite:".length))}` } : {}),
     ...(bearerFile === undefined ? {} : { bearerFile: whole(bearerFile) }),
     ...(apiKeysFile === undefined ? {} : { apiKeysFile: whole(apiKeysFile) }),
@@ -92,13 +95,13 @@ function withWholePaths(config: Config, file: string): ReadConfig {
   };
 }
 
-export function isList(agents: Config["agents"]): agents is readonly string[] {
+export function isPathList(agents: Config["agents"]): agents is readonly string[] {
   return Array.isArray(agents);
 }
 
 /** Gives the options that neither the command line nor the environment says the values of the configuration. */
 export function applyConfig(command: Command, config: Config): void {
-  for (const key of Object.keys(KINDS) as (keyof Config)[]) {
+  for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);
     const isSaid = source === "cli" || source === "env";
     if (key !== "agents" && config[key] !== undefined && !isSaid)
@@ -106,6 +109,6 @@ export function applyConfig(command: Command, config: Config): void {
   }
 }
 
-function wrong(message: string, cause?: unknown): Problem {
-  return new Problem("A2ACLI_ERR_USAGE", message, undefined, cause);
+function createConfigError(message: string, cause?: unknown): CliError {
+  return new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
 }

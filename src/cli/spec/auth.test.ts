@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CA, SERVER, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
-import { apiKeys, bearer, newApiKey, type AuthScheme } from "../../server/auth/index.ts";
-import { Guarded } from "../../server/auth/auth.fixture.ts";
-import { createServer, nodeListener, type Server } from "../../server/index.ts";
-import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
-import { actor, serveActor } from "./agents.fixture.ts";
-import { failure, json, said } from "./said.fixture.ts";
+import { CA_CERT, SERVER_CERT, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
+import { apiKeys, bearer, generateApiKey, type AuthScheme } from "../../server/auth/index.ts";
+import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
+import { createServer, toNodeListener, type Server } from "../../server/index.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { textDrivenAgent, startTextDrivenServer } from "./test-servers.fixture.ts";
+import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
-const { key: KEY, stored } = newApiKey("bob");
+const { key: KEY, storedKey: stored } = generateApiKey("bob");
 const HOME = "/nowhere";
 const TOKENS = bearer({ tokens: { [TOKEN]: "ada" } });
 
@@ -45,27 +45,29 @@ describe("credentials", () => {
   ] satisfies [string, () => AuthScheme, string, string, string, string][])(
     "%s goes where the card wants it, from a flag and from its variable [AUTH_001, AUTH_002]",
     async (_, scheme, flag, variable, secret, who) => {
-      await using guarded = await Guarded.open(scheme());
+      await using guarded = await AuthTestServer.start(scheme());
       const words = ["send", guarded.url, "Who am I?"];
-      expect((await said([...words, flag, secret])).out).toContain(`"principal":"${who}"`);
-      expect((await said(words, { env: { HOME, [variable]: secret } })).out).toContain(
+      expect((await runSuccessfully([...words, flag, secret])).out).toContain(`"principal":"${who}"`);
+      expect((await runSuccessfully(words, { env: { HOME, [variable]: secret } })).out).toContain(
         `"principal":"${who}"`,
       );
-      expect(await failure(words)).toMatchObject({ exit: 4 });
+      expect(await runExpectingError(words)).toMatchObject({ exit: 4 });
     },
   );
 
   it("a flag is stronger than its variable [AUTH_002]", async () => {
-    await using guarded = await Guarded.open(TOKENS);
+    await using guarded = await AuthTestServer.start(TOKENS);
     const env = { HOME, A2ACLI_BEARER: "another-token-0123456789" };
     const words = ["send", guarded.url, "Who am I?"];
-    expect(await failure(words, { env })).toMatchObject({ code: "A2ACLI_ERR_AUTH_FAILED" });
-    expect((await said([...words, "--bearer", TOKEN], { env })).out).toContain('"principal":"ada"');
+    expect(await runExpectingError(words, { env })).toMatchObject({ code: "A2ACLI_ERR_AUTH_FAILED" });
+    expect((await runSuccessfully([...words, "--bearer", TOKEN], { env })).out).toContain(
+      '"principal":"ada"',
+    );
   });
 
   it("in flags are seen by others, says the help of each command that takes them [AUTH_002]", async () => {
     for (const command of [["send"], ["card", "get"], ["task", "get"], ["chat"]]) {
-      const { out } = await said([...command, "--help"]);
+      const { out } = await runSuccessfully([...command, "--help"]);
       expect(out).toContain(
         "A credential in a flag is seen in the list of processes and in the shell's history",
       );
@@ -75,7 +77,7 @@ describe("credentials", () => {
   });
 
   it("are not what --svc-param is for, by its help [AUTH_001]", async () => {
-    const { out } = await said(["send", "--help"]);
+    const { out } = await runSuccessfully(["send", "--help"]);
     const [about = ""] = /--svc-param[^]*?(?=\n {2}--)/.exec(out) ?? [];
     expect(about).toContain("service parameter");
     expect(about).not.toMatch(/auth|token|key/i);
@@ -86,14 +88,20 @@ describe("what is printed", () => {
   it.each([[[]], [["--debug"]], [["--debug", "--verbose", "--stream", "-o", "json"]]])(
     "has no credential in it, with %j [AUTH_004]",
     async (flags) => {
-      const served = await serveActor();
+      const served = await startTextDrivenServer();
       const secrets = ["s3cret-token", "k3y-of-mine", "p4ssword", "cl13nt-secret", "tr4ce-secret"];
       const [token = "", key = "", password = "", client = "", trace = ""] = secrets;
       const basic = ["--basic", `ada:${password}`];
       const others = ["--oauth-client", `me:${client}`, "--svc-param", `x-trace: ${trace}`];
       const credentials = ["--bearer", token, "--api-key", key, ...basic, ...others];
       // What the agent repeats of them is on the wire, too.
-      const { out, err } = await said(["send", served.url, `I am ${token}`, ...credentials, ...flags]);
+      const { out, err } = await runSuccessfully([
+        "send",
+        served.url,
+        `I am ${token}`,
+        ...credentials,
+        ...flags,
+      ]);
       for (const secret of [...secrets, Buffer.from(`ada:${password}`).toString("base64")]) {
         expect(err).not.toContain(secret);
       }
@@ -109,14 +117,14 @@ describe("what is printed", () => {
       ["send", "http://127.0.0.1:9", "hi", "--svc-param", "s3cret-token"],
       ["send", "http://127.0.0.1:9", "hi", "--basic", "s3cret-token"],
     ]) {
-      const { out, err } = await inProcess(words);
+      const { out, err } = await runInProcess(words);
       expect(out + err).not.toContain("s3cret");
     }
   });
 
   it("--debug shows the rest of what is on the wire [OUT_007]", async () => {
-    const served = await serveActor();
-    const { err } = await said(["send", served.url, "hello", "--debug"]);
+    const served = await startTextDrivenServer();
+    const { err } = await runSuccessfully(["send", served.url, "hello", "--debug"]);
     expect(err).toMatch(/^debug: > POST http:\S+$/m);
     expect(err).toMatch(/^debug: > a2a-version: 1.0$/m);
     expect(err).toMatch(/^debug: > \{"jsonrpc":"2.0",.*"hello"/m);
@@ -129,17 +137,17 @@ describe("what is printed", () => {
 
 describe("--insecure", () => {
   let server: Server;
-  const https = createHttps({ cert: SERVER, key: SERVER_KEY });
+  const https = createHttps({ cert: SERVER_CERT, key: SERVER_KEY });
   let url = "";
 
   beforeAll(async () => {
     https.listen(0, "127.0.0.1");
     await once(https, "listening");
     url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
-    server = createServer(actor, { store: "memory", publicUrl: url });
+    server = createServer(textDrivenAgent, { store: "memory", publicUrl: url });
     https.on(
       "request",
-      nodeListener((request) => server.fetch(request)),
+      toNodeListener((request) => server.fetch(request)),
     );
   });
   afterAll(async () => {
@@ -149,8 +157,11 @@ describe("--insecure", () => {
   });
 
   it("is what it takes to believe a certificate of nobody, and is warned of [AUTH_003]", async () => {
-    expect(await failure(["send", url, "hello"])).toMatchObject({ code: "A2ACLI_ERR_UNREACHABLE", exit: 3 });
-    const { out, err } = await said(["send", url, "hello", "--insecure"]);
+    expect(await runExpectingError(["send", url, "hello"])).toMatchObject({
+      code: "A2ACLI_ERR_UNREACHABLE",
+      exit: 3,
+    });
+    const { out, err } = await runSuccessfully(["send", url, "hello", "--insecure"]);
     expect(out).toContain("You said: hello");
     expect(err).toContain("warning: --insecure: certificates are not verified");
     expect(err).not.toContain("CREDENTIALS");
@@ -162,44 +173,46 @@ describe("--insecure", () => {
       ["--api-key", KEY],
       ["--svc-param", "x-key: 1"],
     ]) {
-      const { err } = await said(["card", "get", url, "--insecure", ...flags]);
+      const { err } = await runSuccessfully(["card", "get", url, "--insecure", ...flags]);
       expect(err).toContain("YOUR CREDENTIALS GO TO WHOEVER THAT IS");
     }
   });
 
   it("is of gRPC, too [AUTH_003]", async () => {
-    const beside = createServer(actor, { store: "memory" });
+    const beside = createServer(textDrivenAgent, { store: "memory" });
     const { url: there, grpc } = await beside.listen({
-      grpc: { port: 0, tls: { cert: SERVER, key: SERVER_KEY } },
+      grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_KEY } },
     });
-    const card = JSON.stringify(await json(["card", "get", there]));
+    const card = JSON.stringify(await runForJson(["card", "get", there]));
     const address = `127.0.0.1:${grpc?.port}`;
-    const cwd = await directoryWith({ "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`) });
+    const cwd = await createTempDirectory({
+      "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`),
+    });
     const words = ["send", "-a", `${cwd}/card.json`, "hello", "--transport", "grpc"];
     // A connection that does not come about is tried again and again.
-    expect(await failure([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
-    expect((await said([...words, "--insecure"])).out).toContain("You said: hello");
+    expect(await runExpectingError([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
+    expect((await runSuccessfully([...words, "--insecure"])).out).toContain("You said: hello");
     await beside.close({ graceMs: 50 });
   });
 
   it("is never meant by a file that was merely found [AUTH_003]", async () => {
-    const cwd = await directoryWith({ ".env": "A2ACLI_INSECURE=true\n" });
-    const { code, err } = await inProcess(["card", "get", url], { cwd });
+    const cwd = await createTempDirectory({ ".env": "A2ACLI_INSECURE=true\n" });
+    const { code, err } = await runInProcess(["card", "get", url], { cwd });
     expect(code).toBe(3);
     expect(err).toContain("warning: A2ACLI_INSECURE in");
-    expect((await json<{ name: string }>(["card", "get", url, "--config", ".env"], { cwd })).name).toBe(
+    expect((await runForJson<{ name: string }>(["card", "get", url, "--config", ".env"], { cwd })).name).toBe(
       "actor",
     );
   });
 
   it('default "tls": a certificate that is vouched for needs no flag [DEFAULT_001]', async () => {
-    const cwd = await directoryWith({ "ca.pem": CA });
-    const { code, out, err } = await colloquy(["send", url, "hello"], cwd, {
+    const cwd = await createTempDirectory({ "ca.pem": CA_CERT });
+    const { code, out, err } = await startColloquy(["send", url, "hello"], cwd, {
       NODE_EXTRA_CA_CERTS: `${cwd}/ca.pem`,
-    }).ended;
+    }).result;
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("You said: hello");
-    expect((await inProcess(["send", url, "hello"])).code).toBe(3);
-    expect((await inProcess(["send", url, "hello", "--insecure"])).code).toBe(0);
+    expect((await runInProcess(["send", url, "hello"])).code).toBe(3);
+    expect((await runInProcess(["send", url, "hello", "--insecure"])).code).toBe(0);
   });
 });

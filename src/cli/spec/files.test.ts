@@ -3,32 +3,38 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Task, TaskPushNotificationConfig } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { directoryWith } from "../process.contract.ts";
-import { actor, serveActor, type Served } from "./agents.fixture.ts";
-import { failure, fieldsIn, json, said, SOME } from "./said.fixture.ts";
+import { createTempDirectory } from "../cli-process.contract.ts";
+import { textDrivenAgent, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import {
+  runExpectingError,
+  parseFields,
+  runForJson,
+  runSuccessfully,
+  ANY_TEXT,
+} from "./run-command.fixture.ts";
 
 describe("task download", () => {
-  let served: Served;
+  let served: RunningServer;
   let id = "";
   beforeAll(async () => {
-    served = await serveActor();
-    ({ id } = (await json<{ task: Task }>(["send", served.url, "parts"])).task);
+    served = await startTextDrivenServer();
+    ({ id } = (await runForJson<{ task: Task }>(["send", served.url, "parts"])).task);
   });
   afterAll(() => served.close());
 
   it("saves every part of every artifact, and names what is elsewhere [DOWNLOAD_001]", async () => {
-    const cwd = await directoryWith({});
-    const { out } = await said(["task", "download", served.url, id, "--dir", "out"], { cwd });
-    expect(fieldsIn(out)).toMatchObject({ Task: id, Context: SOME, State: "TASK_STATE_COMPLETED" });
-    expect(fieldsIn(out)["Link"]).toBe("https://example.com/big.bin");
+    const cwd = await createTempDirectory({});
+    const { out } = await runSuccessfully(["task", "download", served.url, id, "--dir", "out"], { cwd });
+    expect(parseFields(out)).toMatchObject({ Task: id, Context: ANY_TEXT, State: "TASK_STATE_COMPLETED" });
+    expect(parseFields(out)["Link"]).toBe("https://example.com/big.bin");
     expect((await readdir(join(cwd, "out"))).toSorted()).toEqual(["hello.txt", "report.json", "report.txt"]);
     expect(await readFile(join(cwd, "out/hello.txt"), "utf8")).toBe("hello");
     expect(JSON.parse(await readFile(join(cwd, "out/report.json"), "utf8"))).toEqual({ rows: 2 });
   });
 
   it("tells in JSON what it saved [DOWNLOAD_001]", async () => {
-    const cwd = await directoryWith({});
-    const told = await json<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
+    const cwd = await createTempDirectory({});
+    const told = await runForJson<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
     expect(told.saved).toContainEqual({
       path: join(cwd, "hello.txt"),
       artifactId: "report",
@@ -38,14 +44,14 @@ describe("task download", () => {
   });
 
   it("overwrites nothing unless it is told to [DOWNLOAD_001]", async () => {
-    const cwd = await directoryWith({ "hello.txt": "precious" });
+    const cwd = await createTempDirectory({ "hello.txt": "precious" });
     const words = ["task", "download", served.url, id];
-    expect(await failure(words, { cwd })).toMatchObject({
+    expect(await runExpectingError(words, { cwd })).toMatchObject({
       exit: 2,
       hint: expect.stringContaining("--force") as string,
     });
     expect(await readFile(join(cwd, "hello.txt"), "utf8")).toBe("precious");
-    await said([...words, "--force"], { cwd });
+    await runSuccessfully([...words, "--force"], { cwd });
     expect(await readFile(join(cwd, "hello.txt"), "utf8")).toBe("hello");
   });
 });
@@ -64,46 +70,51 @@ describe("task push-config", () => {
   ];
 
   beforeAll(async () => {
-    server = createServer(actor, { store: "memory", push: { allowPrivate: true } });
+    server = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
     ({ url } = await server.listen());
-    task = (await json<{ task: Task }>(["send", url, "ask"])).task.id;
+    task = (await runForJson<{ task: Task }>(["send", url, "ask"])).task.id;
   });
   afterAll(() => server.close({ graceMs: 50 }));
 
   it("creates, gets, lists and deletes [PUSH_001]", async () => {
     const webhook = ["--url", "http://127.0.0.1:9/hook", "--token", "t0ken-of-mine"];
-    const made = await json<TaskPushNotificationConfig>(
+    const made = await runForJson<TaskPushNotificationConfig>(
       run("create", ...webhook, "--scheme", "Bearer", "--credentials", "cr3dential"),
     );
-    expect(made).toMatchObject({ id: SOME, taskId: task, url: "http://127.0.0.1:9/hook" });
+    expect(made).toMatchObject({ id: ANY_TEXT, taskId: task, url: "http://127.0.0.1:9/hook" });
     const id = made.id ?? "";
-    expect(await json(run("get", id))).toMatchObject({ id, url: made.url });
-    expect(await json(run("list"))).toMatchObject({ configs: [{ id }] });
-    expect((await said(run("list"))).out).toMatch(
+    expect(await runForJson(run("get", id))).toMatchObject({ id, url: made.url });
+    expect(await runForJson(run("list"))).toMatchObject({ configs: [{ id }] });
+    expect((await runSuccessfully(run("list"))).out).toMatch(
       new RegExp(`^Config: ${id}\nTask: ${task}\nURL: http://127.0.0.1:9/hook\n`),
     );
-    expect((await said(run("delete", id))).out).toBe(`Deleted: ${id}\n`);
-    expect((await json<{ configs?: object[] }>(run("list"))).configs ?? []).toEqual([]);
-    await said(run("delete", id));
-    expect(await failure(run("get", id))).toMatchObject({ exit: 1 });
+    expect((await runSuccessfully(run("delete", id))).out).toBe(`Deleted: ${id}\n`);
+    expect((await runForJson<{ configs?: object[] }>(run("list"))).configs ?? []).toEqual([]);
+    await runSuccessfully(run("delete", id));
+    expect(await runExpectingError(run("get", id))).toMatchObject({ exit: 1 });
   });
 
   it("shows no secret of the webhook to people, nor in --debug [PUSH_001, AUTH_004]", async () => {
     const secrets = ["--token", "t0ken-of-mine", "--scheme", "Bearer", "--credentials", "cr3dential"];
-    const { out, err } = await said(run("create", "--url", "http://127.0.0.1:9/x", ...secrets, "--debug"));
+    const { out, err } = await runSuccessfully(
+      run("create", "--url", "http://127.0.0.1:9/x", ...secrets, "--debug"),
+    );
     expect(out).toContain("Token: ***");
     expect(out + err).not.toMatch(/t0ken|cr3dential/);
   });
 
   it("is not asked of an agent that has none [VER_003, PUSH_001]", async () => {
-    const served = await serveActor();
-    const { task: other } = await json<{ task: Task }>(["send", served.url, "ask"]);
+    const served = await startTextDrivenServer();
+    const { task: other } = await runForJson<{ task: Task }>(["send", served.url, "ask"]);
     const without = createServer(
-      { ...actor, describe: () => ({ ...DESCRIPTION, capabilities: { pushNotifications: false } }) },
+      {
+        ...textDrivenAgent,
+        describe: () => ({ ...DESCRIPTION, capabilities: { pushNotifications: false } }),
+      },
       { store: "memory" },
     );
     const { url: there } = await without.listen();
-    expect(await failure(["task", "push-config", "list", there, other.id])).toMatchObject({
+    expect(await runExpectingError(["task", "push-config", "list", there, other.id])).toMatchObject({
       code: "PushNotificationNotSupportedError",
       exit: 1,
     });

@@ -1,15 +1,27 @@
 import { readdir } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cardFor, listen, rpc, sendJson } from "../../client/listen.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  respondWithResult,
+  sendJson,
+} from "../../client/recording-server.contract.ts";
 import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
-import { SERVERS, serveActor, type Served } from "./agents.fixture.ts";
-import { failure, fieldsIn, json, lines, said, SOME } from "./said.fixture.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import {
+  runExpectingError,
+  parseFields,
+  runForJson,
+  runForJsonLines,
+  runSuccessfully,
+  ANY_TEXT,
+} from "./run-command.fixture.ts";
 
-describe.each(SERVERS)("an interaction with %s", (_, serve) => {
-  let served: Served;
+describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
+  let served: RunningServer;
   const send = async (...words: string[]): Promise<Task> =>
-    (await json<{ task: Task }>(["send", served.url, ...words])).task;
+    (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
   beforeAll(async () => {
     served = await serve();
@@ -36,42 +48,46 @@ describe.each(SERVERS)("an interaction with %s", (_, serve) => {
   it("fails on an id that is refused, begins nothing in its place, and names --debug [INTERACT_002]", async () => {
     const asked = await send("ask");
     const ended = await send("hello");
-    const before = await json<ListTasksResponse>(["task", "list", served.url]);
+    const before = await runForJson<ListTasksResponse>(["task", "list", served.url]);
     for (const [flags, code] of [
       [["--task-id", "nobody"], "TaskNotFoundError"],
-      [["--task-id", ended.id], SOME],
-      [["--task-id", asked.id, "--context-id", ended.contextId], SOME],
+      [["--task-id", ended.id], ANY_TEXT],
+      [["--task-id", asked.id, "--context-id", ended.contextId], ANY_TEXT],
     ] as const) {
-      const error = await failure(["send", served.url, "hi", ...flags]);
+      const error = await runExpectingError(["send", served.url, "hi", ...flags]);
       expect(error).toMatchObject({ exit: 1, code });
       expect(error.code).not.toMatch(/^A2ACLI_/);
       expect(error.hint).toContain("--debug");
     }
-    const after = await json<ListTasksResponse>(["task", "list", served.url]);
+    const after = await runForJson<ListTasksResponse>(["task", "list", served.url]);
     expect(after.totalSize).toBe(before.totalSize);
   });
 
   it("says which task it is and the command that goes on, which can be pasted [INTERACT_004]", async () => {
-    const { out, err } = await said(["send", served.url, "ask"]);
-    const { Task: id = "" } = fieldsIn(out);
-    expect(fieldsIn(out)).toMatchObject({ Task: SOME, Context: SOME, State: "TASK_STATE_INPUT_REQUIRED" });
+    const { out, err } = await runSuccessfully(["send", served.url, "ask"]);
+    const { Task: id = "" } = parseFields(out);
+    expect(parseFields(out)).toMatchObject({
+      Task: ANY_TEXT,
+      Context: ANY_TEXT,
+      State: "TASK_STATE_INPUT_REQUIRED",
+    });
     expect(err).toContain("warning: the task waits for you (TASK_STATE_INPUT_REQUIRED)");
     const resume = /hint: .+( send .+) "<your answer>"/.exec(err)?.[1] ?? "";
     const words = resume.trim().split(" ");
     expect(words).toEqual(["send", served.url, "--task-id", id]);
-    expect((await said([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
+    expect((await runSuccessfully([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
   });
 
   it("that is followed says at its end which task it was [INTERACT_004]", async () => {
-    const { out } = await said(["send", served.url, "hello", "--stream"]);
+    const { out } = await runSuccessfully(["send", served.url, "hello", "--stream"]);
     const [task, context, state] = out.trimEnd().split("\n").slice(-3);
     expect([task, context, state]).toEqual([
       expect.stringMatching(/^Task: \S+$/),
       expect.stringMatching(/^Context: \S+$/),
       "State: TASK_STATE_COMPLETED",
     ]);
-    const events = await lines<StreamResponse>(["send", served.url, "hello"]);
-    expect(events.at(-1)).toMatchObject({ statusUpdate: { taskId: SOME, contextId: SOME } });
+    const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
+    expect(events.at(-1)).toMatchObject({ statusUpdate: { taskId: ANY_TEXT, contextId: ANY_TEXT } });
   });
 });
 
@@ -79,19 +95,19 @@ describe("the ids of the server", () => {
   it("are none of ours: a new message names no task and no context [INTERACT_003]", async () => {
     let url = "";
     const message = { messageId: "m", role: "ROLE_AGENT", contextId: "theirs", parts: [{ text: "hi" }] };
-    const server = await listen((response, request) =>
+    const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, cardFor(url, { capabilities: {} }))
-        : rpc({ message })(response, request),
+        ? sendJson(response, buildAgentCard(url, { capabilities: {} }))
+        : respondWithResult({ message })(response, request),
     );
     ({ url } = server);
-    for (let time = 0; time < 2; time++) await said(["send", url, "hello"]);
+    for (let time = 0; time < 2; time++) await runSuccessfully(["send", url, "hello"]);
     const sent = server.seen
       .filter(({ method }) => method === "POST")
       .map(({ body }) => body.params?.["message"]);
     expect(sent).toHaveLength(2);
     for (const one of sent) {
-      expect(one).toMatchObject({ messageId: SOME });
+      expect(one).toMatchObject({ messageId: ANY_TEXT });
       expect(one).not.toHaveProperty("taskId");
       expect(one).not.toHaveProperty("contextId");
     }
@@ -102,15 +118,15 @@ describe("the ids of the server", () => {
 
 describe("between two calls", () => {
   it("nothing is kept: no file, no --continue, and the next message is a new task [INTERACT_005]", async () => {
-    const served = await serveActor();
-    const cwd = await directoryWith({});
+    const served = await startTextDrivenServer();
+    const cwd = await createTempDirectory({});
     const world = { cwd, env: { HOME: cwd } };
-    const first = (await json<{ task: Task }>(["send", served.url, "ask"], world)).task;
-    const second = (await json<{ task: Task }>(["send", served.url, "hello"], world)).task;
+    const first = (await runForJson<{ task: Task }>(["send", served.url, "ask"], world)).task;
+    const second = (await runForJson<{ task: Task }>(["send", served.url, "hello"], world)).task;
     expect([second.id, second.contextId]).not.toContain(first.id);
     expect(second.contextId).not.toBe(first.contextId);
     expect(await readdir(cwd)).toEqual([]);
-    const { code, err } = await inProcess(["send", served.url, "hello", "--continue"]);
+    const { code, err } = await runInProcess(["send", served.url, "hello", "--continue"]);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("unknown option") as string,
@@ -119,9 +135,9 @@ describe("between two calls", () => {
   });
 
   it("a real process leaves nothing behind either [INTERACT_005]", async () => {
-    const served = await serveActor();
-    const cwd = await directoryWith({});
-    const { code, out } = await colloquy(["send", served.url, "ask"], cwd, { HOME: cwd }).ended;
+    const served = await startTextDrivenServer();
+    const cwd = await createTempDirectory({});
+    const { code, out } = await startColloquy(["send", served.url, "ask"], cwd, { HOME: cwd }).result;
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringContaining("INPUT_REQUIRED") as string,

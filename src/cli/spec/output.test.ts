@@ -1,25 +1,38 @@
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cardFor, listen, sendEvents, sendJson } from "../../client/listen.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  sendEvents,
+  sendJson,
+} from "../../client/recording-server.contract.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { colloquy, inProcess } from "../process.contract.ts";
-import { actor, serveActor, type Served } from "./agents.fixture.ts";
-import { failure, fieldsIn, json, lines, linesIn, said, SOME } from "./said.fixture.ts";
+import { startColloquy, runInProcess } from "../cli-process.contract.ts";
+import { textDrivenAgent, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import {
+  runExpectingError,
+  parseFields,
+  runForJson,
+  runForJsonLines,
+  parseJsonLines,
+  runSuccessfully,
+  ANY_TEXT,
+} from "./run-command.fixture.ts";
 
-let served: Served;
+let served: RunningServer;
 beforeAll(async () => {
-  served = await serveActor();
+  served = await startTextDrivenServer();
 });
 afterAll(() => served.close());
 
-const taskOf = async (...words: string[]): Promise<Task> =>
-  (await json<{ task: Task }>(["send", served.url, ...words])).task;
+const runForTask = async (...words: string[]): Promise<Task> =>
+  (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
 describe("what is about a task", () => {
   it("names task, context and state in every mode [OUT_001]", async () => {
-    const { id } = await taskOf("ask");
+    const { id } = await runForTask("ask");
     for (const words of [
       ["send", served.url, "hello"],
       ["send", served.url, "hello", "--stream"],
@@ -28,10 +41,10 @@ describe("what is about a task", () => {
       ["task", "wait", served.url, id],
       ["task", "cancel", served.url, id],
     ]) {
-      const { out } = await said(words);
-      expect(fieldsIn(out)).toMatchObject({
-        Task: SOME,
-        Context: SOME,
+      const { out } = await runSuccessfully(words);
+      expect(parseFields(out)).toMatchObject({
+        Task: ANY_TEXT,
+        Context: ANY_TEXT,
         State: expect.stringMatching(/^TASK_STATE_/) as string,
       });
     }
@@ -39,13 +52,17 @@ describe("what is about a task", () => {
       ["task", "get", served.url, id],
       ["task", "cancel", served.url, id],
     ]) {
-      expect(await json(words)).toMatchObject({ id: SOME, contextId: SOME, status: { state: SOME } });
+      expect(await runForJson(words)).toMatchObject({
+        id: ANY_TEXT,
+        contextId: ANY_TEXT,
+        status: { state: ANY_TEXT },
+      });
     }
   });
 
   it("is on stdout; warnings, hints and --debug are on stderr [OUT_001]", async () => {
     for (const flags of [[], ["-o", "json"], ["-o", "json", "--stream"]]) {
-      const { out, err } = await said(["send", served.url, "ask", "--debug", ...flags]);
+      const { out, err } = await runSuccessfully(["send", served.url, "ask", "--debug", ...flags]);
       expect(out).not.toMatch(/debug:|hint:|warning:/);
       expect(err.split("\n").filter((line) => !/^(debug|hint|warning): |^$/.test(line))).toEqual([]);
       expect(err).toMatch(/^debug: .+^warning: .+^hint: /ms);
@@ -55,57 +72,62 @@ describe("what is about a task", () => {
 
 describe("-o json", () => {
   it("is one document for each command, of the protocol's types [OUT_002]", async () => {
-    expect(await json(["send", served.url, "hello"])).toMatchObject({ task: { id: SOME } });
-    expect(await json(["send", served.url, "message"])).toMatchObject({ message: { messageId: SOME } });
-    const { id } = await taskOf("ask");
-    expect(Object.keys(await json<object>(["task", "get", served.url, id]))).toContain("status");
-    expect(await json(["task", "list", served.url])).toMatchObject({
+    expect(await runForJson(["send", served.url, "hello"])).toMatchObject({ task: { id: ANY_TEXT } });
+    expect(await runForJson(["send", served.url, "message"])).toMatchObject({
+      message: { messageId: ANY_TEXT },
+    });
+    const { id } = await runForTask("ask");
+    expect(Object.keys(await runForJson<object>(["task", "get", served.url, id]))).toContain("status");
+    expect(await runForJson(["task", "list", served.url])).toMatchObject({
       tasks: expect.any(Array) as unknown,
       totalSize: expect.any(Number) as number,
     });
-    expect(await json(["card", "get", served.url])).toMatchObject({
+    expect(await runForJson(["card", "get", served.url])).toMatchObject({
       name: "actor",
       supportedInterfaces: expect.any(Array) as unknown,
     });
-    expect(await json(["task", "cancel", served.url, id])).toMatchObject({ id, status: {} });
+    expect(await runForJson(["task", "cancel", served.url, id])).toMatchObject({ id, status: {} });
   });
 
   it("does not become lines by the environment or a terminal [OUT_002]", async () => {
     const env = { HOME: "/nowhere", A2ACLI_STREAM: "true" };
-    const { out } = await said(["send", served.url, "hello", "-o", "json"], { env, interactive: true });
+    const { out } = await runSuccessfully(["send", served.url, "hello", "-o", "json"], {
+      env,
+      isInteractive: true,
+    });
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
   it("--stream is a line per event, the last of them the end [OUT_003]", async () => {
-    const events = await lines<StreamResponse>(["send", served.url, "hello"]);
+    const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({
-      statusUpdate: { taskId: SOME, contextId: SOME, status: { state: "TASK_STATE_COMPLETED" } },
+      statusUpdate: { taskId: ANY_TEXT, contextId: ANY_TEXT, status: { state: "TASK_STATE_COMPLETED" } },
     });
-    const { id } = await taskOf("hello");
+    const { id } = await runForTask("hello");
     for (const words of [
       ["task", "get", served.url, id],
       ["card", "get", served.url],
     ]) {
-      expect(await lines(words)).toHaveLength(1);
+      expect(await runForJsonLines(words)).toHaveLength(1);
     }
   });
 
   it("--stream writes each line when it happens, not at the end [OUT_003]", async () => {
-    const cli = colloquy(["send", served.url, "wait", "--stream", "-o", "json"]);
-    await cli.says("waiting");
+    const cli = startColloquy(["send", served.url, "wait", "--stream", "-o", "json"]);
+    await cli.waitForOutput("waiting");
     expect(cli.child.exitCode).toBeNull();
     cli.child.kill("SIGKILL");
-    await cli.ended;
+    await cli.result;
   });
 
   it("--stream ends with the error on a line of its own when the stream does [OUT_003]", async () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
     const error = { code: -32603, message: "It broke." };
-    const server = await listen((response, { url: path, body: { id } }) =>
+    const server = await startRecordingServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJson(response, cardFor(url))
+        ? sendJson(response, buildAgentCard(url))
         : sendEvents(
             response,
             [
@@ -116,11 +138,11 @@ describe("-o json", () => {
           ),
     );
     ({ url } = server);
-    const { code, out } = await inProcess(["send", url, "hello", "--stream", "-o", "json"]);
+    const { code, out } = await runInProcess(["send", url, "hello", "--stream", "-o", "json"]);
     expect(code).toBe(1);
-    expect(linesIn(out)).toEqual([
+    expect(parseJsonLines(out)).toEqual([
       { task },
-      { error: { code: SOME, message: SOME, hint: null, a2aCode: -32603 } },
+      { error: { code: ANY_TEXT, message: ANY_TEXT, hint: null, a2aCode: -32603 } },
     ]);
   });
 });
@@ -129,11 +151,11 @@ describe("errors", () => {
   it("are the protocol's by its names, the same over every binding, with a hint [OUT_004]", async () => {
     const said = await Promise.all(
       ["jsonrpc", "rest", "grpc"].map((binding) =>
-        failure(["task", "get", served.url, "nobody", "--transport", binding]),
+        runExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
       ),
     );
     for (const error of said) {
-      expect(error).toMatchObject({ code: "TaskNotFoundError", a2aCode: -32001, exit: 1, message: SOME });
+      expect(error).toMatchObject({ code: "TaskNotFoundError", a2aCode: -32001, exit: 1, message: ANY_TEXT });
       expect(error.hint).toContain(`task list ${served.url}`);
     }
   });
@@ -150,8 +172,8 @@ describe("errors", () => {
       () => ["serve", "--exec", "cat", "--store", "memory", "--host", "0.0.0.0", "--port", "0"],
     ],
   ] as const)("%s is exit code %d [OUT_004, EXIT_001]", async (code, exit, words) => {
-    expect(await failure(words())).toMatchObject({ code, exit, a2aCode: null, message: SOME });
-    const { err, out } = await inProcess(words());
+    expect(await runExpectingError(words())).toMatchObject({ code, exit, a2aCode: null, message: ANY_TEXT });
+    const { err, out } = await runInProcess(words());
     expect(err).toContain(`(${code})\n`);
     expect(out).not.toContain("error");
   });
@@ -161,9 +183,13 @@ describe("errors", () => {
     ["A2ACLI_ERR_AUTH_FAILED", ["--bearer", "wrong-token-0123456789"]],
   ])("%s is exit code 4 [OUT_004, EXIT_001]", async (code, flags) => {
     const authenticate = bearer({ tokens: { "token-of-ada-0123456789": "ada" } });
-    const guarded = createServer(actor, { store: "memory", authenticate });
+    const guarded = createServer(textDrivenAgent, { store: "memory", authenticate });
     const { url } = await guarded.listen();
-    expect(await failure(["send", url, "hello", ...flags])).toMatchObject({ code, exit: 4, hint: SOME });
+    expect(await runExpectingError(["send", url, "hello", ...flags])).toMatchObject({
+      code,
+      exit: 4,
+      hint: ANY_TEXT,
+    });
     await guarded.close();
   });
 });
@@ -178,7 +204,7 @@ describe("exit codes", () => {
         ["nonsense"],
         ["task"],
         ["--help"],
-      ].map(async (words) => (await inProcess(words)).code),
+      ].map(async (words) => (await runInProcess(words)).code),
     );
     expect(codes).toEqual([0, 1, 2, 2, 2, 0]);
   });
@@ -190,7 +216,7 @@ describe("exit codes", () => {
     ["login", "TASK_STATE_AUTH_REQUIRED"],
   ])("are 0 for a task that is told to %s, which is named in a warning [EXIT_002]", async (word, state) => {
     for (const flags of [[], ["--stream"], ["-o", "json"]]) {
-      const { err, out } = await said(["send", served.url, word, ...flags]);
+      const { err, out } = await runSuccessfully(["send", served.url, word, ...flags]);
       expect(err).toMatch(new RegExp(`^warning: .*${state}`, "m"));
       expect(out).toContain(state);
     }
@@ -201,7 +227,7 @@ describe("text", () => {
   it("is lines with labels and closed blocks, the same each time [OUT_005]", async () => {
     const shapes = [];
     for (let time = 0; time < 2; time++) {
-      const { out } = await said(["send", served.url, "parts"]);
+      const { out } = await runSuccessfully(["send", served.url, "parts"]);
       shapes.push(out.replaceAll(/^(Task|Context): .*$/gm, "$1: …"));
     }
     expect(shapes[0]).toBe(shapes[1]);
@@ -213,7 +239,7 @@ describe("text", () => {
   it("has no control sequences, on a terminal or off, whatever the agent says [OUT_005]", async () => {
     for (const interactive of [true, false]) {
       const evil = "\u001b[2Jgone\u0007";
-      const { out } = await said(["send", served.url, evil], { interactive });
+      const { out } = await runSuccessfully(["send", served.url, evil], { isInteractive: interactive });
       // oxlint-disable-next-line no-control-regex -- that is what must not be there
       expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f]/);
       expect(out).toContain("gone");
@@ -223,9 +249,9 @@ describe("text", () => {
   it("asks nothing: a chat with a person who can not see it is refused [OUT_005]", async () => {
     // A keyboard at which nobody types, and output that goes elsewhere.
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
-    const { code, err } = await inProcess(["chat", served.url], { stdin });
+    const { code, err } = await runInProcess(["chat", served.url], { stdin });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("A chat needs") as string });
-    const once = await inProcess(["chat", served.url, "hello"], { stdin });
+    const once = await runInProcess(["chat", served.url, "hello"], { stdin });
     expect(once).toMatchObject({ code: 0, out: expect.stringContaining("You said: hello") as string });
   });
 });

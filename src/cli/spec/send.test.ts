@@ -1,22 +1,38 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { cardFor, listen, rpc, sendEvents, sendJson } from "../../client/listen.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  respondWithResult,
+  sendEvents,
+  sendJson,
+} from "../../client/recording-server.contract.ts";
 import type { Part, SendMessageResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { directoryWith, inProcess } from "../process.contract.ts";
-import { SERVERS, serveActor, type Served } from "./agents.fixture.ts";
-import { fieldsIn, json, lines, said, SOME } from "./said.fixture.ts";
+import { createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import {
+  parseFields,
+  runForJson,
+  runForJsonLines,
+  runSuccessfully,
+  ANY_TEXT,
+} from "./run-command.fixture.ts";
 
-describe.each(SERVERS)("send, to %s", (_, serve) => {
-  let served: Served;
+describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
+  let served: RunningServer;
   beforeAll(async () => {
     served = await serve();
   });
   afterAll(() => served.close());
 
   it("starts an interaction and waits for its end [SEND_001, SEND_002]", async () => {
-    const { out } = await said(["send", "-a", served.url, "hello"]);
-    expect(fieldsIn(out)).toMatchObject({ Task: SOME, Context: SOME, State: "TASK_STATE_COMPLETED" });
-    const { task } = await json<{ task: Task }>(["send", served.url, "hello"]);
+    const { out } = await runSuccessfully(["send", "-a", served.url, "hello"]);
+    expect(parseFields(out)).toMatchObject({
+      Task: ANY_TEXT,
+      Context: ANY_TEXT,
+      State: "TASK_STATE_COMPLETED",
+    });
+    const { task } = await runForJson<{ task: Task }>(["send", served.url, "hello"]);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
     expect(task.artifacts).toMatchObject([{ artifactId: "answer" }, ...(task.artifacts ?? []).slice(1)]);
   });
@@ -24,74 +40,78 @@ describe.each(SERVERS)("send, to %s", (_, serve) => {
   it.each(["--async", "--no-wait", "--return-immediately"])(
     "%s answers with the ids before the task has ended [SEND_002, OUT_006]",
     async (flag) => {
-      const { task } = await json<{ task: Task }>(["send", served.url, "wait", flag]);
-      expect(task).toMatchObject({ id: SOME, contextId: SOME });
+      const { task } = await runForJson<{ task: Task }>(["send", served.url, "wait", flag]);
+      expect(task).toMatchObject({ id: ANY_TEXT, contextId: ANY_TEXT });
       expect(task.status.state).toMatch(/SUBMITTED|WORKING/);
-      const { out, err } = await said(["send", served.url, "wait", flag]);
-      expect(fieldsIn(out)).toMatchObject({ Task: SOME, Context: SOME, State: task.status.state });
-      expect(err).toContain(`task get ${served.url} ${fieldsIn(out)["Task"]} --wait`);
+      const { out, err } = await runSuccessfully(["send", served.url, "wait", flag]);
+      expect(parseFields(out)).toMatchObject({ Task: ANY_TEXT, Context: ANY_TEXT, State: task.status.state });
+      expect(err).toContain(`task get ${served.url} ${parseFields(out)["Task"]} --wait`);
     },
   );
 
   it("--stream shows events as they happen, and ends with the end [SEND_003]", async () => {
-    const events = await lines<StreamResponse>(["send", served.url, "hello"]);
+    const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events[0]).toMatchObject({ task: { status: { state: "TASK_STATE_SUBMITTED" } } });
     expect(events.some((event) => "artifactUpdate" in event)).toBe(true);
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
   it("--stream ends well on a message without a task, and so does waiting [SEND_003]", async () => {
-    expect(await lines(["send", served.url, "message"])).toMatchObject([{ message: { role: "ROLE_AGENT" } }]);
-    expect(await json(["send", served.url, "message"])).toMatchObject({ message: { role: "ROLE_AGENT" } });
+    expect(await runForJsonLines(["send", served.url, "message"])).toMatchObject([
+      { message: { role: "ROLE_AGENT" } },
+    ]);
+    expect(await runForJson(["send", served.url, "message"])).toMatchObject({
+      message: { role: "ROLE_AGENT" },
+    });
   });
 });
 
 describe("send", () => {
-  let served: Served;
+  let served: RunningServer;
   /** The parts as the agent got them. */
   const heard = async (args: string[], stdin: Readable = Readable.from([])): Promise<Part[]> => {
-    const { task } = await json<{ task: Task }>(["send", served.url, ...args], { stdin });
+    const { task } = await runForJson<{ task: Task }>(["send", served.url, ...args], { stdin });
     const [part] = task.artifacts?.[0]?.parts ?? [];
     return part && "data" in part ? (JSON.parse(part.data as string) as Part[]) : [];
   };
 
   beforeAll(async () => {
-    served = await serveActor();
+    served = await startTextDrivenServer();
   });
   afterAll(() => served.close());
 
   it("--stream does not hang with an agent that does not stream [SEND_003]", async () => {
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
     let url = "";
-    const server = await listen((response, request) =>
+    const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, cardFor(url, { capabilities: {} }))
-        : rpc({ task })(response, request),
+        ? sendJson(response, buildAgentCard(url, { capabilities: {} }))
+        : respondWithResult({ task })(response, request),
     );
     ({ url } = server);
-    expect(await lines(["send", url, "hello"])).toEqual([{ task }]);
+    expect(await runForJsonLines(["send", url, "hello"])).toEqual([{ task }]);
     expect(server.seen.at(-1)?.body.method).toBe("SendMessage");
   });
 
   it("shows every part of an artifact: text as text, data as JSON, files by name, type and size [SEND_004]", async () => {
-    const { out } = await said(["send", served.url, "parts"]);
+    const { out } = await runSuccessfully(["send", served.url, "parts"]);
     expect(out).toContain("Artifact: report\nAll of it:\n\n");
     expect(out).toContain('Data: report\n{\n  "rows": 2\n}\n\n');
     expect(out).toContain("File: hello.txt, text/plain, 5 bytes\n");
     expect(out).toContain("File: big.bin, application/zip, https://example.com/big.bin\n");
-    const { task } = await json<{ task: Task }>(["send", served.url, "parts"]);
+    const { task } = await runForJson<{ task: Task }>(["send", served.url, "parts"]);
     expect(task.artifacts?.[0]?.parts.map((part) => Object.keys(part)[0])).toHaveLength(4);
   });
 
   it("--media-type is of the part before it, and is guessed where it is not given [SEND_005]", async () => {
-    const cwd = await directoryWith({ "report.bin": "x", "page.html": "<p>" });
+    const cwd = await createTempDirectory({ "report.bin": "x", "page.html": "<p>" });
     const typed = ["--file", `${cwd}/report.bin`, "--media-type", "application/pdf"];
     const parts = await heard([...typed, "--file", `${cwd}/page.html`]);
     expect(parts).toMatchObject([
       { raw: "eA==", filename: "report.bin", mediaType: "application/pdf" },
       { raw: "PHA+", filename: "page.html", mediaType: "text/html" },
     ]);
-    const { code, err } = await inProcess(["send", served.url, "--media-type", "text/plain"]);
+    const { code, err } = await runInProcess(["send", served.url, "--media-type", "text/plain"]);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("--media-type needs") as string,
@@ -99,7 +119,7 @@ describe("send", () => {
   });
 
   it("--text, --file and --data repeat and keep their order [SEND_006]", async () => {
-    const cwd = await directoryWith({ "data.json": `{"from":"file"}` });
+    const cwd = await createTempDirectory({ "data.json": `{"from":"file"}` });
     const first = ["--data", `${cwd}/data.json`, "--text", "one", "--file", "https://example.com/a.png"];
     const parts = await heard([...first, "--text", "two", "--data", "[1]"]);
     expect(parts).toMatchObject([
@@ -119,9 +139,9 @@ describe("send", () => {
 
   it("--metadata is in the payload, --svc-param is not [AUTH_001]", async () => {
     let url = "";
-    const server = await listen((response, request) =>
+    const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, cardFor(url))
+        ? sendJson(response, buildAgentCard(url))
         : sendEvents(
             response,
             [[0, { jsonrpc: "2.0", id: request.body.id, result: { message: MESSAGE } }]],
@@ -130,7 +150,7 @@ describe("send", () => {
     );
     ({ url } = server);
     const flags = ["--metadata", '{"tenant":"acme"}', "--svc-param", "x-trace-id: abc:123"];
-    await json<SendMessageResponse>(["send", url, "hi", ...flags]);
+    await runForJson<SendMessageResponse>(["send", url, "hi", ...flags]);
     const request = server.seen.at(-1);
     expect(request?.body.params).toMatchObject({ metadata: { tenant: "acme" } });
     expect(request?.headers).toMatchObject({ "x-trace-id": "abc:123" });

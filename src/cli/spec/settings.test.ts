@@ -1,22 +1,22 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { apiKeys, bearer, newApiKey } from "../../server/auth/index.ts";
-import { Guarded } from "../../server/auth/auth.fixture.ts";
-import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
-import { serveActor, type Served } from "./agents.fixture.ts";
-import { failure, json, said } from "./said.fixture.ts";
+import { apiKeys, bearer, generateApiKey } from "../../server/auth/index.ts";
+import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
-interface Shown {
+interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];
 }
 
 /** A home with a global file, and a project in it with a local one. */
-async function home(
+async function createHome(
   global: string,
   local: string,
 ): Promise<{ env: Record<string, string>; cwd: string; HOME: string }> {
-  const HOME = await directoryWith({});
+  const HOME = await createTempDirectory({});
   await mkdir(join(HOME, ".config/a2a-cli"), { recursive: true });
   await mkdir(join(HOME, "project/deep/down"), { recursive: true });
   await writeFile(join(HOME, ".config/a2a-cli/.env"), global, { mode: 0o600 });
@@ -24,26 +24,29 @@ async function home(
   return { env: { HOME }, cwd: join(HOME, "project/deep/down"), HOME };
 }
 
-async function shown(words: string[], world: object): Promise<Record<string, Shown["settings"][number]>> {
-  const { settings } = await json<Shown>(["config", "show", ...words], world);
+async function runConfigShow(
+  words: string[],
+  world: object,
+): Promise<Record<string, ConfigShowOutput["settings"][number]>> {
+  const { settings } = await runForJson<ConfigShowOutput>(["config", "show", ...words], world);
   return Object.fromEntries(settings.map((one) => [one.name, one]));
 }
 
-let served: Served;
+let served: RunningServer;
 beforeAll(async () => {
-  served = await serveActor();
+  served = await startTextDrivenServer();
 });
 afterAll(() => served.close());
 
 describe("settings", () => {
   it("a flag is stronger than the environment, that than local, that than global, that than the default [CONFIG_002]", async () => {
-    const world = await home(
+    const world = await createHome(
       "A2ACLI_TIMEOUT=4s\nA2ACLI_HISTORY=4\nA2ACLI_STATE=failed\n",
       "A2ACLI_TIMEOUT=3s\nA2ACLI_HISTORY=3\n",
     );
     const env = { ...world.env, A2ACLI_TIMEOUT: "2s" };
     const { HOME } = world;
-    const all = await shown([], { cwd: world.cwd, env });
+    const all = await runConfigShow([], { cwd: world.cwd, env });
     expect(all["A2ACLI_TIMEOUT"]).toEqual({ name: "A2ACLI_TIMEOUT", value: "2s", source: "environment" });
     expect(all["A2ACLI_HISTORY"]).toEqual({
       name: "A2ACLI_HISTORY",
@@ -57,30 +60,33 @@ describe("settings", () => {
       file: `${HOME}/.config/a2a-cli/.env`,
     });
     expect(all["A2ACLI_POLL_INTERVAL"]).toMatchObject({ value: "2s", source: "default" });
-    const flagged = await shown(["--timeout", "1s"], { cwd: world.cwd, env });
+    const flagged = await runConfigShow(["--timeout", "1s"], { cwd: world.cwd, env });
     expect(flagged["A2ACLI_TIMEOUT"]).toMatchObject({ source: "flag" });
   });
 
   it("are what the commands do, in that order [CONFIG_002]", async () => {
-    const world = await home(`A2ACLI_AGENT_CARD=${served.url}\nA2ACLI_ASYNC=true\n`, "A2ACLI_OUTPUT=json\n");
-    const { out } = await said(["send", "wait"], world);
+    const world = await createHome(
+      `A2ACLI_AGENT_CARD=${served.url}\nA2ACLI_ASYNC=true\n`,
+      "A2ACLI_OUTPUT=json\n",
+    );
+    const { out } = await runSuccessfully(["send", "wait"], world);
     expect(JSON.parse(out)).toMatchObject({
       task: { status: { state: expect.stringMatching(/SUBMITTED|WORKING/) as string } },
     });
     // A flag turns each of them back.
-    expect((await said(["send", "hello", "--wait", "-o", "text"], world)).out).toContain(
+    expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], world)).out).toContain(
       "State: TASK_STATE_COMPLETED",
     );
     const env = { ...world.env, A2ACLI_AGENT_CARD: "http://127.0.0.1:9", A2ACLI_OUTPUT: "text" };
-    const { code, err } = await inProcess(["card", "get"], { ...world, env });
+    const { code, err } = await runInProcess(["card", "get"], { ...world, env });
     expect({ code, err }).toMatchObject({ code: 3, err: expect.stringContaining("error: ") as string });
   });
 
   it("are of the agent whose file --config names, in place of the one that would be found [CONFIG_002]", async () => {
-    await using ada = await Guarded.open(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
-    const { key, stored } = newApiKey("bob");
-    await using bob = await Guarded.open(apiKeys({ in: "header", name: "X-Key", keys: [stored] }));
-    const world = await home("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
+    await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
+    const { key, storedKey: stored } = generateApiKey("bob");
+    await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [stored] }));
+    const world = await createHome("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
     for (const [name, url, credential] of [
       ["ada", ada.url, "A2ACLI_BEARER=token-of-ada-0123456789"],
       ["bob", bob.url, `A2ACLI_API_KEY=${key}`],
@@ -88,21 +94,23 @@ describe("settings", () => {
       await writeFile(join(world.cwd, `${name}.env`), `A2ACLI_AGENT_CARD=${url}\n${credential}\n`, {
         mode: 0o600,
       });
-      const { out, err } = await said(["send", "Who?", "--config", `${name}.env`], world);
+      const { out, err } = await runSuccessfully(["send", "Who?", "--config", `${name}.env`], world);
       expect(out).toContain(`"principal":"${name}"`);
       expect(err).toBe("");
     }
-    expect(await failure(["card", "get", "--config", "nobody.env"], world)).toMatchObject({ exit: 2 });
+    expect(await runExpectingError(["card", "get", "--config", "nobody.env"], world)).toMatchObject({
+      exit: 2,
+    });
   });
 
   it("the user's own credentials go to no agent that only a file says which was merely found [CONFIG_002]", async () => {
-    await using ada = await Guarded.open(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
+    await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
     const local = `A2ACLI_AGENT_CARD=${ada.url}\n`;
     const credential = "A2ACLI_BEARER=token-of-ada-0123456789\n";
-    const world = await home(credential, local);
+    const world = await createHome(credential, local);
     // Not even when the words begin with what was meant as the agent.
     for (const words of [["Who?"], ["agent.example", "Who?"]]) {
-      const { code, hint, message, exit } = await failure(["send", ...words], world);
+      const { code, hint, message, exit } = await runExpectingError(["send", ...words], world);
       expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
       expect(message).toContain(`${world.HOME}/project/.env`);
       expect(hint).toContain("--config");
@@ -112,50 +120,52 @@ describe("settings", () => {
       ["send", ada.url, "Who?"],
       ["send", "-a", ada.url, "Who?"],
     ]) {
-      expect((await said(words, world)).out).toContain('"principal":"ada"');
+      expect((await runSuccessfully(words, world)).out).toContain('"principal":"ada"');
     }
-    const own = await home("A2ACLI_BEARER=another\n", local + credential);
-    expect((await said(["send", "Who?"], own)).out).toContain('"principal":"ada"');
+    const own = await createHome("A2ACLI_BEARER=another\n", local + credential);
+    expect((await runSuccessfully(["send", "Who?"], own)).out).toContain('"principal":"ada"');
     const file = `${world.HOME}/project/.env`;
-    expect((await said(["send", "Who?", "--config", file], world)).out).toContain('"principal":"ada"');
+    expect((await runSuccessfully(["send", "Who?", "--config", file], world)).out).toContain(
+      '"principal":"ada"',
+    );
   });
 
   it("reach a real process in the same way [CONFIG_002]", async () => {
-    const { cwd, HOME } = await home(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
-    const { code, out } = await colloquy(["card", "get"], cwd, { HOME }).ended;
+    const { cwd, HOME } = await createHome(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
+    const { code, out } = await startColloquy(["card", "get"], cwd, { HOME }).result;
     expect({ code, name: (JSON.parse(out) as { name: string }).name }).toEqual({ code: 0, name: "actor" });
   });
 
   it("--stream is none of them, and neither is what one message says [CONFIG_002, OUT_002]", async () => {
-    const world = await home("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
-    const { out } = await said(["send", served.url, "hello"], world);
+    const world = await createHome("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
+    const { out } = await runSuccessfully(["send", served.url, "hello"], world);
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
     expect(out).toContain("You said: hello");
   });
 
   it("that can not be are refused with where they stand, and a switch is one [CONFIG_002]", async () => {
-    const world = await home("", "A2ACLI_TIMEOUT=soon\n");
-    const error = await failure(["card", "get", served.url], world);
+    const world = await createHome("", "A2ACLI_TIMEOUT=soon\n");
+    const error = await runExpectingError(["card", "get", served.url], world);
     expect(error).toMatchObject({ code: "A2ACLI_ERR_USAGE", exit: 2 });
     expect(error.message).toContain(`A2ACLI_TIMEOUT of ${world.HOME}/project/.env`);
     for (const off of ["false", "0", "no", ""]) {
       const env = { HOME: "/nowhere", A2ACLI_ASYNC: off };
-      expect((await said(["send", served.url, "hello"], { env })).out).toContain("COMPLETED");
+      expect((await runSuccessfully(["send", served.url, "hello"], { env })).out).toContain("COMPLETED");
     }
     const env = { HOME: "/nowhere", A2ACLI_ASYNC: "perhaps" };
-    expect(await failure(["send", served.url, "hello"], { env })).toMatchObject({ exit: 2 });
+    expect(await runExpectingError(["send", served.url, "hello"], { env })).toMatchObject({ exit: 2 });
   });
 });
 
 describe("config show", () => {
   it("shows no credential, and changes nothing [CONFIG_001]", async () => {
-    const world = await home(
+    const world = await createHome(
       "A2ACLI_BEARER=s3cret-token\nA2ACLI_SVC_PARAM=x-key: s3cret\n",
       "A2ACLI_BASIC=ada:s3cret\n",
     );
     const before = await readFile(`${world.HOME}/.config/a2a-cli/.env`, "utf8");
     for (const flags of [[], ["-o", "json"], ["--debug", "--verbose"], ["--api-key", "s3cret-key"]]) {
-      const { out, err } = await said(["config", "show", ...flags], world);
+      const { out, err } = await runSuccessfully(["config", "show", ...flags], world);
       expect(out).toMatch(/A2ACLI_BEARER.*\*\*\*/s);
       expect(out + err).not.toContain("s3cret");
     }
@@ -164,22 +174,22 @@ describe("config show", () => {
   });
 
   it("the path is the conventional one, and credentials that others can read are warned of [CONFIG_001]", async () => {
-    const world = await home("A2ACLI_BEARER=s3cret-token\n", "");
+    const world = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
     const file = `${world.HOME}/.config/a2a-cli/.env`;
-    expect((await said(["config", "show"], world)).err).toBe("");
+    expect((await runSuccessfully(["config", "show"], world)).err).toBe("");
     await chmod(file, 0o644);
     for (const words of [
       ["config", "show"],
       ["card", "get", served.url],
     ]) {
-      expect((await said(words, world)).err).toBe(
+      expect((await runSuccessfully(words, world)).err).toBe(
         `warning: others can read the credentials in ${file}: chmod 600 it\n`,
       );
     }
   });
 
   it("has no state of an interaction: nothing is written by any command [CONFIG_001, INTERACT_005]", async () => {
-    const world = await home("", "");
+    const world = await createHome("", "");
     for (const words of [
       ["send", served.url, "ask"],
       ["chat", served.url, "ask"],
@@ -187,7 +197,7 @@ describe("config show", () => {
       ["card", "get", served.url],
       ["config", "show"],
     ]) {
-      await said(words, world);
+      await runSuccessfully(words, world);
     }
     const files = (await readdir(world.HOME, { recursive: true, withFileTypes: true })).filter((one) =>
       one.isFile(),
@@ -197,8 +207,8 @@ describe("config show", () => {
   });
 
   it("tells of a name that is none, with the one that was meant [CONFIG_001]", async () => {
-    const world = await home("", "A2ACLI_BEARRER=s3cret-token\n");
-    const { out, err } = await said(["config", "show"], world);
+    const world = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
+    const { out, err } = await runSuccessfully(["config", "show"], world);
     expect(err).toBe("warning: A2ACLI_BEARRER is no setting of this tool. Did you mean A2ACLI_BEARER?\n");
     expect(out + err).not.toContain("s3cret");
   });

@@ -2,42 +2,52 @@ import { execFileSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Cli, colloquy, directoryWith, inProcess, serving } from "../process.contract.ts";
-import { packageVersion } from "../version.ts";
-import { serveActor, type Served } from "./agents.fixture.ts";
-import { fieldsIn, said } from "./said.fixture.ts";
+import {
+  CliProcess,
+  startColloquy,
+  createTempDirectory,
+  runInProcess,
+  startServingProcess,
+} from "../cli-process.contract.ts";
+import { readPackageVersion } from "../version.ts";
+import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import { parseFields, runSuccessfully } from "./run-command.fixture.ts";
 
-let served: Served;
+let served: RunningServer;
 beforeAll(async () => {
-  served = await serveActor();
+  served = await startTextDrivenServer();
 });
 afterAll(() => served.close());
 
 describe("the surface", () => {
   it("help, help <command> and --help print the usage and end well [CLI_001]", async () => {
     for (const words of [["help"], ["--help"], ["-h"]]) {
-      expect((await said(words)).out).toMatch(/^Usage: colloquy .*\n[^]*\n {2}send .*\n[^]*\n {2}card /);
+      expect((await runSuccessfully(words)).out).toMatch(
+        /^Usage: colloquy .*\n[^]*\n {2}send .*\n[^]*\n {2}card /,
+      );
     }
     for (const words of [
       ["help", "task", "get"],
       ["task", "get", "--help"],
       ["task", "get", "-h"],
     ]) {
-      expect((await said(words)).out).toMatch(/^Usage: colloquy task get <agent> <task id> \[options\]\n/);
+      expect((await runSuccessfully(words)).out).toMatch(
+        /^Usage: colloquy task get <agent> <task id> \[options\]\n/,
+      );
     }
-    expect((await said(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
-    expect((await inProcess(["help", "nonsense"])).code).toBe(2);
+    expect((await runSuccessfully(["help", "task"])).out).toMatch(/\n {2}wait +Wait until/);
+    expect((await runInProcess(["help", "nonsense"])).code).toBe(2);
   });
 
   it("-v and --version print the version [CLI_001]", async () => {
     for (const flag of ["-v", "--version"]) {
-      const { code, out } = await colloquy([flag]).ended;
-      expect({ code, out }).toEqual({ code: 0, out: `${packageVersion()}\n` });
+      const { code, out } = await startColloquy([flag]).result;
+      expect({ code, out }).toEqual({ code: 0, out: `${readPackageVersion()}\n` });
     }
   });
 
   it("the help tells every default before anybody has to override it [CLI_001, DEFAULT_001]", async () => {
-    const { out } = await said(["send", "--help"]);
+    const { out } = await runSuccessfully(["send", "--help"]);
     const text = out.replaceAll(/\s+/g, " ");
     for (const words of [
       "(default: the order of the agent's card)",
@@ -56,41 +66,41 @@ describe("the surface", () => {
 
 describe("the defaults", () => {
   it('default "wait": send waits, until --async says otherwise [DEFAULT_001]', async () => {
-    expect((await said(["send", served.url, "hello"])).out).toContain("TASK_STATE_COMPLETED");
-    expect((await said(["send", served.url, "wait", "--async"])).out).toMatch(/SUBMITTED|WORKING/);
+    expect((await runSuccessfully(["send", served.url, "hello"])).out).toContain("TASK_STATE_COMPLETED");
+    expect((await runSuccessfully(["send", served.url, "wait", "--async"])).out).toMatch(/SUBMITTED|WORKING/);
     const env = { HOME: "/nowhere", A2ACLI_ASYNC: "1" };
-    expect((await said(["send", served.url, "hello", "--wait"], { env })).out).toContain(
+    expect((await runSuccessfully(["send", served.url, "hello", "--wait"], { env })).out).toContain(
       "TASK_STATE_COMPLETED",
     );
-    expect((await inProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
+    expect((await runInProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
   });
 
   it('default "text": output is text, until -o json says otherwise [DEFAULT_001]', async () => {
-    expect((await said(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
-    expect((await said(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
+    expect((await runSuccessfully(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
+    expect((await runSuccessfully(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
     const env = { HOME: "/nowhere", A2ACLI_OUTPUT: "json" };
-    expect((await said(["card", "get", served.url, "--output", "text"], { env })).out).toMatch(
+    expect((await runSuccessfully(["card", "get", served.url, "--output", "text"], { env })).out).toMatch(
       /^Name: actor\n/,
     );
   });
 
   it('default "concise": --verbose shows all that is exchanged, in text [DEFAULT_001]', async () => {
-    const brief = (await said(["send", served.url, "parts"])).out;
-    const { out } = await said(["send", served.url, "parts", "--verbose"]);
+    const brief = (await runSuccessfully(["send", served.url, "parts"])).out;
+    const { out } = await runSuccessfully(["send", served.url, "parts", "--verbose"]);
     expect(brief).not.toMatch(/Sent:|Message id:|Media type:|Artifact id:|Updated:/);
     expect(out).toContain("Sent: ROLE_USER\nparts\n\n");
-    expect(fieldsIn(out)).toMatchObject({ "Artifact id": "report", "Media type": "application/zip" });
+    expect(parseFields(out)).toMatchObject({ "Artifact id": "report", "Media type": "application/zip" });
     expect(out).toMatch(/^History: ROLE_USER$/m);
     expect(out).toMatch(/^Updated: \d{4}-/m);
-    const streamed = (await said(["send", served.url, "parts", "--verbose", "--stream"])).out;
+    const streamed = (await runSuccessfully(["send", served.url, "parts", "--verbose", "--stream"])).out;
     expect(streamed).toMatch(/^Message id: \S+\nSent: ROLE_USER\n/);
   });
 });
 
 describe("completion", () => {
   it("of bash completes commands, options and values, in a real shell [CLI_002]", async () => {
-    const { out } = await said(["completion", "bash"]);
-    const cwd = await directoryWith({ "completion.bash": out });
+    const { out } = await runSuccessfully(["completion", "bash"]);
+    const cwd = await createTempDirectory({ "completion.bash": out });
     const complete = (...words: string[]): string[] => {
       const script = `source completion.bash; COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _colloquy; printf '%s\\n' "\${COMPREPLY[@]}"`;
       return execFileSync("bash", ["-c", script], { cwd, encoding: "utf8" }).split("\n").filter(Boolean);
@@ -105,7 +115,7 @@ describe("completion", () => {
   });
 
   it.each([["zsh"], ["fish"]])("of %s has every command and every option [CLI_002]", async (shell) => {
-    const { out } = await said(["completion", shell]);
+    const { out } = await runSuccessfully(["completion", shell]);
     for (const word of [
       "serve",
       "subscribe",
@@ -120,7 +130,7 @@ describe("completion", () => {
   });
 
   it("of fish has a line for each, in its place [CLI_002]", async () => {
-    const { out } = await said(["completion", "fish"]);
+    const { out } = await runSuccessfully(["completion", "fish"]);
     const lines = out.split("\n").filter((line) => line.startsWith("complete "));
     expect(lines).toContain(
       `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
@@ -134,7 +144,7 @@ describe("completion", () => {
   });
 
   it("of another shell is refused with those that there are [CLI_002]", async () => {
-    const { code, err } = await inProcess(["completion", "csh"]);
+    const { code, err } = await runInProcess(["completion", "csh"]);
     expect({ code, err }).toMatchObject({
       code: 2,
       err: expect.stringContaining("bash, zsh, fish") as string,
@@ -144,10 +154,10 @@ describe("completion", () => {
 
 describe("as a plugin of the official CLI", () => {
   it("a2a-colloquy info is one JSON object with name, version and description", async () => {
-    const { out } = await said(["info"]);
+    const { out } = await runSuccessfully(["info"]);
     expect(JSON.parse(out)).toEqual({
       name: "colloquy",
-      version: packageVersion(),
+      version: readPackageVersion(),
       description: expect.any(String) as string,
     });
     expect(out.trim().split("\n")).toHaveLength(1);
@@ -156,10 +166,10 @@ describe("as a plugin of the official CLI", () => {
   it("is a program of that name, whose printed commands have it, too", async () => {
     const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
     expect(bin["a2a-colloquy"]).toBe(bin["colloquy"]);
-    const cwd = await directoryWith({});
+    const cwd = await createTempDirectory({});
     await symlink(`${process.cwd()}/bin/colloquy.js`, `${cwd}/a2a-colloquy`);
-    const cli = new Cli(process.execPath, [`${cwd}/a2a-colloquy`, "send", served.url, "ask"], cwd);
-    const { code, err } = await cli.ended;
+    const cli = new CliProcess(process.execPath, [`${cwd}/a2a-colloquy`, "send", served.url, "ask"], cwd);
+    const { code, err } = await cli.result;
     expect({ code, err }).toMatchObject({
       code: 0,
       err: expect.stringContaining(`hint: a2a-colloquy send ${served.url} --task-id`) as string,
@@ -169,12 +179,12 @@ describe("as a plugin of the official CLI", () => {
 
 describe("demo", () => {
   it("serves an agent to practise with, which needs no key [DEMO_SERVER_001]", async () => {
-    const demo = await serving(["demo", "--store", "memory"], await directoryWith({}));
-    expect((await said(["send", demo.agents["assistant"] ?? "", "What is 12.5% of 80?"])).out).toContain(
-      "10",
-    );
-    demo.cli.child.kill("SIGTERM");
-    expect((await demo.cli.ended).code).toBe(0);
+    const demo = await startServingProcess(["demo", "--store", "memory"], await createTempDirectory({}));
+    expect(
+      (await runSuccessfully(["send", demo.agentUrls["assistant"] ?? "", "What is 12.5% of 80?"])).out,
+    ).toContain("10");
+    demo.process.child.kill("SIGTERM");
+    expect((await demo.process.result).code).toBe(0);
   });
 });
 

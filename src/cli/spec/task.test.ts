@@ -1,15 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { breaking } from "../../client/breaking.fixture.ts";
-import { cardFor, listen, sendEvents, sendJson, type Seen } from "../../client/listen.contract.ts";
+import { createBreakingProxy } from "../../client/breaking-proxy.fixture.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  sendEvents,
+  sendJson,
+  type RecordedRequest,
+} from "../../client/recording-server.contract.ts";
 import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { colloquy, directoryWith, inProcess } from "../process.contract.ts";
-import { SERVERS, serveActor, type Served } from "./agents.fixture.ts";
-import { failure, fieldsIn, json, lines, linesIn, said, SOME } from "./said.fixture.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
+import {
+  runExpectingError,
+  parseFields,
+  runForJson,
+  runForJsonLines,
+  parseJsonLines,
+  runSuccessfully,
+  ANY_TEXT,
+} from "./run-command.fixture.ts";
 
-describe.each(SERVERS)("task, at %s", (_, serve) => {
-  let served: Served;
+describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
+  let served: RunningServer;
   const taskOf = async (...words: string[]): Promise<Task> =>
-    (await json<{ task: Task }>(["send", served.url, ...words])).task;
+    (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
   beforeAll(async () => {
     served = await serve();
@@ -18,46 +32,48 @@ describe.each(SERVERS)("task, at %s", (_, serve) => {
 
   it("get shows state and artifacts, and history where that is asked for [TASK_GET_001]", async () => {
     const { id, contextId } = await taskOf("hello");
-    const { out } = await said(["task", "get", served.url, id]);
-    expect(fieldsIn(out)).toMatchObject({ Task: id, Context: contextId, State: "TASK_STATE_COMPLETED" });
+    const { out } = await runSuccessfully(["task", "get", served.url, id]);
+    expect(parseFields(out)).toMatchObject({ Task: id, Context: contextId, State: "TASK_STATE_COMPLETED" });
     expect(out).toMatch(/^Artifact: answer\n.+\n\n/m);
-    const task = await json<Task>(["task", "get", served.url, id, "--history", "5"]);
+    const task = await runForJson<Task>(["task", "get", served.url, id, "--history", "5"]);
     expect(task).toMatchObject({ id, contextId, status: { state: "TASK_STATE_COMPLETED" } });
     expect(task.artifacts).toHaveLength((await taskOf("hello")).artifacts?.length ?? 0);
     expect(task.history?.[0]?.parts).toMatchObject([{ text: "hello" }]);
-    expect((await json<Task>(["task", "get", served.url, id])).history ?? []).toEqual([]);
+    expect((await runForJson<Task>(["task", "get", served.url, id])).history ?? []).toEqual([]);
   });
 
   it("get looks once; with --wait until the task has ended [TASK_POLL_001]", async () => {
     const { id } = await taskOf("wait", "--async");
-    const now = await json<Task>(["task", "get", served.url, id]);
+    const now = await runForJson<Task>(["task", "get", served.url, id]);
     expect(now.status.state).toMatch(/SUBMITTED|WORKING/);
     for (const words of [
       ["task", "get", "--wait"],
       ["task", "wait"],
     ]) {
       const { id: other } = await taskOf("wait", "--async");
-      const waiting = json<Task>([...words, served.url, other, "--poll-interval", "20ms"]);
-      await said(["task", "cancel", served.url, other]);
+      const waiting = runForJson<Task>([...words, served.url, other, "--poll-interval", "20ms"]);
+      await runSuccessfully(["task", "cancel", served.url, other]);
       expect((await waiting).status.state).toBe("TASK_STATE_CANCELED");
     }
   });
 
   it("get --wait ends at once where the user is waited for [TASK_POLL_003]", async () => {
     const { id } = await taskOf("ask", "--async");
-    const task = await json<Task>(["task", "get", served.url, id, "--wait", "--poll-interval", "20ms"]);
+    const task = await runForJson<Task>(["task", "get", served.url, id, "--wait", "--poll-interval", "20ms"]);
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
   it("cancel cancels, tells the state, and may be repeated [TASK_CANCEL_001]", async () => {
     const { id } = await taskOf("wait", "--async");
-    expect((await said(["task", "cancel", served.url, id])).out).toContain("State: TASK_STATE_CANCELED\n");
-    expect(await json(["task", "cancel", served.url, id])).toMatchObject({
+    expect((await runSuccessfully(["task", "cancel", served.url, id])).out).toContain(
+      "State: TASK_STATE_CANCELED\n",
+    );
+    expect(await runForJson(["task", "cancel", served.url, id])).toMatchObject({
       id,
       status: { state: "TASK_STATE_CANCELED" },
     });
     const { id: done } = await taskOf("hello");
-    expect(await failure(["task", "cancel", served.url, done])).toMatchObject({
+    expect(await runExpectingError(["task", "cancel", served.url, done])).toMatchObject({
       code: "TaskNotCancelableError",
       exit: 1,
       hint: expect.stringContaining("TASK_STATE_COMPLETED") as string,
@@ -69,32 +85,36 @@ describe.each(SERVERS)("task, at %s", (_, serve) => {
     await taskOf("again", "--context-id", first.contextId);
     const { id: asking } = await taskOf("ask", "--context-id", first.contextId);
     const list = (...flags: string[]): Promise<ListTasksResponse> =>
-      json(["task", "list", served.url, "--context-id", first.contextId, ...flags]);
+      runForJson(["task", "list", served.url, "--context-id", first.contextId, ...flags]);
     const page = await list("--page-size", "2");
-    expect(page).toMatchObject({ totalSize: 3, nextPageToken: SOME });
+    expect(page).toMatchObject({ totalSize: 3, nextPageToken: ANY_TEXT });
     const rest = await list("--page-size", "2", "--page-token", page.nextPageToken ?? "");
     expect([...page.tasks, ...rest.tasks]).toHaveLength(3);
     expect((await list("--state", "input-required")).tasks.map(({ id }) => id)).toEqual([asking]);
-    expect(await lines(["task", "list", served.url, "--context-id", first.contextId])).toHaveLength(3);
+    expect(await runForJsonLines(["task", "list", served.url, "--context-id", first.contextId])).toHaveLength(
+      3,
+    );
   });
 
   it("subscribe follows, from the task as it is to its end [TASK_SUBSCRIBE_001, TASK_SUBSCRIBE_002]", async () => {
     const { id } = await taskOf("wait", "--async");
-    const follower = colloquy(["task", "subscribe", served.url, id, "--stream", "-o", "json"]);
-    await follower.says('{"task":');
-    await said(["task", "cancel", served.url, id]);
-    const events = linesIn<StreamResponse>((await follower.ended).out);
+    const follower = startColloquy(["task", "subscribe", served.url, id, "--stream", "-o", "json"]);
+    await follower.waitForOutput('{"task":');
+    await runSuccessfully(["task", "cancel", served.url, id]);
+    const events = parseJsonLines<StreamResponse>((await follower.result).out);
     expect(events[0]).toMatchObject({ task: { id } });
     expect(JSON.stringify(events.at(-1))).toContain('"state":"TASK_STATE_CANCELED"');
   });
 });
 
 /** An agent that is asked for its task, and answers each time as told. */
-async function polled(state: (time: number) => string): Promise<{ url: string; asked: () => Seen[] }> {
+async function startPolledServer(
+  state: (time: number) => string,
+): Promise<{ url: string; asked: () => RecordedRequest[] }> {
   let url = "";
   let time = 0;
-  const server = await listen((response, { url: path, body }) => {
-    if (path.includes("/.well-known/")) return sendJson(response, cardFor(url, { capabilities: {} }));
+  const server = await startRecordingServer((response, { url: path, body }) => {
+    if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url, { capabilities: {} }));
     const task = { id: "t", contextId: "c", status: { state: state(time++) } };
     const result = body.method === "SendMessage" ? { task } : task;
     sendJson(response, { jsonrpc: "2.0", id: body.id, result });
@@ -105,25 +125,30 @@ async function polled(state: (time: number) => string): Promise<{ url: string; a
 
 describe("waiting", () => {
   it("asks again every --poll-interval, and no more often [TASK_POLL_002]", async () => {
-    const { url, asked } = await polled((time) => (time < 4 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED"));
+    const { url, asked } = await startPolledServer((time) =>
+      time < 4 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED",
+    );
     const began = performance.now();
-    await said(["task", "get", url, "t", "--wait", "--poll-interval", "50ms"]);
+    await runSuccessfully(["task", "get", url, "t", "--wait", "--poll-interval", "50ms"]);
     expect(asked()).toHaveLength(5);
     expect(performance.now() - began).toBeGreaterThan(4 * 45);
   });
 
   it("gives up after --timeout, with exit code 5 and the command that goes on [TASK_POLL_002]", async () => {
-    const { url, asked } = await polled(() => "TASK_STATE_WORKING");
+    const { url, asked } = await startPolledServer(() => "TASK_STATE_WORKING");
     const flags = ["--timeout", "300ms", "--poll-interval", "100ms"];
     for (const words of [
       ["task", "wait", url, "t"],
       ["task", "get", url, "t", "--wait"],
       ["send", url, "hello"],
     ]) {
-      expect(await failure([...words, ...flags])).toMatchObject({ code: "A2ACLI_ERR_TIMEOUT", exit: 5 });
+      expect(await runExpectingError([...words, ...flags])).toMatchObject({
+        code: "A2ACLI_ERR_TIMEOUT",
+        exit: 5,
+      });
     }
     expect(asked().length).toBeLessThan(20);
-    expect(await failure(["send", url, "hello", ...flags])).toMatchObject({
+    expect(await runExpectingError(["send", url, "hello", ...flags])).toMatchObject({
       hint: expect.stringContaining(`task get ${url} t --wait`) as string,
     });
   });
@@ -131,14 +156,14 @@ describe("waiting", () => {
   it("waits longer each time while nobody answers, and not for ever [TASK_POLL_002]", async () => {
     let url = "";
     const times: number[] = [];
-    const server = await listen((response, { url: path }) => {
-      if (path.includes("/.well-known/")) return sendJson(response, cardFor(url));
+    const server = await startRecordingServer((response, { url: path }) => {
+      if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url));
       times.push(performance.now());
       response.socket?.destroy();
     });
     ({ url } = server);
     const flags = ["--wait", "--poll-interval", "10ms"];
-    expect(await failure(["task", "get", url, "t", ...flags])).toMatchObject({
+    expect(await runExpectingError(["task", "get", url, "t", ...flags])).toMatchObject({
       code: "A2ACLI_ERR_UNREACHABLE",
       exit: 3,
     });
@@ -146,23 +171,23 @@ describe("waiting", () => {
   });
 
   it("an interrupt loses no id that was printed, and leaves the task alone [TASK_POLL_002]", async () => {
-    const served = await serveActor();
-    const cli = colloquy(["send", served.url, "wait", "--stream"]);
-    await cli.says("waiting");
+    const served = await startTextDrivenServer();
+    const cli = startColloquy(["send", served.url, "wait", "--stream"]);
+    await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
-    const { code, out, err } = await cli.ended;
+    const { code, out, err } = await cli.result;
     expect(code).toBe(130);
-    const { Task: id = "" } = fieldsIn(out);
+    const { Task: id = "" } = parseFields(out);
     expect(err).toContain(`task subscribe ${served.url} ${id}`);
-    expect((await json<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
+    expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
     await served.close();
   });
 
   it("ends on a login that is wanted, without asking anybody anything [TASK_POLL_003]", async () => {
-    const served = await serveActor();
+    const served = await startTextDrivenServer();
     for (const flags of [[], ["--stream"]]) {
-      const { out, err } = await said(["send", served.url, "login", ...flags]);
-      expect(fieldsIn(out)).toMatchObject({ State: "TASK_STATE_AUTH_REQUIRED" });
+      const { out, err } = await runSuccessfully(["send", served.url, "login", ...flags]);
+      expect(parseFields(out)).toMatchObject({ State: "TASK_STATE_AUTH_REQUIRED" });
       expect(err).toContain("TASK_STATE_AUTH_REQUIRED");
     }
     await served.close();
@@ -170,22 +195,22 @@ describe("waiting", () => {
 
   it("waits through a state that is not specified, and shows it as it is [TASK_POLL_003]", async () => {
     const states = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_UNSPECIFIED", "TASK_STATE_COMPLETED"];
-    const { url, asked } = await polled((time) => states[Math.min(time, 2)] as string);
-    const { out } = await said(["task", "get", url, "t"]);
-    expect(fieldsIn(out)).toMatchObject({ State: "TASK_STATE_UNSPECIFIED" });
-    await said(["task", "get", url, "t", "--wait", "--poll-interval", "10ms"]);
+    const { url, asked } = await startPolledServer((time) => states[Math.min(time, 2)] as string);
+    const { out } = await runSuccessfully(["task", "get", url, "t"]);
+    expect(parseFields(out)).toMatchObject({ State: "TASK_STATE_UNSPECIFIED" });
+    await runSuccessfully(["task", "get", url, "t", "--wait", "--poll-interval", "10ms"]);
     expect(asked()).toHaveLength(3);
-    const still = await polled(() => "TASK_STATE_UNSPECIFIED");
+    const still = await startPolledServer(() => "TASK_STATE_UNSPECIFIED");
     const flags = ["--wait", "--poll-interval", "10ms", "--timeout", "100ms"];
-    expect(await failure(["task", "get", still.url, "t", ...flags])).toMatchObject({ exit: 5 });
+    expect(await runExpectingError(["task", "get", still.url, "t", ...flags])).toMatchObject({ exit: 5 });
   });
 
   it("asks for the task when the stream is lost for good [TASK_POLL_004]", async () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
-    const server = await listen((response, { url: path, body }) => {
+    const server = await startRecordingServer((response, { url: path, body }) => {
       const reply = (result: unknown): void => sendJson(response, { jsonrpc: "2.0", id: body.id, result });
-      if (path.includes("/.well-known/")) return sendJson(response, cardFor(url));
+      if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url));
       if (body.method === "SendStreamingMessage")
         return sendEvents(response, [[0, { jsonrpc: "2.0", id: body.id, result: { task } }]], "cut");
       if (body.method === "GetTask") return reply({ ...task, status: { state: "TASK_STATE_COMPLETED" } });
@@ -196,18 +221,27 @@ describe("waiting", () => {
       });
     });
     ({ url } = server);
-    const { task: ended } = await json<{ task: Task }>(["send", url, "hello", "--poll-interval", "10ms"]);
+    const { task: ended } = await runForJson<{ task: Task }>([
+      "send",
+      url,
+      "hello",
+      "--poll-interval",
+      "10ms",
+    ]);
     expect(ended.status.state).toBe("TASK_STATE_COMPLETED");
     expect(server.seen.map(({ body }) => body.method)).toContain("GetTask");
   });
 
   it("goes on with a stream that is cut, and loses nothing of it [TASK_SUBSCRIBE_002]", async () => {
-    const served = await serveActor();
-    const proxy = await breaking(served.url);
-    const card = JSON.stringify(await json(["card", "get", served.url])).replaceAll(served.url, proxy.url);
-    const cwd = await directoryWith({ "card.json": card });
+    const served = await startTextDrivenServer();
+    const proxy = await createBreakingProxy(served.url);
+    const card = JSON.stringify(await runForJson(["card", "get", served.url])).replaceAll(
+      served.url,
+      proxy.url,
+    );
+    const cwd = await createTempDirectory({ "card.json": card });
     proxy.breakAfter([900]);
-    const { code, out } = await inProcess(["send", "-a", `${cwd}/card.json`, "hello", "--stream"]);
+    const { code, out } = await runInProcess(["send", "-a", `${cwd}/card.json`, "hello", "--stream"]);
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringContaining("You said: hello") as string,

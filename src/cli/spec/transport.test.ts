@@ -1,25 +1,35 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "../../adapters/index.ts";
-import { cardFor, listen, sendJson, type Seen } from "../../client/listen.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  sendJson,
+  type RecordedRequest,
+} from "../../client/recording-server.contract.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
-import { directoryWith, inProcess } from "../process.contract.ts";
-import { actor, serveActor, SERVERS, type Served } from "./agents.fixture.ts";
-import { failure, json, said } from "./said.fixture.ts";
+import { createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import {
+  textDrivenAgent,
+  startTextDrivenServer,
+  TEST_SERVERS,
+  type RunningServer,
+} from "./test-servers.fixture.ts";
+import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
 /** An agent on two bindings, with a card as told, that answers every message. */
-async function agentWith(
+async function startAgentWithInterfaces(
   interfaces: (url: string) => object[],
   about: object = {},
-): Promise<{ url: string; seen: Seen[] }> {
+): Promise<{ url: string; seen: RecordedRequest[] }> {
   let url = "";
   const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "hi" }] };
   const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
-  const server = await listen((response, { url: path, method, body }) => {
+  const server = await startRecordingServer((response, { url: path, method, body }) => {
     if (path.includes("/.well-known/")) {
       return sendJson(
         response,
-        cardFor(url, { supportedInterfaces: interfaces(url), capabilities: {}, ...about }),
+        buildAgentCard(url, { supportedInterfaces: interfaces(url), capabilities: {}, ...about }),
       );
     }
     const result = method === "GET" || body.method === "GetTask" ? task : { message };
@@ -29,14 +39,19 @@ async function agentWith(
   return { url, seen: server.seen };
 }
 
-const at = (url: string, protocolBinding: string, protocolVersion = "1.0", more: object = {}): object => ({
+const createCardInterface = (
+  url: string,
+  protocolBinding: string,
+  protocolVersion = "1.0",
+  more: object = {},
+): object => ({
   url: `${url}/${protocolBinding}`,
   protocolBinding,
   protocolVersion,
   ...more,
 });
 
-const usedBy = (seen: readonly Seen[]): string | undefined =>
+const getUsedTransport = (seen: readonly RecordedRequest[]): string | undefined =>
   seen.findLast(({ url }) => !url.includes("/.well-known/"))?.url.split("/")[1];
 
 describe("the transport", () => {
@@ -47,9 +62,11 @@ describe("the transport", () => {
   ])(
     'default "transport": %s of %j, the first that is spoken [TX_001, TX_002, DEFAULT_001]',
     async (used, order) => {
-      const { url, seen } = await agentWith((here) => order.map((binding) => at(here, binding)));
-      await said(["send", url, "hello"]);
-      expect(usedBy(seen)).toBe(used);
+      const { url, seen } = await startAgentWithInterfaces((here) =>
+        order.map((binding) => createCardInterface(here, binding)),
+      );
+      await runSuccessfully(["send", url, "hello"]);
+      expect(getUsedTransport(seen)).toBe(used);
     },
   );
 
@@ -60,25 +77,28 @@ describe("the transport", () => {
   ])(
     "%s with %j: the first that the card has, or else the card's own [TX_002, DEFAULT_001]",
     async (used, flags) => {
-      const { url, seen } = await agentWith((here) => [at(here, "JSONRPC"), at(here, "HTTP+JSON")]);
-      await said(["send", url, "hello", ...flags]);
-      expect(usedBy(seen)).toBe(used);
+      const { url, seen } = await startAgentWithInterfaces((here) => [
+        createCardInterface(here, "JSONRPC"),
+        createCardInterface(here, "HTTP+JSON"),
+      ]);
+      await runSuccessfully(["send", url, "hello", ...flags]);
+      expect(getUsedTransport(seen)).toBe(used);
     },
   );
 
   it("has the tenant of its interface in every request, and none where there is none [TX_003]", async () => {
-    const { url, seen } = await agentWith((here) => [
-      at(here, "JSONRPC", "1.0", { tenant: "Acme/7" }),
-      at(here, "HTTP+JSON"),
+    const { url, seen } = await startAgentWithInterfaces((here) => [
+      createCardInterface(here, "JSONRPC", "1.0", { tenant: "Acme/7" }),
+      createCardInterface(here, "HTTP+JSON"),
     ]);
-    await said(["send", url, "hello"]);
-    await said(["task", "get", url, "t"]);
+    await runSuccessfully(["send", url, "hello"]);
+    await runSuccessfully(["task", "get", url, "t"]);
     expect(seen.flatMap(({ body }) => (body.method ? [body.params?.["tenant"]] : []))).toEqual([
       "Acme/7",
       "Acme/7",
     ]);
     const before = seen.length;
-    await said(["send", url, "hello", "--transport", "rest"]);
+    await runSuccessfully(["send", url, "hello", "--transport", "rest"]);
     expect(
       seen
         .slice(before)
@@ -89,15 +109,15 @@ describe("the transport", () => {
   });
 });
 
-describe.each(SERVERS)("%s is spoken with over each binding", (_, serve) => {
-  let served: Served;
+describe.each(TEST_SERVERS)("%s is spoken with over each binding", (_, serve) => {
+  let served: RunningServer;
   beforeAll(async () => {
     served = await serve();
   });
   afterAll(() => served.close());
 
   it.each(["jsonrpc", "rest", "grpc"])("%s, with the same result [TX_004, TX_005]", async (binding) => {
-    const result = await json<{ task: { status: object; artifacts: object[] } }>([
+    const result = await runForJson<{ task: { status: object; artifacts: object[] } }>([
       "send",
       served.url,
       "hello",
@@ -105,7 +125,7 @@ describe.each(SERVERS)("%s is spoken with over each binding", (_, serve) => {
       binding,
     ]);
     expect(result).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
-    const { err } = await said(["send", served.url, "hello", "--transport", binding, "--debug"]);
+    const { err } = await runSuccessfully(["send", served.url, "hello", "--transport", binding, "--debug"]);
     const names: Record<string, string> = { jsonrpc: "JSONRPC", rest: "HTTP+JSON", grpc: "GRPC" };
     expect(err).toContain(`debug: speaks ${names[binding]} 1.0 with `);
   });
@@ -113,27 +133,39 @@ describe.each(SERVERS)("%s is spoken with over each binding", (_, serve) => {
 
 describe("the version", () => {
   it('default "version": 1.0 is named in every request, for the card too [VER_001, DEFAULT_001]', async () => {
-    const { url, seen } = await agentWith((here) => [at(here, "JSONRPC", "0.3"), at(here, "JSONRPC")]);
-    await said(["send", url, "hello"]);
-    await said(["task", "get", url, "t"]);
+    const { url, seen } = await startAgentWithInterfaces((here) => [
+      createCardInterface(here, "JSONRPC", "0.3"),
+      createCardInterface(here, "JSONRPC"),
+    ]);
+    await runSuccessfully(["send", url, "hello"]);
+    await runSuccessfully(["task", "get", url, "t"]);
     expect(seen.length).toBeGreaterThan(3);
     expect(seen.map(({ headers }) => headers["a2a-version"])).toEqual(seen.map(() => "1.0"));
     // A patch is no other version.
-    const patched = await agentWith((here) => [at(here, "JSONRPC", "1.0.1")]);
-    await said(["send", patched.url, "hello"]);
+    const patched = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC", "1.0.1")]);
+    await runSuccessfully(["send", patched.url, "hello"]);
   });
 
   it("is never below 1.0 unasked: an agent of 0.3 is refused with what to do [VER_001]", async () => {
-    const { url, seen } = await agentWith((here) => [at(here, "JSONRPC", "0.3")]);
-    const error = await failure(["send", url, "hello"]);
+    const { url, seen } = await startAgentWithInterfaces((here) => [
+      createCardInterface(here, "JSONRPC", "0.3"),
+    ]);
+    const error = await runExpectingError(["send", url, "hello"]);
     expect(error).toMatchObject({ code: "VersionNotSupportedError", exit: 1 });
     expect(error.hint).toContain("--a2a-version 0.3");
     expect(seen.every(({ method }) => method === "GET")).toBe(true);
   });
 
   it("is 0.3 for who says so [VER_001, DEFAULT_001]", async () => {
-    const served = await serveActor();
-    const { out, err } = await said(["send", served.url, "hello", "--a2a-version", "0.3", "--debug"]);
+    const served = await startTextDrivenServer();
+    const { out, err } = await runSuccessfully([
+      "send",
+      served.url,
+      "hello",
+      "--a2a-version",
+      "0.3",
+      "--debug",
+    ]);
     expect(out).toContain("You said: hello");
     expect(err).toContain("debug: speaks JSONRPC 0.3");
     await served.close();
@@ -141,13 +173,13 @@ describe("the version", () => {
 
   it("that the agent refuses is told as the agent tells it [VER_001]", async () => {
     let url = "";
-    const server = await listen((response, { url: path, body: { id } }) =>
+    const server = await startRecordingServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJson(response, cardFor(url))
+        ? sendJson(response, buildAgentCard(url))
         : sendJson(response, { jsonrpc: "2.0", id, error: { code: -32009, message: "Only 2.0 here" } }),
     );
     ({ url } = server);
-    expect(await failure(["send", url, "hello"])).toMatchObject({
+    expect(await runExpectingError(["send", url, "hello"])).toMatchObject({
       code: "VersionNotSupportedError",
       a2aCode: -32009,
       exit: 1,
@@ -157,11 +189,11 @@ describe("the version", () => {
 
 describe("what the card does not offer", () => {
   it("is not asked for: no stream, no extended card [VER_003]", async () => {
-    const { url, seen } = await agentWith((here) => [at(here, "JSONRPC")]);
-    await said(["send", url, "hello", "--stream"]);
+    const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")]);
+    await runSuccessfully(["send", url, "hello", "--stream"]);
     expect(seen.at(-1)?.body.method).toBe("SendMessage");
     const before = seen.length;
-    expect(await failure(["card", "get", url, "--extended"])).toMatchObject({
+    expect(await runExpectingError(["card", "get", url, "--extended"])).toMatchObject({
       code: "UnsupportedOperationError",
     });
     expect(seen.slice(before).every(({ url: path }) => path.includes("/.well-known/"))).toBe(true);
@@ -169,20 +201,25 @@ describe("what the card does not offer", () => {
 
   it("and what it requires is declared with --extension, or refused at once [VER_002]", async () => {
     const extensions = [{ uri: "urn:example:cite", required: true }];
-    const { url, seen } = await agentWith((here) => [at(here, "JSONRPC")], { capabilities: { extensions } });
-    const refused = await failure(["send", url, "hello"]);
+    const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
+      capabilities: { extensions },
+    });
+    const refused = await runExpectingError(["send", url, "hello"]);
     expect(refused).toMatchObject({ code: "ExtensionSupportRequiredError" });
     expect(refused.hint).toContain("--extension");
-    await said(["send", url, "hello", "--extension", "urn:example:cite"]);
+    await runSuccessfully(["send", url, "hello", "--extension", "urn:example:cite"]);
     expect(seen.at(-1)?.headers["a2a-extensions"]).toBe("urn:example:cite");
   });
 });
 
 describe("the card", () => {
   it("is found by host, by URL and in a file, and decides the transport [CARD_GET_001]", async () => {
-    const { url, seen } = await agentWith((here) => [at(here, "HTTP+JSON"), at(here, "JSONRPC")]);
-    const card = await json<object>(["card", "get", url]);
-    const cwd = await directoryWith({ "card.json": JSON.stringify(card) });
+    const { url, seen } = await startAgentWithInterfaces((here) => [
+      createCardInterface(here, "HTTP+JSON"),
+      createCardInterface(here, "JSONRPC"),
+    ]);
+    const card = await runForJson<object>(["card", "get", url]);
+    const cwd = await createTempDirectory({ "card.json": JSON.stringify(card) });
     for (const ref of [
       url,
       url.replace("http://", ""),
@@ -190,19 +227,19 @@ describe("the card", () => {
       `file://${cwd}/card.json`,
       `${cwd}/card.json`,
     ]) {
-      expect(await json(["card", "get", "-a", ref])).toEqual(card);
-      await said(["send", "-a", ref, "hello"]);
-      expect(usedBy(seen)).toBe("HTTP+JSON");
+      expect(await runForJson(["card", "get", "-a", ref])).toEqual(card);
+      await runSuccessfully(["send", "-a", ref, "hello"]);
+      expect(getUsedTransport(seen)).toBe("HTTP+JSON");
     }
   });
 
   it("shows who the agent is, what it can do, where it is, and what it wants [CARD_GET_001]", async () => {
-    const server = createServer(actor, {
+    const server = createServer(textDrivenAgent, {
       store: "memory",
       authenticate: bearer({ tokens: { "token-0123456789abcdef": "a" } }),
     });
     const { url } = await server.listen();
-    const { out } = await said(["card", "get", url]);
+    const { out } = await runSuccessfully(["card", "get", url]);
     for (const label of [
       "Name: actor",
       "Streaming: yes",
@@ -218,12 +255,14 @@ describe("the card", () => {
   });
 
   it("can be checked with --validate [CARD_GET_002]", async () => {
-    const fine = await agentWith((here) => [at(here, "JSONRPC")], {
+    const fine = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
       skills: [{ id: "s", name: "S", description: "S", tags: ["s"] }],
     });
-    expect((await said(["card", "get", fine.url, "--validate"])).out).toContain("Name: Raw");
-    const odd = await agentWith((here) => [at(here, "JSONRPC")], { skills: [{ id: "s" }] });
-    expect(await failure(["card", "get", odd.url, "--validate"])).toMatchObject({
+    expect((await runSuccessfully(["card", "get", fine.url, "--validate"])).out).toContain("Name: Raw");
+    const odd = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
+      skills: [{ id: "s" }],
+    });
+    expect(await runExpectingError(["card", "get", odd.url, "--validate"])).toMatchObject({
       code: "A2ACLI_ERR_CARD_INVALID",
       exit: 1,
     });
@@ -239,10 +278,10 @@ describe("the card", () => {
     const server = createServer(polite, { store: "memory", authenticate: bearer({ tokens }) });
     const { url } = await server.listen();
     const words = ["card", "get", url, "--extended"];
-    expect(await failure(words)).toMatchObject({ code: "A2ACLI_ERR_CREDENTIALS_MISSING", exit: 4 });
-    const { out } = await said([...words, "--bearer", "token-of-ada-0123456789"]);
+    expect(await runExpectingError(words)).toMatchObject({ code: "A2ACLI_ERR_CREDENTIALS_MISSING", exit: 4 });
+    const { out } = await runSuccessfully([...words, "--bearer", "token-of-ada-0123456789"]);
     expect(out).toContain("Description: Says all of it");
-    expect((await inProcess(["card", "get", url])).out).toContain("Description: Has more to say");
+    expect((await runInProcess(["card", "get", url])).out).toContain("Description: Has more to say");
     await server.close();
   });
 });

@@ -1,82 +1,82 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { findChromium, openBrowser, openPage } from "../../../cards/html/browser.fixture.ts";
-import { recordedText, SCRIPTS } from "../../../cards/record/record.fixture.ts";
-import { directoryWith } from "../../process.contract.ts";
-import { recordEvents } from "./events.ts";
-import { follow, type Followed } from "./follow.ts";
-import { watchServer, type WatchServer } from "./server.ts";
+import { findChromium, openBrowser, openObservedPage } from "../../../cards/html/browser.fixture.ts";
+import { createScriptedRecordText, GSM8K_SCRIPTS } from "../../../cards/recording/recording.fixture.ts";
+import { createTempDirectory } from "../../cli-process.contract.ts";
+import { streamRecordEvents } from "./record-events.ts";
+import { followFile, type FileFollowEvent } from "./follow-file.ts";
+import { startWatchServer, type WatchServer } from "./watch-server.ts";
 
-const stop: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const one of stop.splice(0)) await one();
+  for (const one of cleanups.splice(0)) await one();
 });
 
-async function emptyFolder(): Promise<string> {
-  const folder = await directoryWith({});
-  stop.push(() => rm(folder, { recursive: true, force: true }));
+async function createEmptyFolder(): Promise<string> {
+  const folder = await createTempDirectory({});
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-function following(file: string): () => Promise<Followed | undefined> {
+function followRecord(file: string): () => Promise<FileFollowEvent | undefined> {
   const leave = new AbortController();
-  const found = follow(file, leave.signal);
-  stop.unshift(() => (leave.abort(), found.return()));
+  const found = followFile(file, leave.signal);
+  cleanups.unshift(() => (leave.abort(), found.return()));
   return async () => (await found.next()).value ?? undefined;
 }
 
-const linesIn = (found: Followed | undefined): readonly string[] | string =>
+const getLines = (found: FileFollowEvent | undefined): readonly string[] | string =>
   typeof found === "object" ? found.lines : "reset";
 
 describe("a file that is followed", () => {
   it("is waited for, and read as it grows", async () => {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
-    const next = following(file);
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    const next = followRecord(file);
     const first = next();
     await writeFile(file, "one\ntwo\n");
-    expect(linesIn(await first)).toEqual(["one", "two"]);
+    expect(getLines(await first)).toEqual(["one", "two"]);
     await appendFile(file, "three\n");
-    expect(linesIn(await next())).toEqual(["three"]);
+    expect(getLines(await next())).toEqual(["three"]);
   });
 
   it("has a line only when all of it is written, also where a character is cut", async () => {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const bytes = Buffer.from("하나\n둘\n");
     await writeFile(file, bytes.subarray(0, 2));
-    const next = following(file);
+    const next = followRecord(file);
     const first = next();
     await appendFile(file, bytes.subarray(2, 8));
-    expect(linesIn(await first)).toEqual(["하나"]);
+    expect(getLines(await first)).toEqual(["하나"]);
     const second = next();
     await appendFile(file, bytes.subarray(8));
-    expect(linesIn(await second)).toEqual(["둘"]);
+    expect(getLines(await second)).toEqual(["둘"]);
   });
 
   it("begins again when it is cut off, and when another takes its place", async () => {
-    const folder = await emptyFolder();
+    const folder = await createEmptyFolder();
     const file = `${folder}/run.cards.jsonl`;
     await writeFile(file, "one\ntwo\n");
-    const next = following(file);
-    expect(linesIn(await next())).toEqual(["one", "two"]);
+    const next = followRecord(file);
+    expect(getLines(await next())).toEqual(["one", "two"]);
     await truncate(file, 0);
     expect(await next()).toBe("reset");
     await appendFile(file, "new\n");
-    expect(linesIn(await next())).toEqual(["new"]);
+    expect(getLines(await next())).toEqual(["new"]);
     await writeFile(`${folder}/other`, "the other file\n");
     await rename(`${folder}/other`, file);
     expect(await next()).toBe("reset");
-    expect(linesIn(await next())).toEqual(["the other file"]);
+    expect(getLines(await next())).toEqual(["the other file"]);
   });
 
   it("is read in pieces however long it is", async () => {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const line = "x".repeat(99_999);
     await writeFile(file, `${line}\n`.repeat(12));
-    const next = following(file);
+    const next = followRecord(file);
     let lines = 0;
     while (lines < 12) {
-      const found = linesIn(await next());
+      const found = getLines(await next());
       expect(found.length).toBeLessThan(4);
       lines += found.length;
     }
@@ -86,16 +86,16 @@ describe("a file that is followed", () => {
 
 describe("the events of a record", () => {
   async function eventsOf(text: string, lastEventId?: string): Promise<() => Promise<string>> {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     await writeFile(file, text);
     const leave = new AbortController();
-    const events = recordEvents(file, leave.signal, lastEventId === undefined ? {} : { lastEventId });
-    stop.unshift(() => (leave.abort(), events.return()));
+    const events = streamRecordEvents(file, leave.signal, lastEventId === undefined ? {} : { lastEventId });
+    cleanups.unshift(() => (leave.abort(), events.return()));
     return async () => (await events.next()).value ?? "";
   }
 
   it("have what can be read, and say how much cannot", async () => {
-    const [run = "", card = ""] = recordedText().split("\n");
+    const [run = "", card = ""] = createScriptedRecordText().split("\n");
     const next = await eventsOf(
       `${run}\n{"half\n{"v":1,"kind":"card","run_id":7}\n{"other":true}\n${card}\n`,
     );
@@ -105,25 +105,27 @@ describe("the events of a record", () => {
   });
 
   it("begin again where the reader does not know this file", async () => {
-    const next = await eventsOf(recordedText(), "1-2/77/run");
+    const next = await eventsOf(createScriptedRecordText(), "1-2/77/run");
     expect(await next()).toContain("event: reset");
     expect(await next()).toContain("event: lines");
   });
 
   it("are of one run", async () => {
-    const next = await eventsOf(recordedText() + recordedText(SCRIPTS, { run_id: "another" }));
+    const next = await eventsOf(
+      createScriptedRecordText() + createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "another" }),
+    );
     expect(await next()).not.toContain("another");
   });
 });
 
-async function watching(file: string): Promise<WatchServer> {
-  const server = await watchServer({ file, title: "run", port: 0 });
-  stop.unshift(() => server.close());
+async function startWatching(file: string): Promise<WatchServer> {
+  const server = await startWatchServer({ file, title: "run", port: 0 });
+  cleanups.unshift(() => server.close());
   return server;
 }
 
 /** A request with whatever headers, which `fetch` would not send. */
-function status(
+function requestStatus(
   url: string,
   headers: Record<string, string> = {},
   method = "GET",
@@ -140,24 +142,28 @@ function status(
 
 describe("the server of a watched record", () => {
   it("lets in only who knows its address, by its own name, from its own page", async () => {
-    const { url } = await watching(`${await emptyFolder()}/run.cards.jsonl`);
+    const { url } = await startWatching(`${await createEmptyFolder()}/run.cards.jsonl`);
     const { origin, host } = new URL(url);
     expect(new URL(url).hostname).toBe("127.0.0.1");
-    expect(await status(url)).toBe(200);
-    expect(await status(url, { origin })).toBe(200);
-    expect(await status(`${origin}/`)).toBe(404);
-    expect(await status(`${origin}/guess/events`)).toBe(404);
-    expect(await status(`${url}../`)).toBe(404);
-    expect(await status(`${url}other`)).toBe(404);
-    expect(await status(url, { host: "attacker.example" })).toBe(403);
-    expect(await status(url, { host: host.replace("127.0.0.1", "localhost") })).toBe(403);
-    expect(await status(`${url}events`, { origin: "https://attacker.example" })).toBe(403);
-    expect(await status(`${url}events`, { origin: "null" })).toBe(403);
-    expect(await status(url, {}, "POST")).toBe(405);
+    expect(await requestStatus(url)).toBe(200);
+    expect(await requestStatus(url, { origin })).toBe(200);
+    expect(await requestStatus(`${origin}/`)).toBe(404);
+    expect(await requestStatus(`${origin}/guess/events`)).toBe(404);
+    expect(await requestStatus(`${url}../`)).toBe(404);
+    expect(await requestStatus(`${url}other`)).toBe(404);
+    expect(await requestStatus(url, { host: "attacker.example" })).toBe(403);
+    expect(await requestStatus(url, { host: host.replace("127.0.0.1", "localhost") })).toBe(403);
+    expect(await requestStatus(`${url}events`, { origin: "https://attacker.example" })).toBe(403);
+    expect(await requestStatus(`${url}events`, { origin: "null" })).toBe(403);
+    expect(await requestStatus(url, {}, "POST")).toBe(405);
   });
 
   it("closes, whoever listens", async () => {
-    const server = await watchServer({ file: `${await emptyFolder()}/run.cards.jsonl`, title: "", port: 0 });
+    const server = await startWatchServer({
+      file: `${await createEmptyFolder()}/run.cards.jsonl`,
+      title: "",
+      port: 0,
+    });
     const response = await fetch(`${server.url}events`);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     await server.close();
@@ -165,20 +171,20 @@ describe("the server of a watched record", () => {
   });
 
   it("goes on from the event that the reader has heard last", async () => {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
-    await writeFile(file, recordedText());
-    const { url } = await watching(file);
-    const first = await firstEvent(await fetch(`${url}events`));
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    await writeFile(file, createScriptedRecordText());
+    const { url } = await startWatching(file);
+    const first = await readFirstEvent(await fetch(`${url}events`));
     const [, id = ""] = /^id: (.+)$/m.exec(first) ?? [];
     const end = `{"v":1,"kind":"end","run_id":"run","at":"2026-11-21T11:00:00.000Z","status":"failed","cards":0,"samples":0}`;
     await appendFile(file, `${end}\n`);
-    const second = await firstEvent(await fetch(`${url}events`, { headers: { "last-event-id": id } }));
+    const second = await readFirstEvent(await fetch(`${url}events`, { headers: { "last-event-id": id } }));
     expect(second).toContain(`data: [${end}]\n`);
   });
 });
 
 /** The first event that has an id. */
-async function firstEvent(response: Response): Promise<string> {
+async function readFirstEvent(response: Response): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of response.body ?? []) {
@@ -190,15 +196,15 @@ async function firstEvent(response: Response): Promise<string> {
 
 describe.skipIf(findChromium() === undefined)("the page of a watched record", () => {
   it("waits for the run, grows with it and keeps what was chosen", async () => {
-    const file = `${await emptyFolder()}/run.cards.jsonl`;
-    const { url } = await watching(file);
+    const file = `${await createEmptyFolder()}/run.cards.jsonl`;
+    const { url } = await startWatching(file);
     const browser = await openBrowser();
-    stop.unshift(() => browser.close());
-    const { page, complaints } = await openPage(browser, url);
+    cleanups.unshift(() => browser.close());
+    const { page, errors: complaints } = await openObservedPage(browser, url);
     const state = page.locator("#run .state");
     expect(await state.innerText()).toBe("waiting for the run to begin");
 
-    const lines = recordedText().split("\n");
+    const lines = createScriptedRecordText().split("\n");
     const scored = lines.findIndex((line) => line.includes(`"kind":"score"`));
     await writeFile(file, `${lines.slice(0, 4).join("\n")}\n${lines[4]?.slice(0, 30)}`);
     await page.getByRole("option", { name: "gsm8k_0" }).click();

@@ -1,0 +1,132 @@
+import type { SystemProcessMethods } from "./system-process.ts";
+import type { BenchmarkJob } from "./job.ts";
+import {
+  getBaselinePath,
+  createJobRequest,
+  type ServerEndpoint,
+  type A2AMethod,
+} from "./load/request-template.ts";
+import { parseHttpResponse, splitSseFrames } from "./load/http-response.ts";
+import type { LoadGeneratorMethods } from "./load/load-generator.ts";
+import { ChildProcessClient } from "./child-process-rpc.ts";
+import type { BenchmarkSettings } from "./settings.ts";
+import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
+
+/** A subject at work in its own process. */
+export interface RunningSystem {
+  readonly name: SystemName;
+  readonly process: ChildProcessClient<SystemProcessMethods>;
+  /** Throws for a subject without a network. */
+  readonly endpoint: ServerEndpoint;
+}
+
+/** What every workload needs: the settings, the load generator, and subjects that start and stop. */
+export class BenchmarkContext {
+  readonly settings: BenchmarkSettings;
+  readonly loadGenerator: ChildProcessClient<LoadGeneratorMethods>;
+  readonly #logProgress: (line: string) => void;
+
+  private constructor(
+    settings: BenchmarkSettings,
+    load: ChildProcessClient<LoadGeneratorMethods>,
+    say: (line: string) => void,
+  ) {
+    this.settings = settings;
+    this.loadGenerator = load;
+    this.#logProgress = say;
+  }
+
+  static async start(settings: BenchmarkSettings, say: (line: string) => void): Promise<BenchmarkContext> {
+    const load = await ChildProcessClient.start<LoadGeneratorMethods>(
+      "load generator",
+      new URL("./load/load-generator.ts", import.meta.url),
+    );
+    return new BenchmarkContext(settings, load, say);
+  }
+
+  async stop(): Promise<void> {
+    await this.loadGenerator.stop();
+  }
+
+  /** Progress, for people. */
+  logProgress(line: string): void {
+    this.#logProgress(line);
+  }
+
+  /** Runs `work` with these subjects side by side, and stops them whatever happens. */
+  async withSystems<T>(
+    names: readonly SystemName[],
+    work: (parties: readonly RunningSystem[]) => Promise<T>,
+  ): Promise<T> {
+    const parties: RunningSystem[] = [];
+    try {
+      for (const name of names) parties.push(await this.#startSystem(name));
+      return await work(parties);
+    } finally {
+      await Promise.all(parties.map(({ process: remote }) => remote.stop()));
+    }
+  }
+
+  async #startSystem(name: SystemName): Promise<RunningSystem> {
+    const { profileDir: profile } = this.settings;
+    const execArgv = profile
+      ? ["--cpu-prof", `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`]
+      : [];
+    const remote = await ChildProcessClient.start<SystemProcessMethods>(
+      name,
+      new URL("./system-process.ts", import.meta.url),
+      [name],
+      execArgv,
+    );
+    const url = await remote.call("getUrl");
+    return {
+      name,
+      process: remote,
+      get endpoint() {
+        if (!url) throw new Error(`${name} has no network`);
+        const { hostname, port, pathname } = new URL(url);
+        return {
+          host: hostname,
+          port: Number(port),
+          path: pathname,
+          dialect: SYSTEMS_UNDER_TEST[name].dialect,
+        };
+      },
+    };
+  }
+
+  /** Has the floor write, word for word and event by event, what `model` answers. */
+  async recordForBaseline(
+    parties: readonly RunningSystem[],
+    model: SystemName,
+    method: A2AMethod,
+    job: BenchmarkJob,
+  ): Promise<void> {
+    const floor = requireRunningSystem(parties, "floor");
+    const answer = await this.loadGenerator.call(
+      "sendOnce",
+      createJobRequest(requireRunningSystem(parties, model).endpoint, method, job),
+    );
+    const { headers, body } = parseHttpResponse(Buffer.from(answer, "latin1"));
+    const contentType = headers["content-type"]?.split(";")[0] ?? "";
+    const streamed = contentType === "text/event-stream";
+    await floor.process.call("setRecordedResponse", {
+      path: getBaselinePath(method, job),
+      contentType,
+      frames: streamed ? splitSseFrames(body) : [body],
+      yieldsBetweenFrames: job.kind === "turns",
+    });
+  }
+}
+
+export function requireRunningSystem(parties: readonly RunningSystem[], name: SystemName): RunningSystem {
+  const party = parties.find((candidate) => candidate.name === name);
+  if (!party) throw new Error(`${name} is not running`);
+  return party;
+}
+
+/** The order of a round: each round another subject begins. */
+export function rotate<T>(all: readonly T[], by: number): T[] {
+  const at = by % all.length;
+  return [...all.slice(at), ...all.slice(0, at)];
+}

@@ -1,0 +1,103 @@
+import { fork, type ChildProcess } from "node:child_process";
+
+/**
+ * Functions of another process: `serveRpc` there, `ChildProcessClient.start` here. Everything under test and the load generator have
+ * a process each, so that none is measured together with another.
+ */
+export type RpcMethods = Record<string, (argument: never) => unknown>;
+
+interface RpcRequest {
+  id: number;
+  call: string;
+  argument: unknown;
+}
+
+interface RpcResponse {
+  id: number;
+  value?: unknown;
+  error?: string;
+}
+
+/** Answers the calls of the parent process, and ends when the parent goes away. */
+export function serveRpc(calls: RpcMethods): void {
+  process.on("message", (question: RpcRequest) => void handleRpcRequest(calls, question));
+  process.on("disconnect", () => process.exit(0));
+  process.send?.({ id: 0 } satisfies RpcResponse);
+}
+
+async function handleRpcRequest(calls: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
+  try {
+    const value = await calls[call]?.(argument as never);
+    process.send?.({ id, value } satisfies RpcResponse);
+  } catch (error) {
+    process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
+
+/** The parent's side of a child process. */
+export class ChildProcessClient<C extends RpcMethods> {
+  readonly #child: ChildProcess;
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #name: string;
+  #lastRequestId = 0;
+
+  private constructor(name: string, child: ChildProcess) {
+    this.#name = name;
+    this.#child = child;
+    child.on("message", ({ id, value, error }: RpcResponse) => {
+      const waiting = this.#pending.get(id);
+      this.#pending.delete(id);
+      if (error === undefined) waiting?.resolve(value);
+      else waiting?.reject(new Error(`${name}: ${error}`));
+    });
+    child.once("exit", (code) => {
+      for (const { reject } of this.#pending.values()) reject(new Error(`${name} exited with code ${code}`));
+      this.#pending.clear();
+    });
+  }
+
+  /** Starts `module` in a process of its own; resolves once it has called `serveRpc`. */
+  static async start<C extends RpcMethods>(
+    name: string,
+    module: URL,
+    args: readonly string[] = [],
+    execArgv: readonly string[] = [],
+  ): Promise<ChildProcessClient<C>> {
+    const child = fork(module, args, {
+      execArgv: ["--disable-warning=ExperimentalWarning", ...execArgv],
+      // What a server says must not get into the report.
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    const remote = new ChildProcessClient<C>(name, child);
+    const ready = Promise.withResolvers<unknown>();
+    remote.#pending.set(0, ready);
+    await ready.promise;
+    return remote;
+  }
+
+  call<K extends keyof C & string>(
+    call: K,
+    ...[argument]: Parameters<C[K]> extends [] ? [] : [Parameters<C[K]>[0]]
+  ): Promise<Awaited<ReturnType<C[K]>>> {
+    const id = ++this.#lastRequestId;
+    const waiting = Promise.withResolvers<unknown>();
+    this.#pending.set(id, waiting);
+    this.#child.send({ id, call, argument } satisfies RpcRequest);
+    return waiting.promise as Promise<Awaited<ReturnType<C[K]>>>;
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  /** Ends the process; resolves when it is gone. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.#child.disconnect();
+    // A process that is too busy to notice is ended the hard way.
+    const patience = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
+    await gone;
+    clearTimeout(patience);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * `npm run bench:page -- [run.cards.jsonl …]`: how long the page of a whole run takes to open in the Chromium of this
+ * machine, from navigation to the end of its script (`interactiveMs`), and how long until a problem that is chosen is drawn.
+ * Without a record, of runs that are made up: 1,319 problems in 7,914 and in 18,466 cards.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Browser } from "playwright-core";
+import {
+  findChromium,
+  CHROMIUM_MISSING_MESSAGE,
+  writePageToDisk,
+  openBrowser,
+} from "../src/cards/html/browser.fixture.ts";
+import { renderHtmlReport } from "../src/cards/html/index.ts";
+import { listRecordedCards, decodeRecording } from "../src/cards/recording/index.ts";
+import { createFullSizeRecording } from "../src/cards/html/full-size-recording.fixture.ts";
+
+const REPETITIONS = 7;
+
+if (findChromium() === undefined) {
+  console.log(CHROMIUM_MISSING_MESSAGE);
+  process.exit(1);
+}
+const browser = await openBrowser();
+console.log(`Chromium ${browser.version()}, median of ${REPETITIONS} (slowest)`);
+const files = process.argv.slice(2);
+const recordingLoaders =
+  files.length > 0
+    ? files.map((file) => () => decodeRecording(readFileSync(file, "utf8"), file))
+    : [1, 3].map((rounds) => () => createFullSizeRecording(1_319, rounds));
+for (const run of recordingLoaders) {
+  const recording = run();
+  const began = performance.now();
+  const html = renderHtmlReport(recording);
+  const made = performance.now() - began;
+  const url = await writePageToDisk(html);
+  const times: PageLoadTimes[] = [];
+  for (let time = 0; time < REPETITIONS; time++) times.push(await measurePageLoad(browser, url));
+  const cards = listRecordedCards(recording).length;
+  const mb = statSync(fileURLToPath(url)).size / 1e6;
+  console.log(
+    `${recording.run?.sample_ids.length} problems, ${cards} cards: ${mb.toFixed(1)} MB, made in ${made.toFixed(0)} ms; ` +
+      `interactive ${formatMedianAndMax(times.map(({ interactiveMs: interactive }) => interactive))}; ` +
+      `a problem drawn ${formatMedianAndMax(times.map(({ drawnMs: drawn }) => drawn))}`,
+  );
+}
+await browser.close();
+
+interface PageLoadTimes {
+  readonly interactiveMs: number;
+  readonly drawnMs: number;
+}
+
+async function measurePageLoad(browser: Browser, url: string): Promise<PageLoadTimes> {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.goto(url);
+  await page.waitForSelector("body[data-ready]");
+  const interactive = await page.evaluate<number>(
+    `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`,
+  );
+  const drawn = await page.evaluate<number>(`new Promise((resolve) => {
+    const began = performance.now();
+    document.querySelector("#samples").dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
+  })`);
+  await page.close();
+  return { interactiveMs: interactive, drawnMs: drawn };
+}
+
+function formatMedianAndMax(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  return `${sorted[Math.floor(sorted.length / 2)]?.toFixed(0)} ms (${sorted.at(-1)?.toFixed(0)} ms)`;
+}

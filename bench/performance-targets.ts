@@ -1,0 +1,55 @@
+import { createMinimumTarget, createMaximumTarget, type PerformanceTarget } from "./report.ts";
+import type { SystemName } from "./systems-under-test.ts";
+
+/** What a subject reached against the two that everything is compared with. */
+export interface ThroughputRatios {
+  readonly toBaseline: number;
+  readonly toA2aJs: number;
+}
+
+export interface ChunkThroughputRatios extends ThroughputRatios {
+  /** `toA2aJs` is the least that it can be. */
+  readonly isBound: boolean;
+  /** Cost per chunk of the longest stream against the shortest. */
+  readonly growth: number;
+}
+
+/** The bars that the project has set itself. */
+export type TargetsBySystem<R extends ThroughputRatios = ThroughputRatios> = Partial<
+  Record<SystemName, (ratios: R) => PerformanceTarget[]>
+>;
+
+export const SEND_TARGETS: TargetsBySystem = {
+  "colloquy-memory": defineThroughputTargets(0.45, 8),
+  "colloquy-sqlite": defineThroughputTargets(0.2, 3),
+};
+export const STREAM_TARGETS: TargetsBySystem = { "colloquy-memory": defineThroughputTargets(0.5, 5) };
+export const CHUNK_TARGETS: TargetsBySystem<ChunkThroughputRatios> = {
+  "colloquy-memory": defineChunkTargets(0.4, 100),
+  "colloquy-memory-unmerged": defineChunkTargets(0.3, 100),
+};
+
+/** What an answer in A2A 0.3 may cost against the same in 1.0: events are translated once each. */
+export const createV03CostTarget = (cost: number): PerformanceTarget =>
+  createMaximumTarget(1.25, cost, "the cost in 1.0");
+
+function defineThroughputTargets(
+  floor: number,
+  a2aJs: number,
+): (ratios: ThroughputRatios) => PerformanceTarget[] {
+  return ({ toBaseline: toFloor, toA2aJs }) => [
+    createMinimumTarget(floor, toFloor, "floor"),
+    createMinimumTarget(a2aJs, toA2aJs, "a2a-js"),
+  ];
+}
+
+function defineChunkTargets(
+  floor: number,
+  a2aJs: number,
+): (ratios: ChunkThroughputRatios) => PerformanceTarget[] {
+  return ({ toBaseline: toFloor, toA2aJs, isBound, growth }) => [
+    createMinimumTarget(floor, toFloor, "floor"),
+    createMinimumTarget(a2aJs, toA2aJs, "a2a-js", isBound),
+    createMaximumTarget(1.3, growth, "8000:500"),
+  ];
+}

@@ -1,0 +1,62 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { StartedSystem, RecordedResponse } from "../system-process.ts";
+import { runJob, type BenchmarkJob } from "../job.ts";
+import { listenOnFreePort } from "./listen.ts";
+
+/**
+ * The least that a Node server can do: `node:http` reads the body of the POST as text and writes bytes that it was
+ * given beforehand, one write per event. No JSON, no ids, no task, no store: nothing that speaks HTTP through Node
+ * can be faster, and no protocol can be served like this.
+ */
+export async function startBaselineServer(): Promise<StartedSystem> {
+  const lessons = new Map<string, RecordedResponse>();
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8");
+    request.on("data", (piece: string) => {
+      body += piece;
+    });
+    request.on("end", () => {
+      const lesson = lessons.get(request.url ?? "");
+      if (!lesson || body === "") response.writeHead(404).end();
+      else if (lesson.contentType === "application/json") writeJsonResponse(response, lesson);
+      else void writeFrames(response, lesson);
+    });
+  });
+  return {
+    url: await listenOnFreePort(server),
+    setRecordedResponse: (lesson) => lessons.set(lesson.path, lesson),
+  };
+}
+
+function writeJsonResponse(
+  response: ServerResponse,
+  { contentType, frames: [text = ""] }: RecordedResponse,
+): void {
+  response.writeHead(200, { "Content-Type": contentType, "Content-Length": Buffer.byteLength(text) });
+  response.end(text);
+}
+
+async function writeFrames(response: ServerResponse, lesson: RecordedResponse): Promise<void> {
+  const {
+    contentType,
+    frames,
+    yieldsBetweenFrames: turns,
+    initialFrameCount: atOnce = frames.length,
+  } = lesson;
+  response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-cache" });
+  for (const [at, frame] of frames.entries()) {
+    if (at === atOnce) await waitForRelease();
+    if (turns) await yieldToEventLoop();
+    response.write(frame);
+  }
+  response.end();
+}
+
+const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
+
+async function waitForRelease(): Promise<void> {
+  for await (const _ of runJob(WAIT_JOB));
+}
+
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,109 @@
+import type { StartedSystem } from "./system-process.ts";
+import type { RequestDialect } from "./load/request-template.ts";
+import type { ColloquyVariant } from "./servers/colloquy.ts";
+
+interface SystemUnderTest {
+  readonly dialect: RequestDialect;
+  /** Called in the subject's own process. Imports late, so that nothing else is loaded there. */
+  start(): Promise<StartedSystem>;
+}
+
+export type SystemName =
+  | "floor"
+  | "colloquy-memory"
+  | "colloquy-memory-unmerged"
+  | "colloquy-sqlite"
+  | "colloquy-sqlite-unmerged"
+  | "colloquy-grpc-memory"
+  | "colloquy-grpc-memory-unmerged"
+  | "colloquy-grpc-sqlite"
+  | "a2a-js-grpc"
+  | "colloquy-adk-memory"
+  | "colloquy-adk-sqlite"
+  | "a2a-js"
+  | "adk-toA2a"
+  | "adk-runner";
+
+/** Everything that is measured. */
+export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
+  floor: {
+    dialect: "floor",
+    start: async () => (await import("./servers/baseline.ts")).startBaselineServer(),
+  },
+  "colloquy-memory": defineColloquySystem({ store: "memory" }),
+  "colloquy-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false }),
+  "colloquy-sqlite": defineColloquySystem({ store: "sqlite" }),
+  "colloquy-sqlite-unmerged": defineColloquySystem({ store: "sqlite", mergesChunks: false }),
+  "colloquy-grpc-memory": defineColloquySystem({ store: "memory", grpc: true }),
+  "colloquy-grpc-memory-unmerged": defineColloquySystem({ store: "memory", mergesChunks: false, grpc: true }),
+  "colloquy-grpc-sqlite": defineColloquySystem({ store: "sqlite", grpc: true }),
+  "a2a-js-grpc": {
+    dialect: "1.0",
+    start: async () => (await import("./servers/a2a-js.ts")).startA2aJsGrpcServer(),
+  },
+  "colloquy-adk-memory": {
+    dialect: "1.0",
+    start: async () => (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "memory" }),
+  },
+  "colloquy-adk-sqlite": {
+    dialect: "1.0",
+    start: async () => (await import("./servers/colloquy.ts")).startColloquyAdkServer({ store: "sqlite" }),
+  },
+  "a2a-js": {
+    dialect: "1.0",
+    start: async () => (await import("./servers/a2a-js.ts")).startA2aJsServer(),
+  },
+  "adk-toA2a": {
+    dialect: "0.3",
+    start: async () => (await import("./servers/adk.ts")).startToA2aServer(),
+  },
+  "adk-runner": {
+    dialect: "1.0",
+    start: async () => (await import("./servers/adk.ts")).createAdkRunnerSystem(),
+  },
+};
+
+function defineColloquySystem(variant: ColloquyVariant): SystemUnderTest {
+  return {
+    dialect: "1.0",
+    start: async () => (await import("./servers/colloquy.ts")).startColloquyServer(variant),
+  };
+}
+
+/** Whose answers the floor repeats: one event per chunk. */
+export const RECORDED_SYSTEM: SystemName = "colloquy-memory-unmerged";
+
+/** What the bench answers for: a wrong answer of these fails it. */
+export const ENFORCED_SYSTEM_PATTERN: RegExp = /^(floor|colloquy)/;
+
+export const SEND_SYSTEMS: readonly SystemName[] = [
+  "floor",
+  "colloquy-memory",
+  "colloquy-memory-unmerged",
+  "colloquy-sqlite",
+  "a2a-js",
+];
+export const CHUNK_SYSTEMS: readonly SystemName[] = [
+  "floor",
+  "colloquy-memory",
+  "colloquy-memory-unmerged",
+  "colloquy-sqlite",
+  "colloquy-sqlite-unmerged",
+  "a2a-js",
+];
+export const STREAM_SYSTEMS: readonly SystemName[] = CHUNK_SYSTEMS;
+/** Those that are asked in A2A 0.3, too. */
+export const V0_3_STREAM_SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
+export const ADK_SYSTEMS: readonly SystemName[] = ["colloquy-adk-memory", "colloquy-adk-sqlite", "adk-toA2a"];
+export const GRPC_SYSTEMS: readonly SystemName[] = [
+  "colloquy-grpc-memory",
+  "colloquy-grpc-memory-unmerged",
+  "colloquy-grpc-sqlite",
+  "a2a-js-grpc",
+];
+export const SUBSCRIBER_SYSTEMS: readonly SystemName[] = [
+  "floor",
+  "colloquy-memory",
+  "colloquy-sqlite",
+  "a2a-js",
+];

@@ -1,0 +1,48 @@
+/**
+ * `npm run page` makes `src/cards/html/page-bundle.ts` of `src/cards/html/page/`: the page's script and style as texts,
+ * because `renderHtmlReport` reads no files. A test tells when it is to be made again.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+
+const htmlFolder = new URL("../src/cards/html/", import.meta.url);
+
+/** The text of `page-bundle.ts`, as it is to be. */
+export async function buildPageBundle(): Promise<string> {
+  const script = await bundleScript(fileURLToPath(new URL("page/main.ts", htmlFolder)));
+  const style = minifyStyle(readFileSync(new URL("page/page.css", htmlFolder), "utf8"));
+  return `/** Made by \`npm run page\` from \`page/\`; what is written here is lost. */
+export const PAGE_SCRIPT: string = ${JSON.stringify(script)};
+export const PAGE_SCRIPT_SHA256: string = ${JSON.stringify(computeSha256(script))};
+export const PAGE_STYLE: string = ${JSON.stringify(style)};
+export const PAGE_STYLE_SHA256: string = ${JSON.stringify(computeSha256(style))};
+`;
+}
+
+async function bundleScript(input: string): Promise<string> {
+  await using build = await rolldown({ input, treeshake: { moduleSideEffects: false }, tsconfig: false });
+  const { output } = await build.generate({ format: "iife", minify: true, comments: false });
+  const [chunk, ...others] = output;
+  if (others.length > 0) throw new Error("The page is to be one script; do not import dynamically.");
+  const code = chunk.code.trim();
+  // In an element that is a script, such text ends it or begins a comment.
+  if (/<\/script|<!--|<script/i.test(code))
+    throw new Error("The page's script has HTML in it; write it otherwise.");
+  return code;
+}
+
+/** Without comments and indentation. */
+function minifyStyle(css: string): string {
+  return css
+    .replaceAll(/\/\*[^]*?\*\//g, "")
+    .replaceAll(/\s*\n\s*/g, "\n")
+    .trim();
+}
+
+function computeSha256(text: string): string {
+  return createHash("sha256").update(text).digest("base64");
+}
+
+if (import.meta.main) writeFileSync(new URL("page-bundle.ts", htmlFolder), await buildPageBundle());

@@ -1,0 +1,36 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readServerUrl } from "./startup.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const cliFile = join(root, "bin/colloquy.js");
+
+/** What `colloquy init` makes, with the built package in it: right by its types, served, and answering. Throws if not. */
+export async function checkScaffold(): Promise<void> {
+  const above = mkdtempSync(join(tmpdir(), "colloquy-init-"));
+  const cwd = join(above, "hello-there");
+  runNode([cliFile, "init", "hello-there"], above);
+  const modules = join(cwd, "node_modules");
+  mkdirSync(join(modules, "@types"), { recursive: true });
+  for (const name of ["typescript", "@types/node"])
+    symlinkSync(join(root, "node_modules", name), join(modules, name));
+  symlinkSync(root, join(modules, "colloquy"));
+  runNode([join(root, "node_modules/typescript/bin/tsc"), "-p", "."], cwd);
+  const serve = ["serve", "--store", "memory", "--port", "0"];
+  const server = spawn(process.execPath, [cliFile, ...serve], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+  try {
+    const said = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
+    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project says: ${said}`);
+  } finally {
+    server.kill("SIGKILL");
+  }
+}
+
+function runNode(args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
+  if (status !== 0) throw new Error(`${args.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  return stdout;
+}

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EXIT_CODES } from "../../src/cli/cli-error.ts";
+import { ERROR_MAPPINGS, toErrorName } from "../../src/wire/index.ts";
+import { root, SourceFile } from "./source-file.ts";
+
+/** What can stand between `<!-- made of … -->` and `<!-- end -->` of a page: the words behind "made of", as Markdown. */
+export function renderGeneratedBlock(words: string): string {
+  const [kind = "", file = "", ...names] = words.split(" ");
+  if (kind === "members") return names.map((name) => renderMembersTable(file, name)).join("\n\n");
+  if (kind === "functions") return renderFunctionsTable(file, names);
+  if (kind === "errors") return renderErrorsTable();
+  if (kind === "cli-errors") return renderCliErrorsTable();
+  if (kind === "exports") return renderExportsTables();
+  if (kind === "glossary") return renderGlossary();
+  throw new Error(
+    `A page wants to be made of ${words}; known are members, functions, errors, cli-errors, exports and glossary.`,
+  );
+}
+
+/** A table of what an interface has. A name that begins with + stands in no heading of its own. */
+function renderMembersTable(file: string, name: string): string {
+  const declared = SourceFile.load(file).findDeclaration(name);
+  if (!declared) throw new Error(`There is no ${name} in ${file}.`);
+  const rows = declared.members.map(
+    ({ name: member, type, comment: about }) =>
+      `| \`${member}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(about))} |`,
+  );
+  const head = [`### ${name}`, replaceDocLinks(declared.comment)].filter((text) => text !== "").join("\n\n");
+  return `${head}\n\n| | type | |\n|---|---|---|\n${rows.join("\n")}`;
+}
+
+function renderFunctionsTable(file: string, names: readonly string[]): string {
+  const all = SourceFile.load(file)
+    .listExports()
+    .filter(({ declaration: declared }) => declared.kind === "function");
+  const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
+  const rows = chosen.map((one, at) => {
+    if (!one) throw new Error(`There is no function ${names[at]} in ${file}.`);
+    return `| ${escapeCell(formatCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceDocLinks(removeCode(one.declaration.comment)))} |`;
+  });
+  return `| | |\n|---|---|\n${rows.join("\n")}`;
+}
+
+/** Every reason, with what its comment says: the cause, and what to do. */
+function renderErrorsTable(): string {
+  const source = SourceFile.load("src/protocol/error.ts");
+  const said = ["A2AReason", "CarrierReason"].flatMap((name) => source.findDeclaration(name)?.members ?? []);
+  const rows = Object.entries(ERROR_MAPPINGS).map(([reason, { jsonRpc, http, grpc }]) => {
+    const about = said.find(({ name }) => name === reason)?.comment;
+    if (!about)
+      throw new Error(`Nothing is said of ${reason} in src/protocol/error.ts: its cause, and what to do.`);
+    const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
+    const name = toErrorName(reason as keyof typeof ERROR_MAPPINGS);
+    return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
+  });
+  const head = "| reason, name | JSON-RPC | HTTP | gRPC | cause | what to do |\n|---|---|---|---|---|---|";
+  return `${head}\n${rows.join("\n")}`;
+}
+
+/** The codes of the command line, with the exit code of each. */
+function renderCliErrorsTable(): string {
+  const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("LocalCode")?.members ?? [];
+  const rows = Object.entries(EXIT_CODES).map(([code, exit]) => {
+    const about = said.find(({ name }) => name === code)?.comment;
+    if (!about)
+      throw new Error(`Nothing is said of ${code} in src/cli/problem.ts: its cause, and what to do.`);
+    const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
+    return `| \`${code}\` | ${exit} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
+  });
+  return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
+}
+
+/** All that the package exports, entry by entry, with the first sentence of what is said of it. */
+function renderExportsTables(): string {
+  const { exports, name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    name: string;
+    exports: Record<string, string | { default: string }>;
+  };
+  const entries = Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string" ? [] : [{ entry: name + path.slice(1), file: toSourcePath(target.default) }],
+  );
+  const sections = entries.map(({ entry, file }) => {
+    const exported = SourceFile.load(file)
+      .listExports()
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const lines = exported
+      .filter(({ name: one }, at) => exported.findIndex((other) => other.name === one) === at)
+      .map(
+        ({ name: one, declaration: { kind, comment: about } }) =>
+          `| \`${one}\` | ${kind} | ${escapeCell(getFirstSentence(replaceDocLinks(about)))} |`,
+      );
+    return `## ${entry}\n\n| | | |\n|---|---|---|\n${lines.join("\n")}`;
+  });
+  return sections.join("\n\n");
+}
+
+function toSourcePath(built: string): string {
+  return built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
+}
+
+/** The names of the front alone and of every entry, for whoever checks imports. */
+export function listExportedNames(): Map<string, Set<string>> {
+  const names = new Map<string, Set<string>>();
+  let entry = "";
+  for (const line of renderExportsTables().split("\n")) {
+    const [, heading] = /^## (.+)$/.exec(line) ?? [];
+    if (heading !== undefined) names.set((entry = heading), new Set());
+    const [, name] = /^\| `(.+?)` \|/.exec(line) ?? [];
+    if (name !== undefined) names.get(entry)?.add(name);
+  }
+  return names;
+}
+
+/** The glossary that the room of words begins with. */
+function renderGlossary(): string {
+  const [, list = ""] = SourceFile.load("src/protocol/index.ts").fileComment.split(/^Glossary$/m);
+  const entries = list
+    .replaceAll(/\n +/g, " ")
+    .replaceAll(/\n(?!- )/g, " ")
+    .trim()
+    .split("\n");
+  const rows = entries.map((line) => {
+    const [, word = "", about = ""] = /^- (.+?): (.+)$/.exec(line) ?? [];
+    return `| ${escapeCell(word)} | ${escapeCell(about)} |`;
+  });
+  return `| | |\n|---|---|\n${rows.join("\n")}`;
+}
+
+function formatCode(text: string): string {
+  return text === "" ? "" : `\`${text}\``;
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();
+}
+
+function replaceDocLinks(about: string): string {
+  return about.replaceAll(/\{@link (\w+)\}/g, "`$1`");
+}
+
+function removeCode(about: string): string {
+  return about.replaceAll(/```[^]*?```/g, "").split("\n\n")[0] ?? "";
+}
+
+function getFirstSentence(about: string): string {
+  const [first = ""] = removeCode(about)
+    .replaceAll("\n", " ")
+    .split(/(?<=[.:]) (?=[A-Z`])/);
+  return first;
+}

@@ -1,0 +1,216 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseSync } from "rolldown/utils";
+
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** What is needed of a node of the syntax tree. */
+interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly [member: string]: unknown;
+}
+
+/** Something that has a name, with the comment before it. */
+export interface DocumentedName {
+  readonly name: string;
+  /** As it is written, on one line. */
+  readonly type: string;
+  readonly comment: string;
+}
+
+export interface Declaration extends DocumentedName {
+  readonly kind: "type" | "function" | "class" | "value";
+  /** Of an interface or a class; of a union of texts, its words. */
+  readonly members: readonly DocumentedName[];
+}
+
+/** What a source file declares, by name. */
+export class SourceFile {
+  readonly #text: string;
+  readonly #comments: ReturnType<typeof parseSync>["comments"];
+  readonly #body: readonly SyntaxNode[];
+  readonly #file: string;
+
+  static readonly #cache = new Map<string, SourceFile>();
+
+  static load(file: string): SourceFile {
+    const source = SourceFile.#cache.get(file) ?? new SourceFile(file);
+    SourceFile.#cache.set(file, source);
+    return source;
+  }
+
+  private constructor(file: string) {
+    this.#file = file;
+    this.#text = readFileSync(join(root, file), "utf8");
+    const { program, comments } = parseSync(file, this.#text, { lang: "ts" });
+    this.#comments = comments;
+    this.#body = program.body as unknown as SyntaxNode[];
+  }
+
+  /** The comment that a file begins with. */
+  get fileComment(): string {
+    return this.#findCommentBefore(this.#body[0]?.start ?? 0);
+  }
+
+  findDeclaration(name: string): Declaration | undefined {
+    for (const statement of this.#body) {
+      const node = (statement["declaration"] as SyntaxNode | null) ?? statement;
+      const found = this.#parseDeclaration(node, name);
+      if (found) return { ...found, comment: this.#findCommentBefore(statement.start) };
+    }
+    return undefined;
+  }
+
+  /** The names that it exports; those of other files with the file that has them. */
+  listExports(): { name: string; declaration: Declaration }[] {
+    return this.#body.flatMap((statement) => {
+      if (statement.type === "ExportAllDeclaration") {
+        const space = statement["exported"] as { name: string } | null;
+        const source = SourceFile.load(this.#resolveImportPath(statement));
+        if (!space) return source.listExports();
+        const { name } = space;
+        return [
+          { name, declaration: { kind: "value", name, type: "", members: [], comment: source.fileComment } },
+        ];
+      }
+      if (statement.type !== "ExportNamedDeclaration") return [];
+      const declaration = statement["declaration"] as SyntaxNode | null;
+      if (declaration) return this.#listOwnExports(declaration);
+      return (statement["specifiers"] as SyntaxNode[]).map((one) => {
+        const local = (one["local"] as SyntaxNode)["name"] as string;
+        const name = (one["exported"] as SyntaxNode)["name"] as string;
+        return { name, declaration: this.#resolveExport(statement, local) };
+      });
+    });
+  }
+
+  #listOwnExports(declaration: SyntaxNode): { name: string; declaration: Declaration }[] {
+    const nodes =
+      declaration.type === "VariableDeclaration"
+        ? (declaration["declarations"] as SyntaxNode[])
+        : [declaration];
+    return nodes.flatMap(({ id }) => {
+      const { name } = id as { name: string };
+      const declared = this.findDeclaration(name);
+      return declared ? [{ name, declaration: declared }] : [];
+    });
+  }
+
+  #resolveExport(statement: SyntaxNode, name: string): Declaration {
+    const source = SourceFile.load(this.#resolveImportPath(statement));
+    const declared =
+      source.findDeclaration(name) ?? source.listExports().find((one) => one.name === name)?.declaration;
+    if (!declared) throw new Error(`${this.#file} exports ${name}, which is not found.`);
+    return declared;
+  }
+
+  #resolveImportPath(statement: SyntaxNode): string {
+    const { value } = statement["source"] as { value: string };
+    return join(dirname(this.#file), value);
+  }
+
+  #parseDeclaration(node: SyntaxNode, name: string): Omit<Declaration, "comment"> | undefined {
+    if (node.type === "VariableDeclaration") {
+      const one = (node["declarations"] as SyntaxNode[]).find(
+        ({ id }) => (id as { name?: string }).name === name,
+      );
+      return one && { kind: "value", name, type: "", members: [] };
+    }
+    if ((node["id"] as { name?: string } | null | undefined)?.name !== name) return undefined;
+    const text = this.#text.slice(node.start, node.end);
+    const body = node["body"] as SyntaxNode | undefined;
+    if (node.type === "TSInterfaceDeclaration")
+      return { kind: "type", name, type: text, members: this.#parseMembers(body?.["body"] as SyntaxNode[]) };
+    if (node.type === "TSTypeAliasDeclaration")
+      return {
+        kind: "type",
+        name,
+        type: text,
+        members: this.#parseTypeMembers(node["typeAnnotation"] as SyntaxNode),
+      };
+    if (node.type === "ClassDeclaration") return { kind: "class", name, type: `class ${name}`, members: [] };
+    if (node.type === "FunctionDeclaration" || node.type === "TSDeclareFunction")
+      return {
+        kind: "function",
+        name,
+        type: formatSignature(this.#text.slice(node.start, body?.start ?? node.end)),
+        members: [],
+      };
+    return undefined;
+  }
+
+  #parseMembers(nodes: readonly SyntaxNode[]): DocumentedName[] {
+    return nodes.flatMap((node) => {
+      const key = node["key"] as SyntaxNode | undefined;
+      if (!key || this.#text.charAt(key.start) === "[") return [];
+      const isMethod = node.type === "TSMethodSignature";
+      const annotation = node["typeAnnotation"] as SyntaxNode | null | undefined;
+      const type = isMethod
+        ? this.#text.slice(key.end, node.end)
+        : this.#text.slice(
+            annotation ? (annotation["typeAnnotation"] as SyntaxNode).start : key.end,
+            annotation?.end ?? key.end,
+          );
+      const name = `${this.#text.slice(key.start, key.end)}${node["optional"] === true ? "?" : ""}`;
+      return [
+        {
+          name,
+          type: formatSignature(type).replace(/^\?/, "").replace(/[;,]$/, ""),
+          comment: this.#findCommentBefore(node.start),
+        },
+      ];
+    });
+  }
+
+  #parseTypeMembers(annotation: SyntaxNode): DocumentedName[] {
+    if (annotation.type === "TSTypeLiteral") return this.#parseMembers(annotation["members"] as SyntaxNode[]);
+    if (annotation.type !== "TSUnionType") return [];
+    return (annotation["types"] as SyntaxNode[]).map((node) => {
+      const name = this.#text.slice(node.start, node.end).replaceAll('"', "");
+      const bar = this.#text.lastIndexOf("|", node.start);
+      return { name, type: "", comment: this.#findCommentBefore(bar) };
+    });
+  }
+
+  /** The documenting comment that ends right before a place. */
+  #findCommentBefore(place: number): string {
+    const before = this.#comments.findLast(
+      ({ type, value, end }) =>
+        type === "Block" &&
+        value.startsWith("*") &&
+        end <= place &&
+        this.#text.slice(end, place).trim() === "",
+    );
+    return before ? stripCommentMarks(before.value) : "";
+  }
+}
+
+function stripCommentMarks(comment: string): string {
+  return comment
+    .split("\n")
+    .map((line) => line.replace(/^\s*\*+ ?/, "").trimEnd())
+    .join("\n")
+    .trim();
+}
+
+function formatSignature(text: string): string {
+  return (
+    text
+      .replaceAll(/\/\*[^]*?\*\/|\/\/.*$/gm, "")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll(/([([{]) | (?=[)\]])/g, "$1")
+      .replaceAll(/,(?= ?[)\]>])/g, "")
+      // A parameter that is taken apart has its names in the table of its type.
+      .replaceAll(
+        /\{[^{}]*\}: (\w+)( = \{\s*\})?/g,
+        (_, type: string, absent?: string) => `options${absent ? "?" : ""}: ${type}`,
+      )
+      .replaceAll(/\{(?=\w)/g, "{ ")
+      .replace(/^export (?:async )?/, "")
+      .replace(/^(?:async )?function /, "")
+      .trim()
+  );
+}

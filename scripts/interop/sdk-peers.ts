@@ -1,0 +1,129 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ProtocolVariant } from "./protocol-variants.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const cacheFolder = join(root, "node_modules/.cache/colloquy-interop");
+
+export type ProgramCommand = readonly [program: string, ...args: string[]];
+
+/** An official SDK in another language, set up and ready. */
+export interface PeerPrograms {
+  /** An agent that prints `{"url":…}` and goes when its standard input ends. */
+  readonly server: ProgramCommand;
+  /** A client that prints an outcome per line. */
+  createClientCommand(url: string, way: ProtocolVariant): ProgramCommand;
+}
+
+export interface SdkPeer {
+  readonly name: string;
+  readonly sdk: string;
+  readonly supports: (way: ProtocolVariant) => boolean;
+  /** Sets it up in a folder of node_modules, once; or says in words why that cannot be. */
+  setUp(say: (line: string) => void): Promise<PeerPrograms | string>;
+}
+
+interface PythonFiles {
+  readonly requirements: string;
+  readonly server: string;
+  readonly client: string;
+}
+
+/** A release of Python's SDK, with programs for its API. */
+function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: PythonFiles): SdkPeer {
+  const home = join(root, "test/interop/python");
+  const requirements = join(home, files.requirements);
+  return {
+    name,
+    sdk: readSdkVersion(requirements, /^(a2a-sdk)\S*?==(\S+)/m),
+    supports: speaks,
+    async setUp(say) {
+      if (!canRun("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
+        return "there is no Python 3.10 or newer with venv (python3)";
+      }
+      const place = join(cacheFolder, name);
+      const wanted = readFileSync(requirements, "utf8");
+      const mark = join(place, "installed.txt");
+      if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
+        say("Setting up Python's SDK, about a minute …");
+        const pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
+        const isDone =
+          (await runProgram("python3", "-m", "venv", place)) &&
+          (await runProgram(getPythonPath(place), ...pip));
+        if (!isDone) return "its packages could not be installed; what pip said is above";
+        writeFileSync(mark, wanted);
+      }
+      const client = [getPythonPath(place), join(home, files.client)] as const;
+      return {
+        server: [getPythonPath(place), join(home, files.server)],
+        createClientCommand: (url, { binding, version }) => [...client, url, binding, version],
+      };
+    },
+  };
+}
+
+/** A release of Go's SDK, with programs for its API. */
+function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
+  const home = join(root, "test/interop", name);
+  return {
+    name,
+    sdk: readSdkVersion(join(home, "go.mod"), /(a2a-go)(?:\/v2)? v(\S+)/),
+    supports: speaks,
+    async setUp(say) {
+      if (!canRun("go", "version")) return "there is no Go (go)";
+      mkdirSync(cacheFolder, { recursive: true });
+      const binary = join(cacheFolder, `interop-${name}`);
+      say("Building with Go's SDK, some minutes the first time …");
+      // Its 1.0 and its 0.3 have messages of the same names, at which the Go library for them would end the program.
+      const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
+      if (!(await runProgram("go", "build", "-C", home, "-o", binary, allowed, "."))) {
+        return "it could not be built; what go said is above";
+      }
+      return {
+        server: [binary, "server"],
+        createClientCommand: (url, { binding, version }) => [binary, "client", url, binding, version],
+      };
+    },
+  };
+}
+
+const supportsEverything = (): boolean => true;
+
+/** Of each SDK the newest, which has both versions, and the last that had 0.3 only: what most have in use. */
+export const SDK_PEERS: readonly SdkPeer[] = [
+  definePythonPeer("python", supportsEverything, {
+    requirements: "requirements.txt",
+    server: "server.py",
+    client: "client.py",
+  }),
+  definePythonPeer("python-0.3", ({ version }) => version === "0.3", {
+    requirements: "requirements-0.3.txt",
+    server: "server_0_3.py",
+    client: "client_0_3.py",
+  }),
+  defineGoPeer("go", supportsEverything),
+  defineGoPeer("go-0.3", ({ version, binding }) => version === "0.3" && binding !== "HTTP+JSON"),
+];
+
+function getPythonPath(place: string): string {
+  return join(place, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+}
+
+function readSdkVersion(file: string, pattern: RegExp): string {
+  const [, name, version] = pattern.exec(readFileSync(file, "utf8")) ?? [];
+  return `${name} ${version}`;
+}
+
+function canRun(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
+}
+
+/** True when the program ended well. What it says goes to stderr: stdout may be for a machine. */
+function runProgram(program: string, ...args: string[]): Promise<boolean> {
+  const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
+  return new Promise((done) => {
+    child.once("error", () => done(false)).once("exit", (code) => done(code === 0));
+  });
+}

@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createWebhook } from "../../src/client/index.ts";
+import type { StreamResponse } from "../../src/protocol/index.ts";
+import { toNodeListener } from "../../src/server/index.ts";
+
+/** A webhook on a socket of its own, which wants the token, and what it was sent. */
+export async function startTestWebhook(token: string): Promise<{
+  url: string;
+  /** The first event that is like that, once it has come. */
+  first(isWanted: (event: StreamResponse) => boolean): Promise<StreamResponse>;
+  close(): void;
+}> {
+  const events: StreamResponse[] = [];
+  let tell = Promise.withResolvers<void>();
+  const receive = createWebhook({
+    token,
+    onEvent: (event) => {
+      events.push(event);
+      tell.resolve();
+      tell = Promise.withResolvers();
+    },
+  });
+  const http = createServer(toNodeListener(receive));
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`,
+    async first(isWanted) {
+      for (;;) {
+        const found = events.find(isWanted);
+        if (found) return found;
+        await tell.promise;
+      }
+    },
+    close() {
+      http.close();
+      http.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * `npm run page:pictures -- run.cards.jsonl`: the pictures of the page in `docs/images`, of a record of GSM8K's test by
+ * the oracle (`colloquy cards run --dataset gsm8k --data FOLDER --method a2a --model oracle`).
+ */
+import { mkdirSync, readFileSync, statSync } from "node:fs";
+import type { Page } from "playwright-core";
+import {
+  findChromium,
+  CHROMIUM_MISSING_MESSAGE,
+  writePageToDisk,
+  openBrowser,
+  openObservedPage,
+} from "../src/cards/html/browser.fixture.ts";
+import { renderHtmlReport } from "../src/cards/html/index.ts";
+import { decodeRecording } from "../src/cards/recording/index.ts";
+
+const SCREENSHOTS = [
+  { name: "cards-run-light", hash: "", colorScheme: "light" },
+  { name: "cards-run-dark", hash: "", colorScheme: "dark" },
+  { name: "cards-sequence-light", hash: "#sample=gsm8k_0&card=2", colorScheme: "light" },
+  { name: "cards-sequence-dark", hash: "#sample=gsm8k_0&card=2", colorScheme: "dark" },
+] as const;
+const MAX_SCREENSHOT_BYTES = 150_000;
+
+const [file] = process.argv.slice(2);
+if (file === undefined || findChromium() === undefined) {
+  console.error(
+    file === undefined ? "Name a record: npm run page:pictures -- run.cards.jsonl" : CHROMIUM_MISSING_MESSAGE,
+  );
+  process.exit(1);
+}
+const url = await writePageToDisk(renderHtmlReport(decodeRecording(readFileSync(file, "utf8"), file)));
+const folder = new URL("../docs/images/", import.meta.url);
+mkdirSync(folder, { recursive: true });
+const browser = await openBrowser();
+for (const { name, hash, colorScheme } of SCREENSHOTS) {
+  const viewport = { width: 1280, height: 780 };
+  const { page } = await openObservedPage(browser, url + hash, { colorScheme, viewport });
+  const path = new URL(`${name}.png`, folder).pathname;
+  // Of a problem, what is beside the list and below the figures: the whole would be twice as large.
+  const clip = hash === "" ? {} : { clip: await computeClipArea(page) };
+  await page.screenshot({ path, ...clip });
+  await page.close();
+  const { size } = statSync(path);
+  console.log(`${path}: ${Math.round(size / 1000)} kB`);
+  if (size > MAX_SCREENSHOT_BYTES) throw new Error(`${path} is too large for the repository.`);
+}
+await browser.close();
+
+async function computeClipArea(page: Page): Promise<{ x: number; y: number; width: number; height: number }> {
+  const { x = 0, y = 0 } = (await page.locator("#middle").boundingBox()) ?? {};
+  return { x, y, width: 1280 - x, height: 780 - y };
+}

@@ -1,0 +1,28 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** Runs `work` with the URL of an agent under test that was started with these flags. */
+export async function withSut<T>(flags: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
+  const sut = spawn(process.execPath, ["test/sut/main.ts", "--port", "0", ...flags], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    return await work(await readUrl(sut));
+  } finally {
+    sut.kill();
+  }
+}
+
+/** The agent under test prints its URL in the one line that it says. */
+async function readUrl(sut: ChildProcess): Promise<string> {
+  if (!sut.stdout) throw new Error("the agent under test has no output");
+  for await (const line of createInterface({ input: sut.stdout })) {
+    const [url] = /http:\S+/.exec(line) ?? [];
+    if (url) return url;
+  }
+  throw new Error("the agent under test ended before it listened");
+}

@@ -1,0 +1,147 @@
+import type { Command } from "commander";
+import { A2AError } from "../protocol/index.ts";
+import { applySettings, collectSettingWarnings, assertCredentialsMayBeSent } from "./apply-settings.ts";
+import type { CliContext } from "./cli-context.ts";
+import { formatCommandLine } from "./command-line.ts";
+import { addClientOptions, type ClientOptions } from "./client-options.ts";
+import { OutputWriter } from "./output-writer.ts";
+import { CliError, toCliError } from "./cli-error.ts";
+import { CREDENTIAL_OPTIONS } from "./redactor.ts";
+import { readSettings } from "./settings.ts";
+import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
+import type { AgentConnection } from "./agent-connection.ts";
+
+/** What the work of a command that is about an agent is given. */
+interface AgentCommandInput<O extends ClientOptions> {
+  /** The words of the command line behind the agent. */
+  readonly args: readonly string[];
+  readonly options: O;
+  readonly output: OutputWriter;
+}
+
+export type AgentCommandContext<O extends ClientOptions> = AgentCommandInput<O> & AgentConnection;
+
+/**
+ * A command that talks to an agent: takes the agent from the command line, finds its card, and reports what goes wrong
+ * as problems. `args` is how the arguments behind the agent are shown in the help.
+ */
+export function defineClientCommand<O extends ClientOptions>(
+  command: Command,
+  words: string,
+  context: CliContext,
+  work: (call: AgentCommandContext<O>) => Promise<void>,
+): Command {
+  const open = async (ref: string, options: O, world: CliContext): Promise<AgentConnection> => {
+    // All that speaks with agents; who only looks at a card does not wait for it.
+    const { connectToAgent: openTarget } = await import("./agent-connection.ts");
+    return openTarget(ref, options, world);
+  };
+  return defineAgentCommand(command, words, context, open, work);
+}
+
+/** A command that only looks at an agent's card: whether it could talk to the agent does not matter. */
+export function defineCardCommand<O extends ClientOptions>(
+  command: Command,
+  context: CliContext,
+  work: (call: AgentCommandInput<O> & LoadedAgentCard) => void | Promise<void>,
+  open: (ref: string, options: O, context: CliContext) => Promise<LoadedAgentCard> = loadAgentCard,
+): Command {
+  return defineAgentCommand(command, "", context, open, work);
+}
+
+function defineAgentCommand<O extends ClientOptions, T>(
+  command: Command,
+  words: string,
+  context: CliContext,
+  open: (ref: string, options: O, context: CliContext) => Promise<T>,
+  work: (call: AgentCommandInput<O> & T) => void | Promise<void>,
+): Command {
+  return addClientOptions(command)
+    .usage(`<agent> ${words}[options]`)
+    .argument("[words...]")
+    .action(async (given: string[], said: O, self: Command) => {
+      const settings = readSettings(said.config, context);
+      applySettings(self, settings);
+      const options = self.opts<O>();
+      const isSaid = self.getOptionValueSource("agentCard") === "cli";
+      const { ref, rest } = parseAgentArgument(given, options, isSaid);
+      const isNamed = isSaid || rest.length < given.length;
+      if (!isNamed) assertCredentialsMayBeSent(self, settings);
+      const { stream: lines = false, verbose = false } = options;
+      const output = new OutputWriter(context.streams, options.output, { jsonLines: lines, verbose });
+      for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
+      if (options.insecure) output.writeWarning(formatInsecureWarning(options));
+      try {
+        const target = await open(ref, options, context);
+        await work({ ...target, args: rest, options, output });
+      } catch (error) {
+        throw toAgentCommandError(error, ref, options);
+      }
+    });
+}
+
+/** The one id that a command wants. */
+export function requireSingleId(words: readonly string[]): string {
+  const [id, ...more] = words;
+  if (id !== undefined && more.length === 0) return id;
+  throw new CliError(
+    "A2ACLI_ERR_USAGE",
+    id === undefined ? "Name the task by its id." : "Name one task only.",
+  );
+}
+
+/** The user or `--timeout` ended the waiting, not the task: `resume` is the command that goes on with it. */
+export function toInterruptedWaitError(
+  call: AgentCommandContext<ClientOptions>,
+  error: unknown,
+  resume: string,
+): unknown {
+  if (isTimeoutError(error)) return createTimeoutError(error, call.options, resume);
+  call.output.writeHint(`the task goes on: ${resume}`);
+  return error;
+}
+
+function isTimeoutError(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "TimeoutError";
+}
+
+function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: string): CliError {
+  const message = `There was no end within ${(timeout ?? 0) / 1000} s.`;
+  return new CliError("A2ACLI_ERR_TIMEOUT", message, hint, error);
+}
+
+/** Whoever answers may be anybody, and is told what the command line has for the agent. */
+function formatInsecureWarning(options: ClientOptions): string {
+  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
+  return `--insecure: certificates are not verified, so whoever answers is believed${what}`;
+}
+
+function hasCredentials(options: ClientOptions): boolean {
+  return CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined);
+}
+
+function toAgentCommandError(
+  error: unknown,
+  ref: string,
+  options: ClientOptions & { taskId?: string },
+): CliError {
+  if (isTimeoutError(error)) return createTimeoutError(error, options);
+  const hint = error instanceof A2AError ? findErrorHint(error, ref, options) : undefined;
+  return toCliError(error, { hasCredentials: hasCredentials(options), ...(hint ? { hint } : {}) });
+}
+
+function findErrorHint(
+  { reason }: A2AError,
+  ref: string,
+  options: ClientOptions & { taskId?: string },
+): string | undefined {
+  // The secret goes nowhere only because a card says so.
+  if (reason === "UNAUTHENTICATED" && options.oauthClient !== undefined && options.oauthIssuer === undefined)
+    return "If you know the server that your client's secret is for, name it: --oauth-issuer.";
+  if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)
+    return "If the agent speaks 0.3 only: --a2a-version 0.3.";
+  const list = reason === "TASK_NOT_FOUND" ? formatCommandLine("task", "list", ref) : undefined;
+  if (options.taskId === undefined) return list;
+  const debug = "No other task was begun; --debug shows what the agent answered.";
+  return list === undefined ? debug : `${list} shows the tasks that there are. ${debug}`;
+}

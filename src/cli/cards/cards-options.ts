@@ -1,0 +1,64 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { TokenTariff } from "../../cards/index.ts";
+import { createOutputOption } from "../client-options.ts";
+import type { OutputFormat } from "../output-writer.ts";
+
+/** The options of every command that reads a run. */
+export interface RunFilesOptions {
+  run?: string;
+}
+
+/** Those of every command that has a text for people and a document for programs. */
+export interface DocumentOptions {
+  output: OutputFormat;
+  json?: boolean;
+}
+
+export type CardsOptions = RunFilesOptions & DocumentOptions;
+
+/** Adds the files, and which of their runs. */
+export function addRunFilesArgument(command: Command): Command {
+  return command
+    .argument(
+      "<files...>",
+      "records (.cards.jsonl); several of one run are joined; or lists of cards (.json); - for stdin",
+    )
+    .addOption(new Option("--run <id>", "the run, where a file has several"));
+}
+
+export function addDocumentOptions(command: Command): Command {
+  return command
+    .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
+    .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
+}
+
+/** The options of a command that reads a run and says something of it. */
+export function addCardsOptions(command: Command): Command {
+  return addDocumentOptions(addRunFilesArgument(command));
+}
+
+export interface TariffOptions {
+  tariff?: TokenTariff;
+}
+
+export function createTariffOption(): Option {
+  return new Option(
+    "--tariff <prices>",
+    "what a million tokens cost, as in input=3,cached=0.3,output=15",
+  ).argParser(parseTariff);
+}
+
+function parseTariff(text: string): TokenTariff {
+  const prices = new Map(
+    text.split(",").map((part) => {
+      const [name = "", price = ""] = part.split("=");
+      if (!["input", "cached", "output"].includes(name.trim()) || !/^\d+(\.\d+)?$/.test(price.trim()))
+        throw new InvalidArgumentError("Write it as in input=3,cached=0.3,output=15.");
+      return [name.trim(), Number(price)];
+    }),
+  );
+  const [input, output, cached] = [prices.get("input"), prices.get("output"), prices.get("cached")];
+  if (input === undefined || output === undefined)
+    throw new InvalidArgumentError("Give a price for input and one for output.");
+  return { input, output, ...(cached !== undefined && { cached }) };
+}

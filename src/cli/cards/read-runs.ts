@@ -1,0 +1,96 @@
+import { readFile } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { text as allOf } from "node:stream/consumers";
+import {
+  decodeCards,
+  decodeRecording,
+  mergeRecordings,
+  createRecordingFromCards,
+  type NamedRecording,
+  type Recording,
+} from "../../cards/index.ts";
+import { A2AError } from "../../protocol/index.ts";
+import { CliError } from "../cli-error.ts";
+
+/** What one or several files have of a run. */
+export interface LoadedRun {
+  /** For titles: its id, or the name of the file when that has none. */
+  readonly name: string;
+  readonly recording: Recording;
+}
+
+/**
+ * The run in the files: several files of one run are what its processes wrote, and are joined. A file that is a list of
+ * cards is a recording of what cards say themselves. `runId` chooses, where a file has several runs.
+ */
+export async function readRun(
+  files: readonly string[],
+  runId: string | undefined,
+  stdin: NodeJS.ReadableStream,
+): Promise<LoadedRun> {
+  const runs = await readRuns(files, runId, stdin);
+  const [first, second] = runs;
+  if (!first)
+    throw new CliError("A2ACLI_ERR_USAGE", "Name a file: a record (.cards.jsonl), or a list of cards.");
+  if (second)
+    throw new CliError(
+      "A2ACLI_ERR_USAGE",
+      `These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
+      "Name the files of one run, or: colloquy cards compare",
+    );
+  return first;
+}
+
+/** All runs in the files, in the order of the files. */
+export async function readRuns(
+  files: readonly string[],
+  runId: string | undefined,
+  stdin: NodeJS.ReadableStream,
+): Promise<LoadedRun[]> {
+  // Twice the same file is not twice the run.
+  const distinct = [...new Map(files.map((file) => [resolve(file), file])).values()];
+  const texts = await Promise.all(
+    distinct.map(async (file) => ({
+      file: file === "-" ? "stdin" : file,
+      text: await readText(file, stdin),
+    })),
+  );
+  const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
+    if (isCardList(text))
+      return { file, name: basename(file), recording: createRecordingFromCards(decodeCards(text, file)) };
+    const recording = decodeRecording(text, file, runId === undefined ? {} : { runId });
+    return { file, name: getRunId(recording) ?? basename(file), recording };
+  });
+  return [...Map.groupBy(found, ({ name }) => name)].map(([name, files]) => {
+    const [only] = files;
+    return { name, recording: only && files.length === 1 ? only.recording : mergeRecordings(files) };
+  });
+}
+
+function getRunId({ run, cards, calls }: Recording): string | undefined {
+  return (run ?? cards[0] ?? calls[0])?.run_id;
+}
+
+/** The specification's form: one list of cards. */
+export function isCardList(text: string): boolean {
+  return /^\uFEFF?\s*\[/.test(text);
+}
+
+/** The text of a file, or for `-` all of stdin; INVALID_PARAMS, with the file, when it cannot be read. */
+export async function readText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  if (file === "-") return allOf(stdin);
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why =
+      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(cause);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: ${why}. To do: name a record (.cards.jsonl), or a list of cards.`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,125 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { renderLiveHtmlReport } from "../../../cards/index.ts";
+import { streamRecordEvents } from "./record-events.ts";
+
+export interface WatchServerOptions {
+  readonly file: string;
+  readonly title: string;
+  readonly port: number;
+  readonly runId?: string;
+  /** The file has lines of this run, too, which are not shown. */
+  readonly onForeignRun?: (runId: string) => void;
+}
+
+export interface WatchServer {
+  /** With the word that lets its reader in; whoever does not know it sees nothing. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** More pages than that are somebody's mistake; each reads the file for itself. */
+const MAX_STREAMS = 16;
+
+/**
+ * Shows a record as it grows, to this machine only: it listens on 127.0.0.1, below a path that nobody can guess, and
+ * answers neither under other names (DNS rebinding) nor to pages from elsewhere.
+ */
+export async function startWatchServer(options: WatchServerOptions): Promise<WatchServer> {
+  const word = randomBytes(18).toString("base64url");
+  const closing = new AbortController();
+  let streams = 0;
+  const server = createServer((request, response) => {
+    for (const [name, value] of Object.entries(RESPONSE_HEADERS)) response.setHeader(name, value);
+    const refused = findRefusal(request, getHost(server), word);
+    if (refused) return sendRefusal(response, ...refused);
+    if (request.url?.endsWith("/")) {
+      response.setHeader("content-type", "text/html; charset=utf-8");
+      response.end(renderLiveHtmlReport("events", { title: options.title }));
+      return;
+    }
+    if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open; close one.");
+    streams += 1;
+    void streamEvents(request, response, options, closing.signal).finally(() => (streams -= 1));
+  });
+  server.listen(options.port, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://${getHost(server)}/${word}/`,
+    async close() {
+      closing.abort();
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+const RESPONSE_HEADERS = {
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  // What the page's own policy cannot say in an element.
+  "content-security-policy": "frame-ancestors 'none'",
+};
+
+function getHost(server: Server): string {
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function findRefusal(
+  { method, headers, url = "" }: IncomingMessage,
+  host: string,
+  word: string,
+): [status: number, why: string] | undefined {
+  if (headers.host !== host) return [403, `This server answers only as ${host}.`];
+  if (headers.origin !== undefined && headers.origin !== `http://${host}`)
+    return [403, "This server answers no pages from elsewhere."];
+  if (method !== "GET") return [405, "Only GET is answered here."];
+  const [, given = ""] = /^\/([^/?]*)\/(?:events)?$/.exec(url) ?? [];
+  if (!isSameSecret(given, word))
+    return [404, "There is nothing here. To do: open the whole address that the command has printed."];
+  return undefined;
+}
+
+function isSameSecret(given: string, word: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(word)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function sendRefusal(response: ServerResponse, status: number, why: string): void {
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${why}\n`);
+}
+
+/** Sends what there is, and what comes, as fast as the reader takes it, until one of the two leaves. */
+async function streamEvents(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { file, runId, onForeignRun: foreign }: WatchServerOptions,
+  closing: AbortSignal,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on("close", () => gone.abort());
+  const signal = AbortSignal.any([gone.signal, closing]);
+  const lastEventId = request.headers["last-event-id"];
+  try {
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("retry: 1000\n\n");
+    const events = streamRecordEvents(file, signal, {
+      ...(runId !== undefined && { runId }),
+      ...(typeof lastEventId === "string" && { lastEventId }),
+      ...(foreign && { foreign }),
+    });
+    for await (const event of events) {
+      if (!response.write(event)) await once(response, "drain", { signal });
+    }
+  } catch {
+    // The reader has left, or the file cannot be read any more: the browser asks again, and is told.
+  } finally {
+    response.destroy();
+  }
+}

@@ -1,0 +1,128 @@
+import type { A2AError } from "../protocol/index.ts";
+import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
+
+/**
+ * The conditions that are the tool's own (a2a-cli SPEC, appendix D). What is said of each is what `docs/reference/errors.md`
+ * says: the cause, and what to do.
+ */
+export type CliErrorCode =
+  /** The command line, a variable or a settings file was not understood. To do: `--help` of the command. */
+  | "A2ACLI_ERR_USAGE"
+  /** There is no card at the places where one is looked for. To do: give the URL of the agent or of its card. */
+  | "A2ACLI_ERR_CARD_NOT_FOUND"
+  /** What is there is no card of A2A. To do: `colloquy card validate`, which names every member that is wrong. */
+  | "A2ACLI_ERR_CARD_INVALID"
+  /** Nobody answers at that address. To do: check that the agent is running, and its URL. */
+  | "A2ACLI_ERR_UNREACHABLE"
+  /** The agent wants credentials, and none were given. To do: give what its card asks for. */
+  | "A2ACLI_ERR_CREDENTIALS_MISSING"
+  /** The credentials were refused. To do: check them; `colloquy config show` tells where they come from. */
+  | "A2ACLI_ERR_AUTH_FAILED"
+  /** `--timeout` is over; a task that was begun goes on. To do: `colloquy task wait`, with the id that was printed. */
+  | "A2ACLI_ERR_TIMEOUT"
+  /** The tool itself failed. To do: run it again with `--debug`, and report what it says. */
+  | "A2ACLI_ERR_INTERNAL";
+
+/** The exit code of each. */
+export const EXIT_CODES: Record<CliErrorCode, number> = {
+  A2ACLI_ERR_USAGE: 2,
+  A2ACLI_ERR_CARD_NOT_FOUND: 3,
+  A2ACLI_ERR_CARD_INVALID: 1,
+  A2ACLI_ERR_UNREACHABLE: 3,
+  A2ACLI_ERR_CREDENTIALS_MISSING: 4,
+  A2ACLI_ERR_AUTH_FAILED: 4,
+  A2ACLI_ERR_TIMEOUT: 5,
+  A2ACLI_ERR_INTERNAL: 1,
+};
+
+/** A failure of the tool: what happened, and one thing to do about it. */
+export class CliError extends Error {
+  override readonly name: string = "Problem";
+  readonly code: string;
+  readonly hint: string | undefined;
+  readonly a2aCode: number | undefined;
+  readonly exitCode: number;
+
+  constructor(code: CliErrorCode, message: string, hint?: string, cause?: unknown);
+  constructor(error: A2AError, hint?: string);
+  constructor(what: CliErrorCode | A2AError, second?: string, hint?: string, cause?: unknown) {
+    if (typeof what === "string") {
+      super(second, cause === undefined ? undefined : { cause });
+      this.code = what;
+      this.hint = hint;
+      this.a2aCode = undefined;
+      this.exitCode = EXIT_CODES[what];
+    } else {
+      super(what.message, { cause: what });
+      this.code = toErrorName(what.reason);
+      this.hint = second;
+      this.a2aCode = ERROR_MAPPINGS[what.reason].jsonRpc;
+      this.exitCode = 1;
+    }
+  }
+
+  /** The error envelope (a2a-cli SPEC, appendix B). */
+  toJSON(): { error: { code: string; message: string; hint: string | null; a2aCode: number | null } } {
+    return {
+      error: {
+        code: this.code,
+        message: this.message,
+        hint: this.hint ?? null,
+        a2aCode: this.a2aCode ?? null,
+      },
+    };
+  }
+}
+
+/** Any thrown value as a problem. */
+export function toCliError(
+  thrown: unknown,
+  context: { hint?: string; hasCredentials?: boolean } = {},
+): CliError {
+  if (thrown instanceof CliError) return thrown;
+  if (isA2AError(thrown)) return fromA2AError(thrown, context);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new CliError("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
+}
+
+/** By its name: a file of agents may use a copy of Colloquy of its own. */
+function isA2AError(thrown: unknown): thrown is A2AError {
+  return thrown instanceof Error && thrown.name === "A2AError";
+}
+
+function fromA2AError(
+  error: A2AError,
+  { hint, hasCredentials }: { hint?: string; hasCredentials?: boolean },
+): CliError {
+  const { reason, message } = error;
+  if (reason === "UNAVAILABLE") {
+    return new CliError("A2ACLI_ERR_UNREACHABLE", message, hint, error);
+  }
+  if (reason === "UNAUTHENTICATED" && !hasCredentials) {
+    return new CliError(
+      "A2ACLI_ERR_CREDENTIALS_MISSING",
+      message,
+      "Pass --bearer, --api-key, --basic or --oauth-client; the card says which.",
+      error,
+    );
+  }
+  if (reason === "UNAUTHENTICATED" || reason === "PERMISSION_DENIED") {
+    return new CliError(
+      "A2ACLI_ERR_AUTH_FAILED",
+      message,
+      hint ?? "Check the credentials that you pass.",
+      error,
+    );
+  }
+  if (reason === "EXTENSION_SUPPORT_REQUIRED")
+    return new CliError(
+      error,
+      hint ?? "Pass --extension with the URI, if what you send is as that extension wants it.",
+    );
+  return new CliError(error, hint ?? formatViolations(error));
+}
+
+function formatViolations(error: A2AError): string | undefined {
+  if (error.violations.length < 2) return undefined;
+  return error.violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+}

@@ -1,0 +1,133 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { CliContext } from "./cli-context.ts";
+import { runCli } from "./main.ts";
+
+const binFile = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
+const sourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
+
+export interface ProcessResult {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** A real process of the command line, as a user starts it. */
+export class CliProcess {
+  readonly child: ChildProcess;
+  readonly result: Promise<ProcessResult>;
+  #stdout = "";
+  #stderr = "";
+  #onOutput: (() => void) | undefined;
+
+  constructor(
+    command: string,
+    args: readonly string[],
+    cwd: string,
+    env: Record<string, string> = {},
+    stdin: "ended" | "open" = "ended",
+  ) {
+    this.child = spawn(command, args, { cwd, env: { ...createCleanEnv(), ...env } });
+    const more = (chunk: string, stream: "out" | "err"): void => {
+      if (stream === "out") this.#stdout += chunk;
+      else this.#stderr += chunk;
+      this.#onOutput?.();
+    };
+    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "out"));
+    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "err"));
+    if (stdin === "ended") this.child.stdin?.end();
+    this.result = new Promise((resolve) => {
+      this.child.once("close", (code) => {
+        resolve({ code, out: this.#stdout, err: this.#stderr });
+        this.#onOutput?.();
+      });
+    });
+  }
+
+  /** Resolves once `text` stands on stdout or stderr. */
+  async waitForOutput(text: string): Promise<string> {
+    while (!(this.#stdout + this.#stderr).includes(text)) {
+      if (this.child.exitCode !== null)
+        throw new Error(`It ended without saying ${text}:\n${this.#stdout}${this.#stderr}`);
+      await new Promise<void>((resolve) => {
+        this.#onOutput = resolve;
+      });
+    }
+    return this.#stdout + this.#stderr;
+  }
+}
+
+/** `colloquy …args`, run to its end or kept. */
+export function startColloquy(
+  args: readonly string[],
+  cwd: string = process.cwd(),
+  env: Record<string, string> = {},
+): CliProcess {
+  return new CliProcess(process.execPath, [binFile, ...args], cwd, env);
+}
+
+/** The same within this process, which is quicker: for what neither ends by a signal nor goes on for long. */
+export async function runInProcess(
+  args: readonly string[],
+  world: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
+): Promise<ProcessResult> {
+  const ended = { code: 0, out: "", err: "" };
+  const streams = {
+    out: (text: string) => void (ended.out += text),
+    err: (text: string) => void (ended.err += text),
+  };
+  ended.code = await runCli(args, {
+    streams,
+    stdin: Readable.from([]),
+    isInteractive: false,
+    interruptSignal: new AbortController().signal,
+    env: { HOME: "/nowhere" },
+    cwd: process.cwd(),
+    ...world,
+  });
+  return ended;
+}
+
+/** A line that was printed for the user to paste, run by a shell. */
+export function runShellLine(line: string, cwd: string): CliProcess {
+  // With exec, so that a signal reaches the command itself.
+  return new CliProcess("/bin/sh", ["-c", `exec ${line.trim()}`], cwd);
+}
+
+export interface ServingProcess {
+  process: CliProcess;
+  url: string;
+  agentUrls: Record<string, string>;
+  banner: string;
+}
+
+/** `colloquy serve …` (or `demo`), once it can be reached. */
+export async function startServingProcess(args: readonly string[], cwd: string): Promise<ServingProcess> {
+  const cli = startColloquy([...args, "--port", "0", "-o", "json"], cwd);
+  const said = await cli.waitForOutput("Ctrl-C stops it.");
+  const json = said.slice(0, said.indexOf("\n}\n") + 3);
+  const { url, agents } = JSON.parse(json) as { url: string; agents: { id: string; url: string }[] };
+  return {
+    process: cli,
+    url,
+    agentUrls: Object.fromEntries(agents.map((one) => [one.id, one.url])),
+    banner: said,
+  };
+}
+
+/** A new directory with files in it. */
+export async function createTempDirectory(files: Record<string, string>): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
+  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
+  return directory;
+}
+
+/** Nothing of the developer's own setup, and no keys: the demo runs on its scripted model. */
+export function createCleanEnv(): Record<string, string | undefined> {
+  const keep = Object.entries(process.env).filter(([name]) => !/^(A2ACLI_|npm_|PORT$)|_API_KEY$/i.test(name));
+  return { ...Object.fromEntries(keep), NODE_OPTIONS: `--import ${sourceLoaderUrl}` };
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { toClientAuthOptions } from "./client-auth-options.ts";
+
+describe("credentials", () => {
+  it("are what the options say, for the card to say where they go", () => {
+    expect(
+      toClientAuthOptions({
+        output: "text",
+        bearer: "t",
+        apiKey: "k",
+        basic: "me:p:w",
+        oauthClient: "id:secret",
+        oauthIssuer: "https://login.example",
+      }),
+    ).toEqual({
+      bearer: "t",
+      apiKey: "k",
+      basic: { username: "me", password: "p:w" },
+      oauthClient: { id: "id", secret: "secret", issuer: "https://login.example" },
+    });
+  });
+
+  it("are none when the options say nothing", () => {
+    expect(toClientAuthOptions({ output: "text" })).toBeUndefined();
+  });
+
+  it("that lack their half are refused without being shown", () => {
+    const half = (): unknown => toClientAuthOptions({ output: "text", basic: "s3cret" });
+    expect(half).toThrow("--basic is a name and a secret with a colon between them.");
+  });
+});

@@ -1,0 +1,176 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { ClientBinding } from "../client/index.ts";
+import type { JsonObject } from "../protocol/index.ts";
+import type { OutputFormat } from "./output-writer.ts";
+
+/** The options of every command that talks to an agent. */
+export interface ClientOptions {
+  agentCard?: string;
+  output: OutputFormat;
+  stream?: boolean;
+  verbose?: boolean;
+  bearer?: string;
+  apiKey?: string;
+  basic?: string;
+  oauthClient?: string;
+  oauthIssuer?: string;
+  extension?: string[];
+  svcParam?: string[];
+  transport?: ClientBinding[];
+  a2aVersion?: "1.0" | "0.3";
+  insecure?: boolean;
+  allowClearText?: boolean;
+  timeout?: number;
+  config?: string;
+  debug?: boolean;
+}
+
+const BINDINGS_BY_NAME: Record<string, ClientBinding> = {
+  jsonrpc: "JSONRPC",
+  "http+json": "HTTP+JSON",
+  rest: "HTTP+JSON",
+  grpc: "GRPC",
+};
+
+/** The same words for all commands; each option is a variable too, see `settings.ts`. */
+export function addClientOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "-a, --agent-card <ref>",
+        "in place of <agent>: host, URL of it or of its card, or a card file",
+      ),
+    )
+    .addOption(createOutputOption())
+    .addOption(
+      new Option(
+        "--stream",
+        "show what happens as it happens; with -o json one line for each, not a document",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--verbose",
+        "in text: all that is exchanged, with ids, media types and metadata (default: concise)",
+      ),
+    )
+    .addOption(new Option("--bearer <token>", "bearer token to authenticate with"))
+    .addOption(new Option("--api-key <key>", "API key to authenticate with"))
+    .addOption(new Option("--basic <name:password>", "name and password to authenticate with"))
+    .addOption(
+      new Option("--oauth-client <id:secret>", "OAuth 2.0 client to get a token for, as the card says where"),
+    )
+    .addOption(new Option("--oauth-issuer <url>", "the server that the client's secret is for"))
+    .addOption(
+      new Option("--extension <uri>", "an extension that you speak; repeatable").argParser(appendCommaList),
+    )
+    .addOption(
+      new Option(
+        "--svc-param <k:v>",
+        "add a service parameter (an HTTP header, or gRPC metadata); repeatable",
+      ).argParser((text: string, previous?: string[]) => [...(previous ?? []), ...text.split("\n")]),
+    )
+    .addOption(
+      new Option(
+        "--transport <binding>",
+        "preferred binding: jsonrpc, rest or grpc; repeatable, first is best (default: the order of the agent's card)",
+      ).argParser(appendBindings),
+    )
+    .addOption(
+      new Option(
+        "--a2a-version <version>",
+        "speak this version of A2A only (default: 1.0; older ones only if you say so)",
+      ).choices(["1.0", "0.3"]),
+    )
+    .addOption(
+      new Option("--insecure", "believe any TLS certificate; for development (default: they are verified)"),
+    )
+    .addOption(
+      new Option("--allow-clear-text", "send credentials also where the card names a host without TLS"),
+    )
+    .addOption(
+      new Option(
+        "--timeout <duration>",
+        "give up after this long, for example 30s or 5m (default: never)",
+      ).argParser(parseDuration),
+    )
+    .addOption(
+      new Option(
+        "--config <path>",
+        "a file of settings (A2ACLI_BEARER=…), in place of the .env here or above",
+      ),
+    )
+    .option("--debug", "log to stderr what is on the wire, without credentials")
+    .addHelpText(
+      "after",
+      `
+Each option can be set as a variable, too: --agent-card is A2ACLI_AGENT_CARD; --stream has to be said.
+A flag is stronger than the environment, that than .env here or above (or --config), that than ~/.config/a2a-cli/.env.
+A credential in a flag is seen in the list of processes and in the shell's history: better A2ACLI_BEARER,
+A2ACLI_API_KEY, A2ACLI_BASIC or A2ACLI_OAUTH_CLIENT.`,
+    );
+}
+
+export function createOutputOption(): Option {
+  return new Option("-o, --output <format>", "text, or json: the protocol's own types")
+    .choices(["text", "json"])
+    .default("text");
+}
+
+export function createPollIntervalOption(): Option {
+  return new Option("--poll-interval <duration>", "how often to look again while waiting")
+    .argParser(parseDuration)
+    .default(2000, "2s");
+}
+
+/** Milliseconds from `500ms`, `30s`, `5m`, `1h`, or a plain number of seconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
+  if (!match) throw new InvalidArgumentError("Write it as 500ms, 30s, 5m or 1h.");
+  const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+  return Number(match[1]) * (units[match[2] ?? "s"] as number);
+}
+
+export function parsePort(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
+    throw new InvalidArgumentError("It must be a whole number from 0 to 65535.");
+  }
+  return number;
+}
+
+export function parseCount(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+export function parseJsonObject(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
+}
+
+/** For options that may be repeated. */
+export function appendValue(text: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), text];
+}
+
+/** The same for what has no commas in it: a variable can have several only so. */
+function appendCommaList(text: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
+}
+
+function appendBindings(text: string, previous: ClientBinding[] = []): ClientBinding[] {
+  return [
+    ...previous,
+    ...appendCommaList(text, undefined).map((name) => {
+      const known = BINDINGS_BY_NAME[name.toLowerCase()];
+      if (!known) throw new InvalidArgumentError("Known are jsonrpc, rest and grpc.");
+      return known;
+    }),
+  ];
+}

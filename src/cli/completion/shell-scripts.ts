@@ -1,0 +1,127 @@
+import type { CompletionLevel, CompletionWord } from "./completion-levels.ts";
+
+// Each script is complete in itself: it asks the program nothing while somebody types.
+
+export function renderBashCompletion(levels: readonly CompletionLevel[]): string {
+  return `# bash completion of colloquy
+_colloquy() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" at="" word words=""
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    ${renderSubcommandCase(levels, '"$at $word"', 'at="$at $word"')}
+  done
+  case "$at $prev" in
+${collectValueCases(levels)
+  .map(([pattern, values]) => `    ${pattern}) words="${values}" ;;`)
+  .join("\n")}
+    *) case "$at" in
+${levels.map((level) => `      ${quoteForShell(formatLevelPath(level))}) words="${listWordNames(level).join(" ")}" ;;`).join("\n")}
+    esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _colloquy colloquy
+`;
+}
+
+export function renderZshCompletion(levels: readonly CompletionLevel[]): string {
+  return `#compdef colloquy
+_colloquy() {
+  local at="" word prev="\${words[CURRENT-1]}"
+  local -a found
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    ${renderSubcommandCase(levels, '"$at $word"', 'at="$at $word"')}
+  done
+  case "$at $prev" in
+${collectValueCases(levels)
+  .map(([pattern, values]) => `    ${pattern}) compadd -- ${values}; return ;;`)
+  .join("\n")}
+  esac
+  case "$at" in
+${levels.map((level) => `    ${quoteForShell(formatLevelPath(level))}) found=(${collectWords(level).map(renderZshWord).join(" ")}) ;;`).join("\n")}
+  esac
+  _describe colloquy found || _files
+}
+compdef _colloquy colloquy
+`;
+}
+
+export function renderFishCompletion(levels: readonly CompletionLevel[]): string {
+  const lines = levels.flatMap((level) => {
+    const here = `complete -c colloquy -n ${quoteForShell(`__colloquy_is "${formatLevelPath(level)}"`)}`;
+    return [
+      ...level.commands.map(
+        ({ word, description: about }) => `${here} -f -a ${word} -d ${quoteForShell(about)}`,
+      ),
+      ...level.options.map(({ long, short, description: about, takesValue, values }) =>
+        [
+          here,
+          long && `-l ${long.slice(2)}`,
+          short && `-s ${short.slice(1)}`,
+          takesValue && (values.length > 0 ? "-x" : "-r"),
+          values.length > 0 && `-a ${quoteForShell(values.join(" "))}`,
+          `-d ${quoteForShell(about)}`,
+        ]
+          .filter(Boolean)
+          .join(" "),
+      ),
+    ];
+  });
+  const places = levels.slice(1).map((level) => quoteForShell(formatLevelPath(level)));
+  return `# fish completion of colloquy
+function __colloquy_is
+  set -l at ""
+  set -l words (commandline -opc)
+  set -e words[1]
+  for word in $words
+    switch "$at $word"
+      case ${places.join(" ")}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv[1]"
+end
+${lines.join("\n")}
+`;
+}
+
+/** Where one is, as the scripts keep it: each word with a blank in front. */
+function formatLevelPath({ commandPath: path }: CompletionLevel): string {
+  return path === "" ? "" : ` ${path}`;
+}
+
+/** Goes one level down when the word is a command there. */
+function renderSubcommandCase(levels: readonly CompletionLevel[], subject: string, step: string): string {
+  const places = levels.slice(1).map((level) => quoteForShell(formatLevelPath(level)));
+  return `case ${subject} in ${places.join("|")}) ${step} ;; esac`;
+}
+
+function collectValueCases(levels: readonly CompletionLevel[]): [pattern: string, values: string][] {
+  return levels.flatMap((level) =>
+    level.options
+      .filter(({ values }) => values.length > 0)
+      .map(({ long, short, values }): [string, string] => {
+        const names = [long, ...(short ? [short] : [])];
+        return [
+          names.map((name) => quoteForShell(`${formatLevelPath(level)} ${name}`)).join("|"),
+          values.join(" "),
+        ];
+      }),
+  );
+}
+
+function collectWords({ commands, options }: CompletionLevel): readonly CompletionWord[] {
+  return [...commands, ...options];
+}
+
+function listWordNames(level: CompletionLevel): string[] {
+  return collectWords(level).map(({ word }) => word);
+}
+
+function renderZshWord({ word, description: about }: CompletionWord): string {
+  return quoteForShell(`${word.replaceAll(":", "\\:")}:${about}`);
+}
+
+/** Single quotes, which mean the same to all three but for what stands between them. */
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", "").replaceAll("\\", "")}'`;
+}

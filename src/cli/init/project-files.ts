@@ -1,0 +1,55 @@
+/** The files of a small project by their paths: one agent, and nothing that could be left out. */
+export function buildProjectFiles(name: string, version: string): Record<string, string> {
+  return {
+    "package.json": formatJson({
+      name,
+      version: "0.1.0",
+      private: true,
+      type: "module",
+      engines: { node: ">=22.13" },
+      scripts: { start: "colloquy serve", check: "tsc" },
+      dependencies: { colloquy: `^${version}` },
+      devDependencies: { "@types/node": "^24.0.0", typescript: "^7.0.0" },
+    }),
+    "tsconfig.json": formatJson({
+      compilerOptions: {
+        target: "es2024",
+        lib: ["es2024"],
+        module: "nodenext",
+        strict: true,
+        noEmit: true,
+        types: ["node"],
+        erasableSyntaxOnly: true,
+        verbatimModuleSyntax: true,
+        allowImportingTsExtensions: true,
+        skipLibCheck: true,
+      },
+      include: ["*.ts"],
+    }),
+    "colloquy.config.ts": `import { defineConfig } from "colloquy";
+
+/** What \`colloquy serve\` does when it is told nothing else. */
+export default defineConfig({
+  agents: ["agent.ts"],
+  port: 4120,
+  store: "sqlite:.colloquy/tasks.db",
+});
+`,
+    "agent.ts": `import { agent, status } from "colloquy";
+
+/** Everything that is yielded reaches the caller at once; an error ends the task as failed. */
+export default agent(
+  { name: ${JSON.stringify(name)}, description: "Greets whoever writes" },
+  async function* ({ text }) {
+    yield status("Thinking of something nice…");
+    yield \`Hello, \${text}!\`;
+  },
+);
+`,
+    ".gitignore": "node_modules/\n.colloquy/\n.env\n",
+  };
+}
+
+function formatJson(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

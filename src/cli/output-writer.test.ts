@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { A2AError, type StreamResponse, type Task } from "../protocol/index.ts";
+import { OutputWriter, type OutputFormat } from "./output-writer.ts";
+import { CliError } from "./cli-error.ts";
+
+function captureOutput(
+  format: OutputFormat,
+  write: (output: OutputWriter) => void,
+): { out: string; err: string } {
+  const seen = { out: "", err: "" };
+  write(
+    new OutputWriter(
+      { out: (text) => void (seen.out += text), err: (text) => void (seen.err += text) },
+      format,
+    ),
+  );
+  return seen;
+}
+
+const task: Task = {
+  id: "t-1",
+  contextId: "c-1",
+  status: { state: "TASK_STATE_COMPLETED", timestamp: "2026-01-01T00:00:00.000Z" },
+  history: [{ messageId: "m-1", role: "ROLE_USER", parts: [{ text: "hi" }] }],
+  artifacts: [
+    {
+      artifactId: "a-1",
+      name: "answer",
+      parts: [
+        { text: "Hello" },
+        { data: { n: 1 } },
+        { raw: "aGVsbG8=", filename: "a.txt", mediaType: "text/plain" },
+        { url: "https://example.com/a.pdf", mediaType: "application/pdf" },
+      ],
+    },
+  ],
+};
+
+it("prints errors, hints and warnings as harmless as answers: an agent may have written them", () => {
+  const evil = "\u001b]0;evil\u0007\u202egpj.exe";
+  const { err } = captureOutput("text", (output) => {
+    output.writeWarning(evil);
+    output.writeError(new CliError("A2ACLI_ERR_INTERNAL", `The agent says: ${evil}`, evil));
+  });
+  expect(err.match(/␛]0;evil␇\ufffdgpj\.exe/g)).toHaveLength(3);
+  expect(err).not.toContain("\u001b");
+});
+
+describe("a task as text", () => {
+  it("has its ids, its state, and every part of its artifacts [SEND_004]", () => {
+    const { out, err } = captureOutput("text", (output) => output.writeTask(task));
+    expect(out).toBe(`Task: t-1
+Context: c-1
+State: TASK_STATE_COMPLETED
+Artifact: answer
+Hello
+
+Data: answer
+{
+  "n": 1
+}
+
+File: a.txt, text/plain, 5 bytes
+File: application/pdf, https://example.com/a.pdf
+`);
+    expect(err).toBe("");
+  });
+
+  it("has its history where that is asked for", () => {
+    const { out } = captureOutput("text", (output) => output.writeTask(task, true));
+    expect(out).toContain("History: ROLE_USER\nhi\n\n");
+  });
+});
+
+describe("JSON", () => {
+  it("is the protocol's own type, one document", () => {
+    const { out } = captureOutput("json", (output) => output.writeResponse({ task }));
+    expect(JSON.parse(out)).toEqual({ task });
+  });
+
+  it("is one line per event of a stream", () => {
+    const events: StreamResponse[] = [
+      { task },
+      { statusUpdate: { taskId: "t-1", contextId: "c-1", status: task.status } },
+    ];
+    const { out } = captureOutput("json", (output) => {
+      for (const event of events) output.writeEvent(event);
+      output.writeStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+    });
+    expect(
+      out
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(events);
+  });
+});
+
+describe("a stream as text", () => {
+  it("shows chunks as they come, in one block, and ends with what the next command needs", () => {
+    const ids = { taskId: "t-1", contextId: "c-1" };
+    const chunk = (text: string, rest: object = {}): StreamResponse => ({
+      artifactUpdate: { ...ids, artifact: { artifactId: "a-1", name: "answer", parts: [{ text }] }, ...rest },
+    });
+    const { out } = captureOutput("text", (output) => {
+      output.writeEvent({ task: { id: "t-1", contextId: "c-1", status: { state: "TASK_STATE_SUBMITTED" } } });
+      output.writeEvent(chunk("Hel"));
+      output.writeEvent(chunk("lo", { append: true, lastChunk: true }));
+      output.writeEvent({ statusUpdate: { ...ids, status: { state: "TASK_STATE_COMPLETED" } } });
+      output.writeStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+    });
+    expect(out).toBe(`Task: t-1
+Context: c-1
+State: TASK_STATE_SUBMITTED
+Artifact: answer
+Hello
+
+State: TASK_STATE_COMPLETED
+Task: t-1
+Context: c-1
+State: TASK_STATE_COMPLETED
+`);
+  });
+});
+
+describe("a failure", () => {
+  it("of the protocol keeps the protocol's name [OUT_004]", () => {
+    const { out } = captureOutput("json", (output) =>
+      output.writeError(new CliError(A2AError.taskNotFound("t-9"))),
+    );
+    expect(JSON.parse(out)).toEqual({
+      error: {
+        code: "TaskNotFoundError",
+        message: "Task t-9 was not found; check its id, and that you ask as who began it.",
+        hint: null,
+        a2aCode: -32001,
+      },
+    });
+  });
+
+  it.each([
+    ["A2ACLI_ERR_USAGE", 2],
+    ["A2ACLI_ERR_CARD_NOT_FOUND", 3],
+    ["A2ACLI_ERR_CREDENTIALS_MISSING", 4],
+    ["A2ACLI_ERR_TIMEOUT", 5],
+    ["A2ACLI_ERR_INTERNAL", 1],
+  ] as const)("%s ends with exit code %d", (code, exitCode) => {
+    expect(new CliError(code, "x").exitCode).toBe(exitCode);
+  });
+
+  it("in text leaves stdout to results and ends what was half said", () => {
+    const { out, err } = captureOutput("text", (output) => {
+      output.writeEvent({
+        artifactUpdate: {
+          taskId: "t",
+          contextId: "c",
+          artifact: { artifactId: "a", parts: [{ text: "half" }] },
+        },
+      });
+      output.writeError(new CliError("A2ACLI_ERR_UNREACHABLE", "Nobody answers.", "Start it."));
+    });
+    expect(out).toBe("Artifact: a\nhalf\n\n");
+    expect(err).toBe("error: Nobody answers. (A2ACLI_ERR_UNREACHABLE)\nhint: Start it.\n");
+  });
+});

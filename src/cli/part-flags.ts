@@ -1,0 +1,132 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, extname } from "node:path";
+import { text } from "node:stream/consumers";
+import { Option } from "commander";
+import { file, type JsonValue, type Part } from "../protocol/index.ts";
+import { CliError } from "./cli-error.ts";
+
+interface PartFlag {
+  kind: "text" | "file" | "data";
+  value: string;
+  mediaType?: string;
+}
+
+const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
+  ".csv": "text/csv",
+  ".gif": "image/gif",
+  ".html": "text/html",
+  ".jpeg": "image/jpeg",
+  ".jpg": "image/jpeg",
+  ".json": "application/json",
+  ".md": "text/markdown",
+  ".mp3": "audio/mpeg",
+  ".mp4": "video/mp4",
+  ".pdf": "application/pdf",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain",
+  ".wav": "audio/wav",
+  ".webp": "image/webp",
+  ".xml": "application/xml",
+  ".zip": "application/zip",
+};
+
+/**
+ * The flags from which a message is put together (a2a-cli SPEC §10.2): repeatable, in the order of the command line,
+ * `--media-type` for the one before it. Commander calls the parsers in that order, so they share one list.
+ */
+export class PartFlags {
+  readonly #flags: PartFlag[] = [];
+
+  get hasFlags(): boolean {
+    return this.#flags.length > 0;
+  }
+
+  createOptions(): Option[] {
+    return [
+      this.#createOption("text", "--text <string>", "add a text part"),
+      this.#createOption(
+        "file",
+        "--file <path|url>",
+        "add a file part: the bytes of a file, or a URL for the agent to fetch",
+      ),
+      this.#createOption(
+        "data",
+        "--data <json|path|->",
+        "add a data part: JSON itself, a file with JSON, or stdin",
+      ),
+      new Option("--media-type <type>", "media type of the part before it").argParser((type: string) => {
+        const last = this.#flags.at(-1);
+        if (!last) throw createUsageError("--media-type needs a --text, --file or --data before it.");
+        last.mediaType = type;
+        return type;
+      }),
+    ];
+  }
+
+  /** The parts of the message: the words of the command line as one text, then the flags. `-` alone reads stdin. */
+  async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {
+    const parts: Part[] = [];
+    const said = words.join(" ");
+    if (said === "-") parts.push({ text: await text(stdin) });
+    else if (said !== "") parts.push({ text: said });
+    for (const flag of this.#flags) parts.push(await toPart(flag, stdin));
+    if (parts.length === 0)
+      throw createUsageError("There is nothing to send: give a text, or --text, --file or --data.");
+    return parts;
+  }
+
+  #createOption(kind: PartFlag["kind"], flags: string, description: string): Option {
+    return new Option(flags, description).argParser((value: string) => {
+      this.#flags.push({ kind, value });
+      return value;
+    });
+  }
+}
+
+async function toPart({ kind, value, mediaType }: PartFlag, stdin: NodeJS.ReadableStream): Promise<Part> {
+  const about = mediaType === undefined ? {} : { mediaType };
+  if (kind === "text") return { text: value, ...about };
+  if (kind === "data") return { data: parseJson(await readJsonSource(value, stdin), value), ...about };
+  if (/^https?:\/\//i.test(value)) {
+    const url = new URL(value);
+    return file(url, {
+      filename: basename(url.pathname),
+      mediaType: mediaType ?? guessMediaType(url.pathname),
+    });
+  }
+  const bytes = await readFile(value).catch((cause: unknown) => {
+    throw createUsageError(`--file: ${value} cannot be read.`, cause);
+  });
+  return file(bytes, { filename: basename(value), mediaType: mediaType ?? guessMediaType(value) });
+}
+
+async function readJsonSource(value: string, stdin: NodeJS.ReadableStream): Promise<string> {
+  if (value === "-") return text(stdin);
+  if (/^\s*[[{"]/.test(value)) return value;
+  try {
+    return readFileSync(value, "utf8");
+  } catch (cause) {
+    throw createUsageError(`--data: ${value} is neither JSON nor a file that can be read.`, cause);
+  }
+}
+
+function parseJson(json: string, from: string): JsonValue {
+  try {
+    return JSON.parse(json) as JsonValue;
+  } catch (cause) {
+    throw createUsageError(
+      `--data: ${from === "-" ? "stdin" : from} is not JSON: ${(cause as Error).message}`,
+      cause,
+    );
+  }
+}
+
+function guessMediaType(path: string): string {
+  return MEDIA_TYPES_BY_EXTENSION[extname(path).toLowerCase()] ?? "application/octet-stream";
+}
+
+export function createUsageError(message: string, cause?: unknown): CliError {
+  return new CliError("A2ACLI_ERR_USAGE", message, "colloquy send --help", cause);
+}

@@ -1,0 +1,77 @@
+import type { CliContext } from "./cli-context.ts";
+
+/** How far something long is. */
+export interface ProgressStep {
+  readonly done: number;
+  readonly total: number;
+  /** Done before this began: it says nothing of the pace. */
+  readonly doneBefore?: number;
+  readonly note?: string;
+}
+
+/**
+ * Tells on stderr how far something is: on a terminal in one line with a bar, which is written over; elsewhere a line for
+ * every tenth.
+ */
+export class ProgressReporter {
+  readonly #context: CliContext;
+  readonly #label: string;
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  #shownAt = 0;
+  #lastTenth = 0;
+  #isLineOpen = false;
+
+  constructor(context: CliContext, label: string, now: () => number = () => performance.now()) {
+    this.#context = context;
+    this.#label = label;
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  show(step: ProgressStep): void {
+    const { stderrColumns: errColumns, streams } = this.#context;
+    const { done, total } = step;
+    const isLast = done >= total;
+    if (errColumns === undefined) {
+      const tenth = Math.floor((done / total) * 10);
+      if (tenth === this.#lastTenth) return;
+      this.#lastTenth = tenth;
+      streams.err(`${this.#formatLine(step)}\n`);
+      return;
+    }
+    const now = this.#now();
+    // Nobody reads more than ten a second.
+    if (!isLast && this.#isLineOpen && now - this.#shownAt < 100) return;
+    this.#shownAt = now;
+    this.#isLineOpen = true;
+    streams.err(`\r${this.#formatLine(step, renderBar(done / total)).slice(0, errColumns - 1)}\u001b[K`);
+  }
+
+  /** Leaves what was shown last, and goes to the next line. */
+  end(): void {
+    if (this.#isLineOpen) this.#context.streams.err("\n");
+    this.#isLineOpen = false;
+  }
+
+  #formatLine({ done, total, doneBefore: before = 0, note = "" }: ProgressStep, drawn = ""): string {
+    const left = formatTimeLeft(this.#now() - this.#startedAt, done - before, total - done);
+    return [this.#label, drawn, `${done}/${total}`, note, left].filter((word) => word !== "").join("  ");
+  }
+}
+
+function renderBar(share: number): string {
+  const full = Math.round(share * BAR_WIDTH);
+  return `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}`;
+}
+
+/** By the pace so far, in words; nothing while there is none, and when nothing is left. */
+export function formatTimeLeft(elapsedMs: number, done: number, left: number): string {
+  if (done <= 0 || left <= 0) return "";
+  const seconds = Math.ceil((elapsedMs / done / 1_000) * left);
+  if (seconds < 60) return `${seconds} s left`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.round((seconds % 3_600) / 60)} min left`;
+}
+
+const BAR_WIDTH = 24;

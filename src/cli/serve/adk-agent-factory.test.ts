@@ -1,0 +1,34 @@
+import { LlmAgent } from "@google/adk";
+import { expect, it } from "vitest";
+import { ScriptedLlm } from "../../adk/index.ts";
+import { collect, connect } from "../../client/index.ts";
+import { getText } from "../../protocol/index.ts";
+import { createServer } from "../../server/index.ts";
+import { createTempDirectory } from "../cli-process.contract.ts";
+import { AdkAgentFactory } from "./adk-agent-factory.ts";
+
+/** Says how much of a conversation its model is shown. */
+function createCounterAgent(): LlmAgent {
+  const model = new ScriptedLlm(({ request }) => `${request.contents.length} before you`);
+  return new LlmAgent({ name: "counter", description: "Counts", model });
+}
+
+it("two ADK agents of one name that share a store and a context do not share a conversation", async () => {
+  const store = `sqlite:${await createTempDirectory({})}/tasks.db` as const;
+  const adk = new AdkAgentFactory(store, {});
+  const agents = {
+    one: await adk.createAgent("one", createCounterAgent()),
+    other: await adk.createAgent("other", createCounterAgent()),
+  };
+  const server = createServer(agents, { store });
+  const { agents: served } = await server.listen();
+  const said: string[] = [];
+  for (const { url } of [served[0]!, served[0]!, served[1]!]) {
+    const remote = await connect(url);
+    const answer = await collect(remote.stream("Hello", { contextId: "shared" }));
+    if ("task" in answer) said.push(getText(answer.task.artifacts?.[0]?.parts ?? []));
+  }
+  await server.close();
+  adk.close();
+  expect(said).toEqual(["1 before you", "3 before you", "1 before you"]);
+});

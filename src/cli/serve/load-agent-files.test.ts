@@ -1,0 +1,111 @@
+import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { AdkAgentFactory } from "./adk-agent-factory.ts";
+import { loadAgentFiles } from "./load-agent-files.ts";
+
+const GENERATOR = `export default async function* () { yield "hi"; }`;
+const AGENT = `export const agent = { describe: () => ({ name: "n", description: "d" }), async *execute() {} };`;
+
+async function createTempDirectory(files: Record<string, string>): Promise<string> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), content);
+  }
+  return directory;
+}
+
+async function loadFromDirectory(
+  directory: string,
+  ...names: string[]
+): Promise<{ ids: string[]; skipped: string[] }> {
+  const paths = names.length > 0 ? names.map((name) => join(directory, name)) : [directory];
+  const { agents, skipped } = await loadAgentFiles(paths, new AdkAgentFactory("memory", {}));
+  return { ids: Object.keys(agents), skipped: skipped.map((line) => line.replace(`${directory}/`, "")) };
+}
+
+describe("the agents of a directory", () => {
+  it("are its files and the agent.ts of its directories; every other file is listed with the reason", async () => {
+    const directory = await createTempDirectory({
+      "01-hello.ts": GENERATOR,
+      "weather/agent.ts": AGENT,
+      "weather/tools.ts": "export const x = 1;",
+      "notes/readme.md": "",
+      "helper.ts": "export const add = 1;",
+      "silent.ts": "const x = 1;",
+      "wrong.ts": "export const rootAgent = 42;",
+      "broken.ts": "\nthrow new Error('It broke.');",
+      "hello.test.ts": GENERATOR,
+      "types.d.ts": "export {};",
+      "hello.mjs": GENERATOR,
+      ".hidden.ts": GENERATOR,
+    });
+    expect(await loadFromDirectory(directory)).toEqual({
+      ids: ["hello", "weather"],
+      skipped: [
+        "broken.ts: could not be loaded: It broke. (line 2)",
+        "hello.mjs: has the same name (hello) as " + join(directory, "01-hello.ts"),
+        "hello.test.ts: is a test",
+        "helper.ts: exports no agent (only add); name it rootAgent, agent, default",
+        "notes: has no agent.ts",
+        "silent.ts: exports nothing; export your agent as rootAgent, agent, default",
+        "types.d.ts: only declares types",
+        "wrong.ts: rootAgent is no agent: neither of ADK, nor agent(…), nor an async generator",
+      ],
+    });
+  });
+
+  it("can be one file, or a directory that is an agent itself", async () => {
+    const directory = await createTempDirectory({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
+    expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "b"], skipped: [] });
+    expect((await loadFromDirectory(directory, "a/agent.ts")).ids).toEqual(["a"]);
+  });
+
+  it("may be of ADK", async () => {
+    const adk = import.meta.resolve("@google/adk");
+    const directory = await createTempDirectory({
+      "adk.ts": `import { LlmAgent } from ${JSON.stringify(adk)};
+        export const rootAgent = new LlmAgent({ name: "weather", model: "gemini-2.5-flash" });`,
+    });
+    expect(await loadFromDirectory(directory)).toEqual({ ids: ["adk"], skipped: [] });
+  });
+
+  it("may stand in a package that is not of modules, as npm init makes it", async () => {
+    const directory = await createTempDirectory({
+      "package.json": `{ "type": "commonjs" }`,
+      "hello.ts": `import { hostname } from "node:os"; ${GENERATOR} hostname();`,
+    });
+    expect(await loadFromDirectory(directory)).toEqual({ ids: ["hello"], skipped: [] });
+  });
+
+  it.each([`{ "type": "module" }`, `{}`])(
+    "may need more than stripped types, in a package %s",
+    async (manifest) => {
+      const directory = await createTempDirectory({
+        "package.json": manifest,
+        "enums.ts": `import { greeting } from "./lib/words"; enum Word { Hi = "hi" }
+        export const agent = async function* () { yield Word.Hi + greeting; };`,
+        "lib/words.ts": `export const greeting: string = "!";`,
+      });
+      expect((await loadFromDirectory(directory, "enums.ts")).ids).toEqual(["enums"]);
+    },
+  );
+
+  it("find the keys that stand beside them", async () => {
+    const directory = await createTempDirectory({
+      ".env": "COLLOQUY_TEST_KEY=found",
+      "keyed.ts": `if (process.env.COLLOQUY_TEST_KEY !== "found") throw new Error("no key"); ${GENERATOR}`,
+    });
+    expect((await loadFromDirectory(directory)).ids).toEqual(["keyed"]);
+  });
+
+  it("are asked for when there are none", async () => {
+    const directory = await createTempDirectory({ "helper.ts": "export const add = 1;" });
+    await expect(loadFromDirectory(directory)).rejects.toThrow(
+      /There is no agent to serve\.\n.*helper\.ts: exports no agent/,
+    );
+    await expect(loadFromDirectory(directory, "nowhere.ts")).rejects.toThrow("does not exist");
+  });
+});

@@ -1,0 +1,27 @@
+import type { Agent } from "../../engine/index.ts";
+import { CliError } from "../cli-error.ts";
+import type { AdkAgentFactory } from "./adk-agent-factory.ts";
+import { findAgentFiles, formatPath } from "./find-agent-files.ts";
+import { loadAgent } from "./load-agent.ts";
+
+/** The agents of the files that `paths` mean by their ids, and why the others of those files are not among them. */
+export async function loadAgentFiles(
+  paths: readonly string[],
+  adk: AdkAgentFactory,
+): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
+  const agents: Record<string, Agent> = {};
+  const skipped: string[] = [];
+  for (const candidate of await findAgentFiles(paths)) {
+    const loaded = "skipped" in candidate ? candidate : await loadAgent(candidate.file, candidate.id, adk);
+    if ("skipped" in loaded) skipped.push(`${formatPath(candidate.file)}: ${loaded.skipped}`);
+    else if ("id" in candidate) agents[candidate.id] = loaded.agent;
+  }
+  if (Object.keys(agents).length === 0) {
+    throw new CliError(
+      "A2ACLI_ERR_INTERNAL",
+      ["There is no agent to serve.", ...skipped].join("\n  "),
+      "Export it as rootAgent, agent or default; `colloquy serve --help` has examples.",
+    );
+  }
+  return { agents, skipped };
+}

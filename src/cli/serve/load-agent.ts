@@ -1,0 +1,91 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { agent, type AgentGenerator } from "../../adapters/index.ts";
+import type { AdkRunnableSource } from "../../adk/index.ts";
+import type { Agent } from "../../engine/index.ts";
+import type { AdkAgentFactory } from "./adk-agent-factory.ts";
+import { importFile } from "./import-file.ts";
+
+/** The exports that are looked at, the first that is an agent wins. */
+const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
+
+/** Loads the agent of one file, or tells why it has none. Never rejects: one broken file must not stop the others. */
+export async function loadAgent(
+  file: string,
+  id: string,
+  adk: AdkAgentFactory,
+): Promise<{ agent: Agent } | { skipped: string }> {
+  loadEnvFile(file);
+  try {
+    const exports = await importFile(file);
+    const found = await findExportedAgent(exports, id, adk);
+    if (!found) return { skipped: explainMissingAgent(exports) };
+    // One that cannot say what it is would fail at the first request for its card.
+    await found.describe();
+    return { agent: found };
+  } catch (error) {
+    const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { skipped: `could not be loaded: ${said.trim()}${formatErrorLine(file, error)}` };
+  }
+}
+
+/** Where in the file it happened, for people; Node and jiti name the place in different corners of an error. */
+function formatErrorLine(file: string, error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
+  return line === undefined ? "" : ` (line ${line})`;
+}
+
+async function findExportedAgent(
+  exports: Record<string, unknown>,
+  id: string,
+  adk: AdkAgentFactory,
+): Promise<Agent | undefined> {
+  for (const name of AGENT_EXPORT_NAMES) {
+    const exported = exports[name];
+    if (isAgent(exported)) return exported;
+    if (isGeneratorFunction(exported))
+      return agent({ name: id, description: `The agent of ${id}` }, exported);
+    if (isAdkSource(exported)) return adk.createAgent(id, exported);
+  }
+  return undefined;
+}
+
+function explainMissingAgent(exports: Record<string, unknown>): string {
+  const found = Object.keys(exports).filter((name) => name !== "default" || exports[name] !== undefined);
+  const wanted = AGENT_EXPORT_NAMES.slice(0, 3).join(", ");
+  if (found.length === 0) return `exports nothing; export your agent as ${wanted}`;
+  const near = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
+  if (near.length > 0)
+    return `${near.join(", ")} is no agent: neither of ADK, nor agent(…), nor an async generator`;
+  return `exports no agent (only ${found.join(", ")}); name it ${wanted}`;
+}
+
+/** An object of the agent port. */
+function isAgent(value: unknown): value is Agent {
+  return hasMember(value, "describe", "function") && hasMember(value, "execute", "function");
+}
+
+function isGeneratorFunction(value: unknown): value is AgentGenerator {
+  return Object.prototype.toString.call(value) === "[object AsyncGeneratorFunction]";
+}
+
+/** By shape, because the file may use another copy of ADK than this package. */
+function isAdkSource(value: unknown): value is AdkRunnableSource {
+  const isNode =
+    hasMember(value, "name", "string") &&
+    (hasMember(value, "runAsync", "function") || hasMember(value, "run", "function"));
+  const isApp = hasMember(value, "rootAgent", "object") && hasMember(value, "name", "string");
+  const isRunner = hasMember(value, "runAsync", "function") && hasMember(value, "sessionService", "object");
+  return isNode || isApp || isRunner;
+}
+
+function hasMember(value: unknown, member: string, type: "function" | "string" | "object"): boolean {
+  return typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type;
+}
+
+/** ADK's layout has keys in a `.env` beside the agent; what is set already stays. */
+function loadEnvFile(file: string): void {
+  const env = join(dirname(file), ".env");
+  if (existsSync(env)) process.loadEnvFile(env);
+}

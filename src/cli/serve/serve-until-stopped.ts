@@ -1,0 +1,184 @@
+import type { Agent, Observer } from "../../engine/index.ts";
+import {
+  createServer,
+  type ServerAddress,
+  type Server,
+  type ServerOptions,
+  type StoreOption,
+} from "../../server/index.ts";
+import type { CliContext } from "../cli-context.ts";
+import { OutputWriter, type OutputFormat } from "../output-writer.ts";
+import { CliError } from "../cli-error.ts";
+import { readPackageVersion } from "../version.ts";
+import { AdkAgentFactory } from "./adk-agent-factory.ts";
+import {
+  createAuthSchemes,
+  hasAuthOptions,
+  describeClientCredentials,
+  type ServeAuthOptions,
+} from "./authentication.ts";
+import { renderAgentList, type ServedAgent } from "./banner.ts";
+
+/** What `serve` and `demo` have in common. */
+export interface ServeOptions extends ServeAuthOptions {
+  port: number;
+  strictPort?: boolean;
+  grpcPort?: number;
+  openai?: boolean;
+  host: string;
+  store: string;
+  publicUrl?: string;
+  allowUnauthenticated?: boolean;
+  allowPrivateWebhooks?: boolean;
+  output: OutputFormat;
+}
+
+/** What is to be served, and what to tell people of it once it can be reached. */
+export interface ServePlan {
+  /** By the names under which they are served; the first is the default. */
+  agents: Record<string, Agent>;
+  /** A line for the top. */
+  headline?: string;
+  /** What stands below the list of agents. */
+  renderFooter(served: readonly ServedAgent[], header?: string): string;
+  /** Ends what was begun for the agents. */
+  close?: () => Promise<void>;
+}
+
+const MAX_PORT_TRIES = 20;
+
+/** Serves until the user stops it. What people read goes to stderr; stdout gets one document, and only in JSON. */
+export async function serveUntilStopped(
+  options: ServeOptions,
+  context: CliContext,
+  load: (adk: AdkAgentFactory) => Promise<ServePlan>,
+): Promise<void> {
+  const observer = createErrorObserver(context);
+  const adk = new AdkAgentFactory(options.store, observer);
+  const lineup = await load(adk);
+  // After the agents, because their .env may have the tokens.
+  const authenticate = createAuthSchemes(options, process.env);
+  const server = createServerOrFail(lineup.agents, {
+    store: options.store as StoreOption,
+    observer,
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+    ...(authenticate ? { authenticate } : {}),
+    ...(options.allowUnauthenticated ? { allowUnauthenticated: true } : {}),
+    ...(options.allowPrivateWebhooks ? { push: { allowPrivate: true } } : {}),
+    ...(options.openai
+      ? { mountedHandlers: [(await import("../../openai-facade/index.ts")).createOpenAiFacade({ observer })] }
+      : {}),
+  });
+  try {
+    const address = await listenOnFreePort(server, options, context);
+    const { url, agents, grpc } = address;
+    const openai = options.openai ? { openai: `${url}/v1` } : {};
+    new OutputWriter(context.streams, options.output).writeJsonResult({
+      url,
+      agents,
+      ...(grpc ? { grpc } : {}),
+      ...openai,
+    });
+    context.streams.err(
+      await renderBanner(lineup, address, options, authenticate && describeClientCredentials(authenticate)),
+    );
+    await waitForAbort(context.interruptSignal);
+    context.streams.err("Stopping; Ctrl-C again stops at once.\n");
+  } finally {
+    await server.close();
+    await lineup.close?.();
+    adk.close();
+  }
+}
+
+/** What a server refuses before it listens is in what it was told. */
+function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
+  try {
+    return createServer(agents, options);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CliError("A2ACLI_ERR_USAGE", message, "colloquy serve --help shows the flags.", error);
+  }
+}
+
+async function renderBanner(
+  lineup: ServePlan,
+  { url, agents, grpc }: ServerAddress,
+  { store, openai }: ServeOptions,
+  sending: ReturnType<typeof describeClientCredentials> | undefined,
+): Promise<string> {
+  const served = await Promise.all(
+    agents.map(async ({ id, url }) => ({
+      id,
+      url,
+      description: await (lineup.agents[id] as Agent).describe(),
+    })),
+  );
+  const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${store}\n`;
+  const carried = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const beside = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
+  const who = sending ? `${sending.hint}\n\n` : "";
+  const about = lineup.headline === undefined ? "" : `${lineup.headline}\n`;
+  return `${top}${about}\n${renderAgentList(served)}${carried}${beside}\n${who}${lineup.renderFooter(served, sending?.header)}\nCtrl-C stops it.\n`;
+}
+
+/** Listens on the port, or on the next that is free. */
+async function listenOnFreePort(
+  server: Server,
+  options: ServeOptions,
+  { streams }: CliContext,
+): Promise<ServerAddress> {
+  const { port, strictPort, host, grpcPort } = options;
+  const grpc = grpcPort === undefined ? {} : { grpc: { port: grpcPort } };
+  const last = strictPort || port === 0 ? port : port + MAX_PORT_TRIES;
+  for (let next = port; ; next++) {
+    try {
+      const address = await server.listen({ port: next, host, ...grpc });
+      if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
+      return address;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw createStartError(error, options);
+      if (next < last) continue;
+      throw new CliError(
+        "A2ACLI_ERR_INTERNAL",
+        strictPort ? `Port ${port} is taken.` : `The ports ${port} to ${last} are taken.`,
+        "Choose another with --port; 0 takes any that is free.",
+        error,
+      );
+    }
+  }
+}
+
+/** What keeps a server from starting is its own, also where it says that something (its store) is not available. */
+function createStartError(error: unknown, options: ServeOptions): CliError {
+  const { host, allowUnauthenticated } = options;
+  const message = error instanceof Error ? error.message : String(error);
+  const hint =
+    host === "127.0.0.1" || allowUnauthenticated || hasAuthOptions(options)
+      ? undefined
+      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in, or say who may, for example with --auth-token-env.";
+  return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
+}
+
+/** What fails behind the scenes, on stderr. */
+export function createErrorObserver({ streams }: CliContext): Observer {
+  return {
+    onError({ where, error, taskId }) {
+      const task = taskId ? ` (task ${taskId})` : "";
+      const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+      streams.err(`error in ${where}${task}: ${what}${cause}\n`);
+    },
+    onPush({ taskId, configId, outcome, reason = "" }) {
+      if (outcome !== "dead") return;
+      streams.err(`The webhook ${configId} of task ${taskId} is given up: ${reason}\n`);
+    },
+  };
+}
+
+function waitForAbort(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { vi } from "vitest";
+import {
+  agent,
+  artifact,
+  authRequired,
+  data,
+  failed,
+  file,
+  inputRequired,
+  reply,
+  status,
+  text as textPart,
+} from "../../adapters/index.ts";
+import { serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
+import type { Agent } from "../../engine/index.ts";
+import { createServer } from "../../server/index.ts";
+
+/** Does what it is told, in every state and with every kind of part that the CLI specification speaks of. */
+export const textDrivenAgent: Agent = agent(
+  { name: "actor", description: "Does what it is told", capabilities: { streaming: true } },
+  async function* ({ text, message, signal, history }) {
+    if (text === "fail") yield failed("No luck.");
+    else if (text === "reject") yield { status: { state: "TASK_STATE_REJECTED" } };
+    else if (text === "ask") yield inputRequired("Which city?");
+    else if (text === "login") yield authRequired("Who are you?");
+    else if (text === "message") yield reply("Just a message.");
+    else if (text === "wait") {
+      yield status("Working…");
+      yield "waiting";
+      await once(signal, "abort");
+    } else if (text === "parts") {
+      yield artifact(
+        { name: "report" },
+        textPart("All of it:"),
+        data({ rows: 2 }),
+        file(Buffer.from("hello"), { filename: "hello.txt", mediaType: "text/plain" }),
+        file(new URL("https://example.com/big.bin"), { filename: "big.bin", mediaType: "application/zip" }),
+      );
+    } else if (message.parts.length > 1 || text === "")
+      yield artifact({ name: "heard" }, data(JSON.stringify(message.parts)));
+    else {
+      yield status("Working…");
+      yield `You said: ${text}`;
+      yield artifact({ name: "turn" }, data({ messages: history.length }));
+    }
+  },
+  { respondsWith: "either" },
+);
+
+export interface RunningServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The actor on our own server: JSON-RPC, HTTP+JSON and gRPC. */
+export async function startTextDrivenServer(): Promise<RunningServer> {
+  const server = createServer(textDrivenAgent, { store: "memory" });
+  const { url } = await server.listen({ grpc: { port: 0 } });
+  return { url, close: () => server.close({ graceMs: 50 }) };
+}
+
+/** Agents that answer `ask`, `wait`, `message` and every other text with an artifact, on servers of two makers. */
+export const TEST_SERVERS: readonly (readonly [name: string, serve: () => Promise<RunningServer>])[] = [
+  ["our server", startTextDrivenServer],
+  ["the official SDK's server", startOfficialServer],
+];
+
+/** The official server prints the errors that it answers before a stream begins. */
+function startOfficialServer(): Promise<RunningServer> {
+  vi.spyOn(console, "error").mockReturnValue();
+  return serveWithOfficialSdk();
+}

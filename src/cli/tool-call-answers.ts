@@ -1,0 +1,45 @@
+import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
+import { CliError } from "./cli-error.ts";
+
+/** A function call of an ADK agent that waits for somebody's answer. */
+export interface PendingToolCall {
+  id: string;
+  name: string;
+  args: JsonObject;
+}
+
+/** The calls that an interrupted task waits for, as ADK agents of every language write them into its status. */
+export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingToolCall[] {
+  return (status.message?.parts ?? []).flatMap((part) => {
+    const { metadata } = part;
+    if (!("data" in part) || metadata?.["adk_type"] !== "function_call") return [];
+    if (metadata["adk_is_long_running"] !== true) return [];
+    const { id, name, args } = part.data as Partial<PendingToolCall>;
+    return id && name ? [{ id, name, args: args ?? {} }] : [];
+  });
+}
+
+/** The parts that answer the waiting calls, one answer for each call in their order. */
+export function createAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
+  const calls = findPendingToolCalls(task);
+  if (calls.length !== answers.length) {
+    const waiting = calls.map((call) => call.name).join(", ");
+    throw new CliError(
+      "A2ACLI_ERR_USAGE",
+      calls.length === 0
+        ? `Task ${task.id} (${task.status.state}) waits for no answer to a function call.`
+        : `Task ${task.id} waits for ${calls.length} answers (${waiting}), but --answer was given ${answers.length} times.`,
+      calls.length > 0 ? undefined : getAnswerHint(task),
+    );
+  }
+  return calls.map(({ id, name }, index) => ({
+    data: { id, name, response: answers[index] ?? {} },
+    metadata: { adk_type: "function_response" },
+  }));
+}
+
+function getAnswerHint({ status }: Task): string {
+  return isTerminal(status.state)
+    ? "The task has ended; leave out --answer and --task-id to begin another."
+    : "Leave out --answer and send a text.";
+}

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { A2AClient } from "../client/index.ts";
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  type StreamResponse,
+  type Task,
+  type TaskState,
+} from "../protocol/index.ts";
+import { findPendingToolCalls } from "./tool-call-answers.ts";
+import { formatCommandLine } from "./command-line.ts";
+import type { OutputWriter } from "./output-writer.ts";
+
+/** A poll that finds nobody may be repeated this often in a row, each time after twice the pause. */
+const MAX_POLL_FAILURES = 5;
+
+/** True when waiting makes no sense any more: the task has ended, or waits for its user. */
+function isTerminalOrInterrupted(state: TaskState): boolean {
+  return isTerminal(state) || isInterrupted(state);
+}
+
+/**
+ * A stream until there is nothing to wait for: an agent may keep it open behind a question, and whoever asked does not
+ * answer it there. `known`: it begins with a task whose question is being answered.
+ */
+export async function* untilTerminalOrInterrupted(
+  stream: AsyncIterable<StreamResponse>,
+  known = false,
+): AsyncGenerator<StreamResponse, void> {
+  let isFirst = known;
+  for await (const event of stream) {
+    yield event;
+    const state = "task" in event ? event.task.status.state : getStatusState(event);
+    if (state !== undefined && isTerminalOrInterrupted(state) && !isFirst) return;
+    isFirst = false;
+  }
+}
+
+function getStatusState(event: StreamResponse): TaskState | undefined {
+  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}
+
+/** Rejects with what the signal was aborted for, which Node's own pause hides. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
+}
+
+/** Looks at a task again and again until it is settled. `known`: as it was seen last. */
+export async function waitForTask(
+  remote: A2AClient,
+  id: string,
+  { signal, options }: { signal: AbortSignal; options: { pollInterval: number; history?: number } },
+  known?: Task,
+): Promise<Task> {
+  let task = known;
+  let failures = 0;
+  while (!task || !isTerminalOrInterrupted(task.status.state)) {
+    if (task ?? failures > 0) await sleep(options.pollInterval * 2 ** failures, signal);
+    try {
+      const { history } = options;
+      task = await remote.tasks.get(id, {
+        signal,
+        ...(history === undefined ? {} : { historyLength: history }),
+      });
+      failures = 0;
+    } catch (error) {
+      if (!(error instanceof A2AError) || error.reason !== "UNAVAILABLE" || ++failures > MAX_POLL_FAILURES)
+        throw error;
+    }
+  }
+  return task;
+}
+
+/**
+ * Says on stderr how a turn went when it did not go well, and the very command that goes on with it. The exit code
+ * stays 0 (a2a-cli SPEC §11.6): the tool has done its part.
+ */
+export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
+  const { state } = task.status;
+  if (isInterrupted(state)) {
+    output.writeWarning(`the task waits for you (${state})`);
+    for (const line of formatResumeCommands(ref, task)) output.writeHint(line);
+  } else if (!isTerminal(state)) {
+    output.writeHint(formatCommandLine("task", "get", ref, task.id, "--wait"));
+  } else if (state !== "TASK_STATE_COMPLETED") {
+    output.writeWarning(`the task ended as ${state}`);
+  }
+}
+
+function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): string[] {
+  const calls = findPendingToolCalls(task);
+  const send = ["send", ref, "--task-id", task.id];
+  if (calls.length === 0) return [`${formatCommandLine(...send)} "<your answer>"`];
+  const asked = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
+  const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
+  return [
+    `it wants to know the result of ${asked}; tell it like this:`,
+    formatCommandLine(...send, ...answers),
+  ];
+}

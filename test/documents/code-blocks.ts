@@ -1,0 +1,91 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+
+/** All pages, as paths from the root. */
+export const DOCUMENTS: readonly string[] = globSync("{,docs/**/,examples/,examples/*/}*.md", {
+  cwd: root,
+}).toSorted();
+
+export function readDocument(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+/** A block of code in a page. */
+export interface CodeBlock {
+  readonly document: string;
+  readonly line: number;
+  /** What stands behind the fence; "" for nothing. */
+  readonly language: string;
+  readonly code: string;
+  /** The name in its first line, `// agent.ts`: such a block is a file, for the commands of its page. */
+  readonly file: string | undefined;
+  /** Why it is not run, as a comment before it says: `<!-- not run: needs a key -->`. */
+  readonly skipReason: string | undefined;
+  /** The block right behind it, when that is what it prints. */
+  readonly expectedOutput: string | undefined;
+}
+
+const FENCE_PATTERN = /(?:^<!-- not run: (.+) -->\n)?^```(\w*)\n([^]*?)^```$/gm;
+const OUTPUT_LANGUAGES = new Set(["", "text", "mermaid", "json"]);
+
+export function parseCodeBlocks(document: string, markdown: string = readDocument(document)): CodeBlock[] {
+  const found = [...markdown.matchAll(FENCE_PATTERN)];
+  return found.map((match, at) => {
+    const [whole, notRun, language = "", code = ""] = match;
+    const next = found[at + 1];
+    const between = next && markdown.slice(match.index + whole.length, next.index);
+    const isOutput =
+      next?.[1] === undefined && between?.trim() === "" && OUTPUT_LANGUAGES.has(next?.[2] ?? "-");
+    return {
+      document,
+      line: markdown.slice(0, match.index).split("\n").length,
+      language,
+      code,
+      file: /^(?:\/\/|#) (\S+\.\w+)\n/.exec(code)?.[1],
+      skipReason: notRun,
+      expectedOutput: isOutput ? next?.[3] : undefined,
+    };
+  });
+}
+
+/** What the code of a page may take for granted; code that uses any of it is a fragment, which is compiled only. */
+export const FRAGMENT_GLOBALS = `
+import type * as colloquy from "colloquy";
+declare global {
+  const agent: colloquy.Agent;
+  const connect: typeof colloquy.connect;
+  const createServer: typeof colloquy.createServer;
+  const hello: colloquy.Agent;
+  const mine: Set<string>;
+  const privateKey: string;
+  const remote: colloquy.Remote;
+  const rootAgent: import("@google/adk").LlmAgent;
+  const token: string;
+}
+`;
+
+const FRAGMENT_GLOBAL_NAMES = [...FRAGMENT_GLOBALS.matchAll(/const (\w+):/g)].map(([, name = ""]) => name);
+
+export function isFragment(code: string): boolean {
+  const said = code.replaceAll(/\/\/.*$|"[^"\n]*"|`[^`]*`/gm, "");
+  return FRAGMENT_GLOBAL_NAMES.some(
+    (name) =>
+      new RegExp(`(?<![.\\w])${name}\\b(?!:|\\?:)`).test(said) &&
+      !new RegExp(`(?:const|let|function) (?:\\{[^}]*)?\\b${name}\\b|import[^;]*\\b${name}\\b`).test(said),
+  );
+}
+
+/** Code that leaves something out is no code. */
+export function isElided(code: string): boolean {
+  return /…,|…;|\[\.\.\.\]/.test(code.replaceAll(/"[^"\n]*"|`[^`]*`|\/\/.*$/gm, ""));
+}
+
+/** True for a script by itself: it is run, and ends. */
+export function isScript({ language, file, code, skipReason: notRun }: CodeBlock): boolean {
+  return (
+    language === "ts" && file === undefined && notRun === undefined && !isFragment(code) && !isElided(code)
+  );
+}

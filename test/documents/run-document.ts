@@ -1,0 +1,96 @@
+import { type CodeBlock, parseCodeBlocks, isScript, readDocument } from "./code-blocks.ts";
+import { PageValues } from "./page-values.ts";
+import { Terminal } from "./terminal.ts";
+
+const SHELL_LANGUAGES = new Set(["sh", "bash", "console"]);
+
+export function isShellBlock({ language }: CodeBlock): boolean {
+  return SHELL_LANGUAGES.has(language);
+}
+
+/** True for what `runDocument` does something with. */
+export function isExecuted(block: CodeBlock): boolean {
+  return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
+}
+
+/** A command, and what the page shows below it; undefined when it shows nothing. */
+interface CommandStep {
+  readonly line: string;
+  readonly expectedOutput: string | undefined;
+}
+
+/** What was printed, and what the page has in its place; both empty when the page is right. */
+export interface OutputMismatch {
+  readonly printed: string;
+  readonly shown: string;
+}
+
+/** Does what a page says, from its top to its end, as far as what is printed is what it shows. */
+export async function runDocument(
+  document: string,
+  markdown: string = readDocument(document),
+): Promise<OutputMismatch> {
+  const meanings = await PageValues.create(markdown);
+  const terminal = await Terminal.open(meanings.toActual("4120"));
+  try {
+    for (const [at, block] of parseCodeBlocks(document, markdown).entries()) {
+      if (block.file !== undefined && !isShellBlock(block)) {
+        await terminal.writeFile(block.file, meanings.toActual(block.code));
+      } else if (isExecuted(block)) {
+        const script = `block-${at}.ts`;
+        if (!isShellBlock(block)) await terminal.writeFile(script, meanings.toActual(block.code));
+        const steps = isShellBlock(block)
+          ? parseSteps(block)
+          : [{ line: `node ${script}`, expectedOutput: block.expectedOutput }];
+        for (const step of steps) {
+          const compared = await runStep(step, terminal, meanings, `${document}:${block.line}`);
+          if (compared) return compared;
+        }
+      }
+    }
+    return { printed: "", shown: "" };
+  } finally {
+    await terminal.close();
+  }
+}
+
+/** Undefined when all is as the page has it. */
+async function runStep(
+  { line, expectedOutput: shows }: CommandStep,
+  terminal: Terminal,
+  meanings: PageValues,
+  where: string,
+): Promise<OutputMismatch | undefined> {
+  const goesOn = line.endsWith(" &");
+  // Nothing shown of what goes on beside: enough that it says it is there.
+  const shown = shows ?? (goesOn ? "…\nCtrl-C stops it." : undefined);
+  const seen = (printed: string): number | undefined =>
+    shown === undefined ? 0 : meanings.matchOutput(shown, printed);
+  const { code, printed } = await terminal.run(meanings.toActual(line), seen);
+  const end = seen(printed);
+  const isAll = end !== undefined && (goesOn || meanings.toShown(printed).slice(end).trim() === "");
+  const mayFail = /^error\b/m.test(shown ?? "");
+  if ((code === 0 || mayFail) && (shown === undefined || isAll)) return undefined;
+  const told = `${where}: ${line}\n`;
+  return {
+    printed: `${told}${meanings.toShown(printed)}\n(exit code ${code})`,
+    shown: `${told}${shown ?? "…"}\n(exit code 0)`,
+  };
+}
+
+/** The commands of a block. One of `console` has `$` before each, and below it what it prints. */
+export function parseSteps({ language, code, expectedOutput: prints }: CodeBlock): CommandStep[] {
+  const lines = code.replaceAll(/\\\n/g, "\\\u0000").split("\n");
+  const steps: { line: string; shown: string[] }[] = [];
+  for (const line of lines) {
+    const command = language === "console" ? /^\$ (.*)$/.exec(line)?.[1] : line;
+    if (command === undefined) steps.at(-1)?.shown.push(line);
+    else if (command.trim() !== "" && !command.startsWith("#"))
+      steps.push({ line: command.replaceAll("\u0000", "\n").replace(/\s+#.*$/, ""), shown: [] });
+  }
+  return steps.map(({ line, shown }, at) => {
+    const below = shown.join("\n").trimEnd();
+    if (below !== "") return { line, expectedOutput: below };
+    return { line, expectedOutput: at === steps.length - 1 ? prints : undefined };
+  });
+}

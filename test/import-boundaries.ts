@@ -1,0 +1,275 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, posix, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { walkNodes, isSyntaxNode, type SyntaxNode } from "./syntax-tree.ts";
+
+/** What a room may open: another room whole, only its types, or whole but from one file only. */
+type ImportAccess = "whole" | "types" | { readonly onlyIn: string };
+
+export interface ImportBoundary {
+  readonly rooms: Readonly<Record<string, ImportAccess>>;
+  /** Outside packages. Each belongs to one room (and the demo may use what users use), so no name stands in two rows. */
+  readonly packages?: readonly string[];
+  /** Whether the room may use `node:` modules; one that may not also runs in a browser or at an edge. */
+  readonly allowsNode?: boolean;
+}
+
+/** The house plan: what each folder of `src/` may import. Nobody imports `cli`. */
+export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
+  base: { rooms: {} },
+  protocol: { rooms: {} },
+  wire: { rooms: { protocol: "whole" }, packages: ["canonicalize", "eventsource-parser"] },
+  keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
+  grpc: {
+    rooms: { protocol: "whole", wire: "whole" },
+    packages: ["@grpc/grpc-js", "@bufbuild/protobuf"],
+    allowsNode: true,
+  },
+  engine: { rooms: { base: "whole", protocol: "whole" } },
+  stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, allowsNode: true },
+  client: {
+    rooms: {
+      protocol: "whole",
+      wire: "whole",
+      keys: "whole",
+      grpc: { onlyIn: "client/transport/grpc-transport.ts" },
+    },
+  },
+  server: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      wire: "whole",
+      keys: "whole",
+      engine: "whole",
+      stores: { onlyIn: "server/resolve-store.ts" },
+      grpc: { onlyIn: "server/bindings/grpc.ts" },
+    },
+    allowsNode: true,
+  },
+  adapters: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      wire: { onlyIn: "adapters/openai/completion.ts" },
+      engine: "types",
+      client: "whole",
+    },
+    packages: ["@a2a-js/sdk", "ai", "@langchain/langgraph"],
+    allowsNode: true,
+  },
+  cards: { rooms: { protocol: "whole" }, packages: ["get-east-asian-width"] },
+  roles: {
+    rooms: {
+      protocol: "whole",
+      cards: "whole",
+      engine: "types",
+      client: "whole",
+      server: { onlyIn: "roles/serve-roles.ts" },
+    },
+  },
+  // Runs roles over datasets and writes down what happens.
+  experiments: {
+    rooms: { protocol: "whole", cards: "whole", roles: "whole", engine: "types", client: "whole" },
+    allowsNode: true,
+  },
+  adk: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      engine: "types",
+      client: "whole",
+      server: { onlyIn: "adk/to-a2a.ts" },
+    },
+    packages: ["@google/adk", "@google/genai", "ai", "@ai-sdk/*", "zod"],
+    allowsNode: true,
+  },
+  config: { rooms: { engine: "types" } },
+  mcp: {
+    rooms: { protocol: "whole", engine: "types", client: "whole", server: "whole" },
+    packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
+    allowsNode: true,
+  },
+  facade: {
+    rooms: {
+      base: "whole",
+      protocol: "whole",
+      wire: "whole",
+      client: "whole",
+      engine: "types",
+      server: "types",
+    },
+  },
+  cli: {
+    rooms: {
+      protocol: "whole",
+      wire: "whole",
+      engine: "whole",
+      stores: "whole",
+      client: "whole",
+      server: "whole",
+      adapters: "whole",
+      cards: "whole",
+      roles: "whole",
+      experiments: "whole",
+      adk: "whole",
+      config: "whole",
+      mcp: "whole",
+      facade: "whole",
+      demo: "whole",
+    },
+    packages: ["commander", "jiti"],
+    allowsNode: true,
+  },
+  // One file for each entry of the package: re-exports, and nothing else.
+  entries: {
+    rooms: {
+      protocol: "whole",
+      engine: "types",
+      stores: "whole",
+      client: "whole",
+      server: "whole",
+      adapters: "whole",
+      cards: "whole",
+      roles: "whole",
+      experiments: "whole",
+      adk: "whole",
+      config: "whole",
+      mcp: "whole",
+      facade: "whole",
+    },
+  },
+  // Uses the house as its users do, and ADK beside it.
+  demo: {
+    rooms: { engine: "types", adapters: "whole", adk: "whole", cards: "whole", roles: "whole" },
+    packages: ["@google/adk", "@google/genai"],
+    allowsNode: true,
+  },
+};
+
+/** Packages that two rooms need, each for what it is: the AI SDK has models for ADK's agents, and agents of its own. */
+export const SHARED_PACKAGES: ReadonlySet<string> = new Set(["ai"]);
+
+/** Shipped source files by their path below `src/`, for example `server/index.ts`. */
+export type SourceFiles = ReadonlyMap<string, string>;
+
+export interface Import {
+  /** The importing file, below `src/`. */
+  readonly from: string;
+  /** The imported file below `src/`, or the name of a package, or `node:…`. */
+  readonly to: string;
+  readonly isInternal: boolean;
+  readonly isTypeOnly: boolean;
+}
+
+/** All of `src/` but its tests, which may open whatever they test with. */
+export function readSources(): SourceFiles {
+  const src = fileURLToPath(new URL("../src/", import.meta.url));
+  const files = globSync("**/*.ts", { cwd: src }).filter(
+    (file) => !/\.(test|contract|fixture)\.ts$/.test(file),
+  );
+  return new Map(files.map((file) => [file.split(sep).join("/"), readFileSync(join(src, file), "utf8")]));
+}
+
+/** Nested doors: an `index.ts` inside a room that an entry of the package re-exports. */
+export function findNestedEntryPoints(sources: SourceFiles): string[] {
+  const opened = listImports(sources).filter(
+    ({ from, isInternal: inside }) => inside && from.startsWith("entries/"),
+  );
+  return [...new Set(opened.map(({ to }) => to).filter((to) => /^\w+\/.+\/index\.ts$/.test(to)))];
+}
+
+export function listImports(sources: SourceFiles): Import[] {
+  return [...sources].flatMap(([from, source]) => {
+    const found: Import[] = [];
+    for (const node of walkNodes(source)) {
+      const specifier = getSpecifier(node);
+      if (specifier === undefined) continue;
+      const inside = specifier.startsWith(".");
+      const to = inside ? posix.join(dirname(from), specifier) : getPackageName(specifier);
+      found.push({ from, to, isInternal: inside, isTypeOnly: isTypeOnlyImport(node) });
+    }
+    return found;
+  });
+}
+
+/** Static and dynamic imports and re-exports; `undefined` for any other node. */
+function getSpecifier(node: SyntaxNode): string | undefined {
+  if (!/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type))
+    return undefined;
+  const source = node["source"];
+  // What is computed when the program runs is not an import of ours.
+  return isSyntaxNode(source) && typeof source["value"] === "string" ? source["value"] : undefined;
+}
+
+/** Only what leaves no trace in the emitted code: `import { type A }` still loads the module. */
+function isTypeOnlyImport(node: SyntaxNode): boolean {
+  return node.type === "TSImportType" || node["importKind"] === "type" || node["exportKind"] === "type";
+}
+
+/** `@google/adk/tools` → `@google/adk`; `node:` modules keep their whole name. */
+function getPackageName(specifier: string): string {
+  if (specifier.startsWith("node:")) return specifier;
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** Every import that goes through a wall, in words. */
+export function findViolations(sources: SourceFiles, innerDoors: readonly string[] = []): string[] {
+  const imports = listImports(sources);
+  return [...imports.flatMap((found) => findViolation(found, innerDoors) ?? []), ...findCycles(imports)];
+}
+
+function findViolation(
+  { from, to, isInternal: inside, isTypeOnly: typesOnly }: Import,
+  innerDoors: readonly string[],
+): string | undefined {
+  const room = getRoom(from);
+  const wall = room === undefined ? undefined : IMPORT_BOUNDARIES[room];
+  if (!wall) return `${from}: the room ${room} has no row in the table of walls`;
+  if (to.startsWith("node:")) return wall.allowsNode ? undefined : `${from} uses ${to}`;
+  if (!inside) return mayUsePackage(wall, to) ? undefined : `${from} uses the package ${to}`;
+
+  const other = getRoom(to);
+  if (other === room) return undefined;
+  if (other === undefined) return `${from} imports ${to}, which is in no room`;
+  const access = wall.rooms[other];
+  if (access === undefined) return `${from} opens ${other}`;
+  if (typeof access === "object" && access.onlyIn !== from)
+    return `${from} opens ${other}, which only ${access.onlyIn} may`;
+  if (access === "types" && !typesOnly) return `${from} opens more of ${other} than its types`;
+  const isDoor = to === `${other}/index.ts` || innerDoors.includes(to);
+  if (!isDoor) return `${from} enters ${to}, which is no door`;
+  return undefined;
+}
+
+function getRoom(file: string): string | undefined {
+  const [room, ...rest] = file.split("/");
+  return rest.length > 0 ? room : undefined;
+}
+
+function mayUsePackage({ packages = [] }: ImportBoundary, name: string): boolean {
+  return packages.some((known) =>
+    known.endsWith("/*") ? name.startsWith(known.slice(0, -1)) : name === known,
+  );
+}
+
+/** Cycles among imports that run; types may refer to each other. */
+function findCycles(imports: readonly Import[]): string[] {
+  const edges = new Map<string, string[]>();
+  for (const { from, to, isInternal: inside, isTypeOnly: typesOnly } of imports) {
+    if (inside && !typesOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
+  }
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) cycles.push(`cycle: ${[...path.slice(path.indexOf(file)), file].join(" → ")}`);
+    if (done.has(file)) return;
+    done.add(file);
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+  };
+  for (const file of edges.keys()) visit(file, []);
+  return cycles;
+}

@@ -1,0 +1,66 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { connect } from "../../src/client/index.ts";
+import { fold, isEventRefusal, getText, type StreamResponse, type Task } from "../../src/protocol/index.ts";
+import { createTempFolder } from "../store-factories.ts";
+
+const CHILD_SCRIPT = fileURLToPath(new URL("again-child.ts", import.meta.url));
+const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");
+
+async function startChild(...args: string[]): Promise<{ child: ChildProcess; url: string; port: string }> {
+  const child = fork(CHILD_SCRIPT, args);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [url] = (await once(child, "message")) as [string];
+  return { child, url, port: new URL(url).port };
+}
+
+/** The task that a reader has who folds what comes. */
+function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefined {
+  // A stream that is picked up without an id begins with the whole task.
+  const folded = fold("task" in event ? undefined : task, event);
+  if (isEventRefusal(folded)) throw new Error(folded.refusalReason);
+  return folded;
+}
+
+describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) => {
+  it.each(["SIGKILL", "SIGTERM"] as const)(
+    "ends what it had begun when its server is back after %s, and one stream sees it through [E9, E4]",
+    { timeout: 30_000 },
+    async (signal) => {
+      const { folder, remove } = await createTempFolder();
+      onTestFinished(remove);
+      const file = join(folder, "tasks.db");
+      const before = await startChild(file, how);
+      const remote = await connect(before.url, { reconnect: { maxRetries: 50, maxDelayMs: 200 } });
+      let task: Task | undefined;
+      let chunks = 0;
+      let completions = 0;
+      const attempts: string[] = [];
+      let back: Promise<unknown> | undefined;
+      for await (const event of remote.stream("report")) {
+        task = foldEvent(task, event);
+        if ("artifactUpdate" in event && ++chunks === 10) {
+          before.child.kill(signal);
+          back = once(before.child, "exit").then(() => startChild(file, how, before.port));
+        }
+        if ("statusUpdate" in event) {
+          const { state, message } = event.statusUpdate.status;
+          if (message) attempts.push(getText(message.parts));
+          if (state === "TASK_STATE_COMPLETED") completions++;
+        }
+      }
+      await back;
+      expect(completions).toBe(1);
+      expect(attempts).toEqual(["Attempt 1", "Attempt 2"]);
+      expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual([REPORT]);
+      // Resumed, nothing is said twice.
+      if (how === "resume") expect(chunks).toBe(40);
+      else expect(chunks).toBeGreaterThanOrEqual(50);
+      const kept = await remote.tasks.get(task?.id ?? "");
+      expect(kept).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" }, artifacts: task?.artifacts });
+    },
+  );
+});

@@ -1,0 +1,32 @@
+import { parseAst } from "vitest/node";
+
+/** A node of a syntax tree; which further fields it has depends on its type. */
+export interface SyntaxNode {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** Every node of a TypeScript source, parents before children, in the order of the text. */
+export function* walkNodes(source: string): Generator<SyntaxNode> {
+  yield* walkValue(parseAst(source, { lang: "ts" }));
+}
+
+function* walkValue(value: unknown): Generator<SyntaxNode> {
+  if (Array.isArray(value)) for (const element of value) yield* walkValue(element);
+  else if (isSyntaxNode(value)) {
+    yield value;
+    for (const field of Object.values(value)) yield* walkValue(field);
+  }
+}
+
+export function isSyntaxNode(value: unknown): value is SyntaxNode {
+  return typeof value === "object" && value !== null && "type" in value;
+}
+
+/** Every piece of text in string and template literals below a node. */
+export function* walkTexts(value: unknown): Generator<string> {
+  for (const node of walkValue(value)) {
+    if (node.type === "Literal" && typeof node["value"] === "string") yield node["value"];
+    if (node.type === "TemplateElement") yield (node["value"] as { raw: string }).raw;
+  }
+}
