@@ -45,7 +45,7 @@ export {
   isInterrupted,
   isTerminal,
   text,
-  textOf,
+  getText,
   toBase64,
 } from "../protocol/index.ts";
 export type {
@@ -60,34 +60,34 @@ export type {
 } from "../engine/index.ts";
 export { MemoryStore, type MemoryStoreOptions, SqliteStore } from "../stores/index.ts";
 export type {
-  Address,
-  Authenticate,
-  Authentication,
-  Beside,
-  CardSigning,
-  Credentials,
+  ServerAddress,
+  AuthenticateFunction,
+  AuthenticationOption,
+  MountedHandler,
+  CardSigningOptions,
+  AuthRequest,
   GrpcOptions,
-  Inside,
+  CallerContext,
   ListenOptions,
   PushOptions,
   Server,
   ServerLimits,
   ServerOptions,
-  Tenants,
+  TenantsOption,
 } from "../server/index.ts";
-export { createServer, nodeListener, signCard } from "../server/index.ts";
+export { createServer, toNodeListener, signCard } from "../server/index.ts";
 export type {
-  CardTrust,
+  CardTrustOptions,
   CardVerifier,
   ConnectOptions,
-  GrpcConnection,
-  Remote,
+  GrpcClientOptions,
+  A2AClient,
   SendOptions,
   VerifiedSignature,
   WebhookOptions,
 } from "../client/index.ts";
 export { collect, connect, createCardVerifier, createWebhook } from "../client/index.ts";
-export type { CommandOptions, GeneratorOptions, Said, Turn } from "../adapters/index.ts";
+export type { CommandOptions, GeneratorOptions, AgentYield, Turn } from "../adapters/index.ts";
 export {
   agent,
   artifact,

@@ -1,9 +1,9 @@
 /** The `colloquy/testing/adk` entry: a scripted model for ADK agents in tests. Requires `@google/adk`. */
 export {
   type Script,
-  type ScriptedAsk,
+  type ScriptInput,
   ScriptedLlm,
-  type ScriptedOptions,
+  type ScriptedLlmOptions,
   type ScriptedReply,
   type ScriptedStep,
 } from "../adk/models/index.ts";
