@@ -16,7 +16,8 @@ import {
   Workflow,
 } from "@google/adk";
 import { connect, createServer, getText } from "colloquy";
-import { adkAgent, type Script, ScriptedLlm } from "colloquy/adk";
+import { adkAgent } from "colloquy/adk";
+import { type Script, ScriptedLlm } from "colloquy/testing/adk";
 
 // ADK warns that Workflow will take the place of the three others.
 setLogLevel(LogLevel.ERROR);

@@ -6,7 +6,8 @@
  */
 import { LlmAgent } from "@google/adk";
 import { agent, connect, createServer, inputRequired, getText } from "colloquy";
-import { RemoteAgent, ScriptedLlm, toA2a } from "colloquy/adk";
+import { RemoteAgent, toA2a } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 
 // Somewhere else: any A2A server, of 1.0 or 0.3.
 const station = agent(

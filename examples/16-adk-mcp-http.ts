@@ -6,7 +6,8 @@
  */
 import { LlmAgent, MCPToolset, setLogger } from "@google/adk";
 import { agent, connect, createServer, getText } from "colloquy";
-import { adkAgent, ScriptedLlm } from "colloquy/adk";
+import { adkAgent } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 import { createMcpServer } from "colloquy/mcp";
 
 const station = agent(
