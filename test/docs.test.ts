@@ -59,13 +59,11 @@ describe("the documents", () => {
     const imports = blocks.flatMap((block) =>
       [...block.code.matchAll(/import (?:type )?\{([^}]*)\} from "(colloquy[\w/-]*)"/g)].flatMap(
         ([, names = "", entry = ""]) =>
-          names
-            .split(",")
-            .map((name) => ({
-              at: formatBlockLocation(block),
-              entry,
-              name: name.trim().replace(/^type | as .*$/g, ""),
-            })),
+          names.split(",").map((name) => ({
+            at: formatBlockLocation(block),
+            entry,
+            name: name.trim().replace(/^type | as .*$/g, ""),
+          })),
       ),
     );
     expect(imports.length).toBeGreaterThan(50);
