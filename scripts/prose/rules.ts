@@ -7,11 +7,11 @@ export const MAX_WORDS = 40;
 
 interface TextNode {
   readonly type: string;
-  readonly parent?: TextNode | undefined;
+  readonly parent?: TextNode | null | undefined;
 }
 
 function isQuoted({ parent }: TextNode): boolean {
-  return parent !== undefined && (parent.type === "BlockQuote" || isQuoted(parent));
+  return parent ? parent.type === "BlockQuote" || isQuoted(parent) : false;
 }
 
 /** Reports each banned phrase of `vocabulary.ts` outside of code and quotations. */
