@@ -1,5 +1,5 @@
 /**
- * `npm run api` writes a report of each package entry's public types to `docs/api/`, from the declarations in `dist/`.
+ * `npm run api` writes a report of each package entry's public types to `api/`, from the declarations in `dist/`.
  * `npm run api:check` fails when a report no longer matches, so that every change of an entry shows in review.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const folder = join(root, "docs/api");
+const folder = join(root, "api");
 const isCheck = process.argv.includes("--check");
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   exports: Record<string, string | { types: string }>;
@@ -72,7 +72,7 @@ try {
     const report = renderReport(name, target.types, temporary);
     const file = join(folder, `${name}.api.md`);
     if (!isCheck) writeFileSync(file, report);
-    else if (readReport(file) !== report) stale.push(`docs/api/${name}.api.md`);
+    else if (readReport(file) !== report) stale.push(`api/${name}.api.md`);
   }
 } finally {
   rmSync(temporary, { recursive: true });
