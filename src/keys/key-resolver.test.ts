@@ -130,7 +130,9 @@ describe("the keys of others", () => {
 
   it("are public ones where they are given", async () => {
     const secret = await generateSigningKey();
-    expect(() => createStaticKeyResolver([secret])).toThrow("is not public");
-    expect(() => createStaticKeyResolver({ keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow("is not public");
+    expect(() => createStaticKeyResolver([secret])).toThrow("is not a public key");
+    expect(() => createStaticKeyResolver({ keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow(
+      "is not a public key",
+    );
   });
 });

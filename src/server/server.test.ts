@@ -192,10 +192,18 @@ describe("an agent that describes itself wrongly", () => {
 
 describe("what is no agent", () => {
   it.each([
-    ["nothing", undefined, "There is no agent to serve"],
-    ["a generator that nothing was made of", async function* () {}, "There is no agent to serve"],
-    ["an agent of another kind", { name: "weather", runAsync() {} }, '"name" is no agent; make one with'],
-    ["a name for nothing", { weather: undefined }, '"weather" is no agent; make one with'],
+    ["nothing", undefined, "createServer was called without an agent"],
+    [
+      "a generator that nothing was made of",
+      async function* () {},
+      "createServer was called without an agent",
+    ],
+    [
+      "an agent of another kind",
+      { name: "weather", runAsync() {} },
+      'The value of "name" in createServer is not an agent',
+    ],
+    ["a name for nothing", { weather: undefined }, 'The value of "weather" in createServer is not an agent'],
   ])("is refused before anything is opened: %s", (_, agents, message) => {
     expect(() => createServer(agents as never)).toThrow(message);
   });

@@ -102,9 +102,9 @@ describe("bearer tokens", () => {
     for (const token of ["", "short", "has spaces in it, sixteen"]) {
       expect(() => bearer({ tokens: { [token]: "ada" } })).toThrow("at least 16 characters");
     }
-    expect(() => bearer({ tokens: { [String(undefined)]: "ada" } })).toThrow("is the variable set");
-    expect(() => bearer({ tokens: { [ADA_TOKEN]: "" } })).toThrow("somebody");
-    expect(() => bearer({})).toThrow(`"tokens" or "verify"`);
+    expect(() => bearer({ tokens: { [String(undefined)]: "ada" } })).toThrow("set the environment variable");
+    expect(() => bearer({ tokens: { [ADA_TOKEN]: "" } })).toThrow("require a principal");
+    expect(() => bearer({})).toThrow(`"tokens" or "verifyToken"`);
   });
 
   it("that lack a scope are refused with 403, and told which, in both bindings [M-02, M-11]", async () => {
@@ -128,7 +128,7 @@ describe("bearer tokens", () => {
   it("have scopes that can not break a header", () => {
     for (const scope of ['a"b', "a b", "a\r\nb", "a\\b", ""]) {
       expect(() => bearer({ tokens: { [ADA_TOKEN]: "ada" }, requiredScopes: [scope] })).toThrow(
-        "is no scope",
+        "is not valid; use visible ASCII",
       );
     }
   });
@@ -211,10 +211,10 @@ describe("API keys", () => {
     const { key, storedKey: stored } = generateApiKey("ada");
     const options = { in: "header", name: "X-Key", keys: [stored] } as const;
     expect(() => apiKeys({ ...options, keys: [{ ...stored, hash: key }] })).toThrow(
-      "not kept as newApiKey made it",
+      "generate a new one with generateApiKey",
     );
     for (const name of ["", "a b", 'a"b', "a\r\nb"])
-      expect(() => apiKeys({ ...options, name })).toThrow("can not be the name");
+      expect(() => apiKeys({ ...options, name })).toThrow("The API key name");
   });
 });
 
@@ -254,7 +254,7 @@ describe("passwords", () => {
 
   it("are not taken as they are", () => {
     for (const kept of ["secret", "", "scrypt$1$1", `scrypt$${2 ** 30}$8$1$AAAAAAAAAAAA$${"A".repeat(43)}`]) {
-      expect(() => basic({ users: { ada: kept } })).toThrow("as hashPassword(…) has made it");
+      expect(() => basic({ users: { ada: kept } })).toThrow("generate it with hashPassword(…)");
     }
     expect(() => basic({ users: {} })).toThrow("at least one");
   });
@@ -324,7 +324,7 @@ describe("several ways to authenticate", () => {
 
   it("have names of their own", () => {
     const two = [bearer({ tokens: { [ADA_TOKEN]: "ada" } }), bearer({ tokens: { [BOB_TOKEN]: "bob" } })];
-    expect(() => new AuthTestServer(two)).toThrow(`are called "bearer"`);
+    expect(() => new AuthTestServer(two)).toThrow(`have the name "bearer"`);
     expect(() => new AuthTestServer([])).toThrow("empty list");
   });
 });
@@ -459,7 +459,7 @@ it("an authenticate function without types may leave out the tenant, and nothing
   for (const wrong of [{ principal: 7 }, { tenant: "", principal: null }, { tenant: 7, principal: "ada" }]) {
     await using refusing = await given(wrong);
     expect(await refusing.getListStatus()).toBe(500);
-    expect(String(refusing.errors[0])).toContain(`"authenticate" gave no caller`);
+    expect(String(refusing.errors[0])).toContain(`"authenticate" did not return a caller`);
   }
   for (const wrong of [true, "ada", { tenant: "" }]) {
     await using refusing = await given(wrong);
@@ -472,7 +472,7 @@ it("a challenge that fits into no header is refused where it is written", () => 
   for (const challenge of ["", "größe", "日本", "A\r\nset-cookie: x"]) {
     const open = (): unknown =>
       custom({ schemeName: "own", securityScheme: declared, authenticate: () => undefined, challenge });
-    expect(open).toThrow("fits into no header");
+    expect(open).toThrow("is not valid in a header");
   }
 });
 

@@ -175,8 +175,10 @@ describe("tokens of an OpenID provider", () => {
   it("need an audience and somebody whose they are, in a safe place", () => {
     expect(() => jwt({ issuer: issuer.url } as never)).toThrow(`"audience"`);
     expect(() => jwt({ issuer: issuer.url, audience: [] })).toThrow(`"audience"`);
-    expect(() => jwt({ audience: "agents" })).toThrow(`"issuer", "jwksUrl" or "keys"`);
+    expect(() => jwt({ audience: "agents" })).toThrow(`"issuer", "jwksUrl", or "keys"`);
     expect(() => jwt({ audience: "agents", issuer: "http://id.example.com" })).toThrow("https");
-    expect(() => jwt({ audience: "agents", keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow("is not public");
+    expect(() => jwt({ audience: "agents", keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow(
+      "is not a public key",
+    );
   });
 });

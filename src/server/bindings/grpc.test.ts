@@ -296,7 +296,7 @@ describe("who calls over gRPC", () => {
     await restartServer({ limits: { maxBodyBytes: 2_000 } });
     const cut = await client.callUnary("GetTask", new Uint8Array([0x12, 0x7f, 0x41]));
     expect(cut.ended).toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(cut.ended?.message).toMatch(/^The request is no GetTaskRequest \(.+\); encode it with/);
+    expect(cut.ended?.message).toMatch(/^The request is not a GetTaskRequest message \(.+\); encode it with/);
     const noUtf8 = await client.callUnary("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
     expect(noUtf8.ended?.code).toBe("INVALID_ARGUMENT");
     const large = await client.callUnary("SendMessage", { message: buildMessage("x".repeat(3_000)) });
@@ -385,7 +385,7 @@ describe("a server that listens for gRPC", () => {
     const second = createServer(parrot, { store: "memory" });
     await expect(second.listen({ grpc: { port: port ?? 0 } })).rejects.toThrow(
       new RegExp(
-        `^gRPC can not listen on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
+        `^The gRPC listener failed to start on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
       ),
     );
     await second.close();

@@ -116,7 +116,7 @@ describe("a server that signs its cards", () => {
         new Request(`${origin}/.well-known/agent-card.json`, { headers: V1_HEADERS }),
       );
       expect(response.status).toBe(403);
-      expect(await response.text()).toContain("set publicUrl to where it is published");
+      expect(await response.text()).toContain(`to the public URL of the server`);
     }
     expect((await fetchCard("http://[::1]:3")).card).toHaveProperty("signatures");
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
@@ -132,6 +132,6 @@ describe("a server that signs its cards", () => {
   it("does not listen with a key that can not sign", async () => {
     const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
     server = createServer(parrot, { store: "memory", cardSigning: { privateKey: publicKey } });
-    await expect(server.listen()).rejects.toThrow("needs a private key");
+    await expect(server.listen()).rejects.toThrow("requires a private key");
   });
 });

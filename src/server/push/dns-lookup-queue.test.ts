@@ -75,6 +75,6 @@ describe("names", () => {
     const { lookups } = createQueue({ most: 2 });
     void lookups.resolve("a");
     void lookups.resolve("b");
-    await expect(lookups.resolve("c")).rejects.toThrow("too many names");
+    await expect(lookups.resolve("c")).rejects.toThrow("too many DNS lookups");
   });
 });

@@ -48,6 +48,6 @@ describe("a list of hosts", () => {
     "http://example.com",
     "a b",
   ])("refuses %j", (entry) => {
-    expect(() => new HostList([entry])).toThrow("names no hosts");
+    expect(() => new HostList([entry])).toThrow("is not a host or network");
   });
 });

@@ -356,11 +356,11 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       expect(kinds).toEqual([...tries, "task", "statusUpdate", "artifactUpdate", "statusUpdate"]);
       expect(receiver.requests.every(({ path }) => path === "/hook")).toBe(true);
       expect(seen.slice(0, 5).map(({ outcome, reason }) => `${outcome}: ${reason}`)).toEqual([
-        "failed: The receiver can not be reached: ECONNRESET.",
-        "failed: The receiver answered HTTP 503.",
-        "failed: The receiver answered HTTP 500.",
-        "failed: The receiver answered HTTP 302; redirects are not followed.",
-        "failed: The receiver answered HTTP 404.",
+        "failed: The receiver is not reachable: ECONNRESET.",
+        "failed: The receiver returned HTTP 503.",
+        "failed: The receiver returned HTTP 500.",
+        "failed: The receiver returned HTTP 302; redirects are not followed.",
+        "failed: The receiver returned HTTP 404.",
       ]);
     });
 
@@ -372,7 +372,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       await expect.poll(() => seen.at(-1)?.outcome).toBe("dead");
       await expect
         .poll(() => server.store.pushStore?.listDead(10))
-        .toMatchObject([{ taskId, delivered: 1, dead: { reason: "The receiver answered HTTP 410." } }]);
+        .toMatchObject([{ taskId, delivered: 1, dead: { reason: "The receiver returned HTTP 410." } }]);
       expect(receiver.requests).toHaveLength(2);
     });
 

@@ -55,7 +55,7 @@ const INVALID_URLS = [
 describe("a webhook that is registered", () => {
   it.each(PRIVATE_URLS)("is refused at %s [I-09]", async (url) => {
     expect(await listViolations(url)).toEqual([
-      expect.stringMatching(/^url names .*, which is in a private network;/),
+      expect.stringMatching(/^url names the host .*, which is in a private network;/),
     ]);
     expect(await listViolations(url, { allowPrivate: true })).toEqual([]);
   });
@@ -131,9 +131,7 @@ describe("a webhook that is registered", () => {
       await listViolations("https://example.com/", { ...options, resolve: createResolver("198.100.2.2") }),
     ).toEqual([]);
     for (const url of ["https://example.com/", "https://1.1.1.1/", "https://x.hooks.example.com/"])
-      expect(await listViolations(url, options)).toEqual([
-        expect.stringContaining("not among the receivers"),
-      ]);
+      expect(await listViolations(url, options)).toEqual([expect.stringContaining("not among the hosts")]);
     // To be allowed is not to be allowed to be private.
     expect(
       await listViolations("https://hooks.example.com/", { ...options, resolve: createResolver("10.0.0.1") }),
@@ -282,7 +280,7 @@ describe("a notification that is sent", () => {
 
   it("is given up sooner where nobody takes the connection than where nobody answers [I-07]", async () => {
     const times = { connectMs: 50, timeoutMs: 60_000 };
-    const late = { ok: false, reason: "The receiver did not take the connection within 50 ms." };
+    const late = { ok: false, reason: "The receiver did not accept the connection within 50 ms." };
     // No TLS, though it is asked for; and a name that hangs.
     const mute = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
@@ -295,7 +293,7 @@ describe("a notification that is sent", () => {
     receiver.defaultResponse = "hang";
     expect(
       await send(receiver.url(), { allowPrivate: true }, { connectTimeoutMs: 50, timeoutMs: 150 }),
-    ).toMatchObject({ reason: "The receiver did not answer within 150 ms." });
+    ).toMatchObject({ reason: "The receiver did not respond within 150 ms." });
   });
 
   it("fails for now when the name can not be resolved", async () => {
@@ -303,7 +301,7 @@ describe("a notification that is sent", () => {
       Promise.reject(Object.assign(new Error("no"), { code: "EAI_AGAIN" }));
     expect(await send("http://example.com/", { resolve: failing })).toEqual({
       ok: false,
-      reason: "The receiver can not be reached: EAI_AGAIN.",
+      reason: "The receiver is not reachable: EAI_AGAIN.",
     });
   });
 });
