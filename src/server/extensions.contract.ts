@@ -14,7 +14,7 @@ import {
 const POLITE_URI = "urn:x:polite/v1";
 const STRICT_URI = "urn:x:strict";
 
-/** Says which extensions are active, and marks what it says with them. */
+/** An agent that returns the active extensions and marks its output with them. */
 const createExtensionAgent = (required: boolean): Agent => ({
   describe: () => ({
     name: "polite",
@@ -28,7 +28,7 @@ const createExtensionAgent = (required: boolean): Agent => ({
   },
 });
 
-/** What extensions do, through whatever door. */
+/** Defines the tests of extensions for one kind of endpoint. */
 export function defineExtensionsContract(open: TestEndpointFactory): void {
   describe("extensions", () => {
     let door: TestEndpoint;

@@ -15,7 +15,7 @@ const formatRawPost = (path: string, text: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n` +
   `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
-/** Speaks when the test says so, and at first only decides whether there is a task. */
+/** An agent whose events the test releases. It responds with a message or a task. */
 class SteppedAgent implements Agent {
   readonly respondsWith = "either";
   startedRuns = 0;
@@ -59,7 +59,7 @@ async function openRawSocket(port: number, text: string): Promise<Socket> {
   return socket;
 }
 
-/** True when the server has room for `count` more streams. */
+/** Returns true when the server accepts `count` more streams. */
 async function hasStreamCapacity(url: string, count = 1): Promise<boolean> {
   const { tasks } = (await (await fetch(`${url}/tasks`, { headers: V1_JSON_HEADERS })).json()) as {
     tasks: { id: string }[];

@@ -13,13 +13,13 @@ import {
 const pngPart = { raw: "AQI=", mediaType: "image/png" };
 const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
 
-/** What an agent is sent of the media types that it does not take, through whatever door. */
+/** Defines the tests of unsupported media types for one kind of endpoint. */
 export function defineInputModesContract(open: TestEndpointFactory): void {
   describe("media types", () => {
     let door: TestEndpoint | undefined;
     afterEach(() => door?.close());
 
-    /** The error code of SendMessage with those parts, to an agent that describes itself so. */
+    /** Returns a function that sends parts to an agent with this description, and returns the error code. */
     const sender = async (
       described: Partial<Awaited<ReturnType<Agent["describe"]>>>,
       options: ServerOptions = {},

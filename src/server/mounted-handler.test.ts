@@ -27,7 +27,7 @@ const ADA_HEADERS = { authorization: "Bearer the-token-of-ada" };
 const createRequest = (path: string, headers: Record<string, string> = {}): Request =>
   new Request(`http://agents.test${path}`, { headers });
 
-/** Answers with what it is told to do once it is inside. */
+/** A mounted handler that runs a test function with the caller context. */
 const createMountedHandler = (
   work: (inside: CallerContext) => Promise<Response> | Response,
 ): MountedHandler => ({

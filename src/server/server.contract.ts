@@ -19,7 +19,7 @@ import {
   type RpcResponse,
 } from "./server.fixture.ts";
 
-/** What every door to a server must do alike. */
+/** Defines the tests that every kind of endpoint must pass. */
 export function defineServerContract(name: string, open: TestEndpointFactory): void {
   describe(`a server, through ${name}`, () => {
     const visit = new TestClient();

@@ -57,7 +57,7 @@ describe("a listening server", () => {
     const { port } = await server.listen();
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
-    // Accepted behind it, so that the server knows of both.
+    // This connection is accepted after the idle one, so the server knows both.
     await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`).then((answer) => answer.text());
     const hungUp = once(socket, "close");
     await server.close({ graceMs: 60_000 });
@@ -119,7 +119,8 @@ describe("a listening server", () => {
   it("holds a bounded amount for a client that does not read [E5, G-06]", async () => {
     const server = createServer(parrot, { store: "memory", mergeChunks: false });
     const { port, url } = await server.listen();
-    // A socket that is never read: the kernel's buffers fill, then the server must stop writing, not buffer.
+    // Nothing reads this socket. When the kernel's buffers are full, the server must stop writing instead of
+    // buffering.
     const stalled = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = httpRequest(
         { port, method: "POST", path: "/message:stream", headers: V1_JSON_HEADERS },
@@ -140,7 +141,7 @@ describe("a listening server", () => {
         }
       ).status.state;
     while ((await state()) !== "TASK_STATE_COMPLETED") await delay(20);
-    // The task went on without its reader; now the reader takes everything that it has not seen.
+    // The task has continued without its reader. The reader now receives all events that it missed.
     let ids = 0;
     let rest = "";
     for await (const bytes of stalled) {

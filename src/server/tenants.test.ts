@@ -28,13 +28,13 @@ const buildHeaders = (credentials: string): Record<string, string> => ({
   authorization: credentials,
 });
 
-/** The status of ListTasks in a tenant, with credentials for another or for none. */
+/** Returns the status of a ListTasks request in a tenant, with credentials for another tenant or for none. */
 async function getListStatus(tenant: string, credentials: string): Promise<number> {
   const path = tenant === "" ? "/tasks" : `/${tenant}/tasks`;
   return (await fetch(url + path, { headers: buildHeaders(credentials) })).status;
 }
 
-/** The reason why JSON-RPC refuses ListTasks in a tenant. */
+/** Returns the error reason of a ListTasks request over JSON-RPC in a tenant. */
 async function getListErrorReason(tenant: string | undefined, credentials = ""): Promise<string | undefined> {
   const params = tenant === undefined ? {} : { tenant };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params });
@@ -75,7 +75,7 @@ describe("tenants", () => {
     };
     expect(await say("red", "", "wait")).toBe(200);
     expect([await say("blue", "", "echo"), await say("", "", "echo")]).toEqual([429, 429]);
-    // Who has the same name in a tenant of its own is somebody else.
+    // The same principal in an assigned tenant is a different caller.
     expect(await say("red", "red", "wait")).toBe(200);
     expect(await say("", "red", "echo")).toBe(429);
   });
@@ -97,7 +97,7 @@ describe("tenants", () => {
       await getListErrorReason("green"),
       await getListErrorReason(undefined),
     ]).toEqual([undefined, "NOT_FOUND", "NOT_FOUND"]);
-    // Credentials for one tenant tell nothing of which others there are.
+    // Credentials for one tenant do not reveal which other tenants exist.
     expect([await getListStatus("blue", "red"), await getListStatus("green", "red")]).toEqual([403, 403]);
   });
 

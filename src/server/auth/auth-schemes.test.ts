@@ -427,7 +427,7 @@ describe("the card", () => {
         schemes: { [name]: { list: name === "oauth2" ? ["use"] : [] } },
       })),
     );
-    // What others make of it, field by field as in the specification's own schema.
+    // The 1.0 decoder validates the card field by field, as the schema of the specification requires.
     expect(v1.decodeCard(card)).toMatchObject({ securitySchemes: card.securitySchemes });
     expect((await server.listTasks()).headers.get("www-authenticate")).toBe(
       `Bearer realm="a2a", Basic realm="a2a", charset="UTF-8", ApiKey realm="a2a", in="cookie", name="k", Bearer realm="a2a", scope="use", Mutual realm="a2a", Own`,

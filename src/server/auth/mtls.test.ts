@@ -21,7 +21,7 @@ interface TlsTestServer extends AsyncDisposable {
   fetchCaller(client?: { cert: string; key: string }): Promise<{ status: number; body: string }>;
 }
 
-/** A server that ends TLS itself, and asks for certificates without insisting on them. */
+/** A server that ends TLS and requests client certificates, but does not require them. */
 async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
   const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls(options) });
   const https = createHttps(

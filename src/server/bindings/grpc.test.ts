@@ -8,7 +8,7 @@ import { buildMessage, parrot } from "../server.fixture.ts";
 
 let server: Server;
 let client: RawGrpcClient;
-/** Where gRPC is. */
+/** Address of the gRPC listener. */
 let grpcAddress: string;
 
 async function startServer(
@@ -29,7 +29,7 @@ afterEach(async () => {
   await server.close({ graceMs: 50 });
 });
 
-/** Instead of the server that every test finds. */
+/** Replaces the default server with one that has other options. */
 async function restartServer(...given: Parameters<typeof startServer>): Promise<RawGrpcClient> {
   client.close();
   await server.close({ graceMs: 50 });

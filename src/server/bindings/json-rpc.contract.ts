@@ -8,7 +8,7 @@ import {
   type TestClient,
 } from "../server.fixture.ts";
 
-/** What the JSON-RPC binding must do, through whatever door. */
+/** Defines the tests of the JSON-RPC binding for one kind of endpoint. */
 export function defineJsonRpcContract(visit: TestClient): void {
   const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
@@ -128,7 +128,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();
       expect(await code("/?A2A-Version=1.0", {})).toBeUndefined();
       expect(await code("/", { "a2a-version": "1.1" })).toBe(-32009);
-      // No version is 0.3, which has no such method; and 1.0 has none of 0.3's.
+      // A request without a version is 0.3, which lacks this method. 1.0 lacks the methods of 0.3.
       expect(await code("/", {})).toBe(-32601);
       expect((await rpc("message/send")).error).toMatchObject({
         code: -32601,

@@ -8,7 +8,7 @@ import {
   type TestClient,
 } from "../server.fixture.ts";
 
-/** What the HTTP+JSON binding must do, through whatever door. */
+/** Defines the tests of the HTTP+JSON binding for one kind of endpoint. */
 export function defineRestContract(visit: TestClient): void {
   const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 

@@ -10,7 +10,7 @@ interface NamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Named server-sent events of a body that ends. */
+/** Reads a complete stream and returns its named server-sent events. */
 async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
   return frames.map((frame) => {
@@ -23,7 +23,7 @@ async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
   });
 }
 
-/** What the simple dialect must do, through whatever door. */
+/** Defines the tests of the simple dialect for one kind of endpoint. */
 export function defineSimpleDialectContract(visit: TestClient, open: TestEndpointFactory): void {
   interface SimpleRpcResponse {
     id: unknown;
@@ -74,7 +74,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       const taskId = await create("wait");
       const { result } = await rpc("tasks/get", { taskId });
       expect(["pending", "running"]).toContain(result.status);
-      // 0.3 knows the same task, and can cancel it.
+      // The same task is available over 0.3, which can cancel it.
       const canceled = await rpc("tasks/cancel", { id: taskId });
       expect(canceled.result).toMatchObject({ id: taskId });
       expect((await rpc("tasks/get", { taskId })).result.status).toBe("cancelled");

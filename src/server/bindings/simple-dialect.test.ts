@@ -6,7 +6,7 @@ import { createServer, type Server } from "../index.ts";
 const ADA_TOKEN = "token-of-ada-0123456789";
 const BOB_TOKEN = "token-of-bob-0123456789";
 
-/** The ways in which the simple dialect names a task. */
+/** Requests of the simple dialect that name a task. */
 const TASK_REQUESTS = {
   "tasks/get": (taskId: string) => ({ method: "tasks/get", params: { taskId } }),
   "message/send": (taskId: string) => ({ method: "message/send", params: { ...messageParams, taskId } }),

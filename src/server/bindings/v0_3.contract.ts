@@ -10,7 +10,7 @@ import {
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** What A2A 0.3 must do, through whatever door: the same agents, in the words of older clients. */
+/** Defines the tests of A2A 0.3 for one kind of endpoint. */
 export function defineV03Contract(visit: TestClient, open: TestEndpointFactory): void {
   let count = 0;
   const say = (text: string, more: object = {}): object => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
 import { buildMessage, type TestClient } from "../server.fixture.ts";
 
-/** What a card must do, through whatever door. */
+/** Defines the tests of agent cards for one kind of endpoint. */
 export function defineAgentCardContract(visit: TestClient): void {
   const { postJson: post } = visit;
 

@@ -4,9 +4,9 @@ import { parrot, type TestEndpointFactory, type TestClient } from "../server.fix
 
 const CARD_PATH = "/.well-known/agent-card.json";
 
-/** Which card readers of each version get, through whatever door. */
+/** Defines the tests of card formats for one kind of endpoint. */
 export function defineCardFormatContract(visit: TestClient, open: TestEndpointFactory): void {
-  /** What the card is, by what only one version's has. */
+  /** Returns the versions of a card, which it derives from members that only one version defines. */
   async function shapeOf(response: Response): Promise<string> {
     const card = (await response.json()) as object;
     return ["supportedInterfaces" in card ? "v1" : "", "url" in card ? "v0.3" : ""].filter(Boolean).join("+");

@@ -61,7 +61,7 @@ describe("a server that signs its cards", () => {
     }
     const moved = { ...other.card, signatures: one.card.signatures };
     await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("nobody who is trusted");
-    // Signed once: an ES256 signature is another one each time.
+    // The card is signed only once. Two ES256 signatures of the same card would differ.
     expect(await fetchCard("http://127.0.0.1:1")).toEqual(one);
   });
 

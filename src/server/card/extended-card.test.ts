@@ -23,7 +23,7 @@ const buildSkill = (id: string): { id: string; name: string; description: string
   tags: ["test"],
 });
 
-/** Tells more to those who may know it. */
+/** An agent with an extended card for some callers. */
 const agentWithExtendedCard: Agent = agent(
   { name: "discreet", description: "Knows more", skills: [buildSkill("chat")] },
   async function* () {},
@@ -40,7 +40,7 @@ const agentWithExtendedCard: Agent = agent(
 
 const bearerScheme = bearer({ tokens: IDENTITIES_BY_TOKEN });
 
-/** What is answered, in both bindings: HTTP status, the reason of a refusal, the card. */
+/** Returns the replies of both bindings: the HTTP status, the error reason, and the card. */
 async function fetchRefusal(
   server: AuthTestServer,
   headers: Record<string, string> | undefined,

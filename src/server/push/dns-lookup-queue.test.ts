@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock, flushEventLoop } from "../../engine/engine.fixture.ts";
 import { DnsLookupQueue } from "./dns-lookup-queue.ts";
 
-/** A resolver that answers when the test says so. */
+/** A resolver whose answers the test releases. */
 class FakeResolver {
   readonly requestedHostnames: string[] = [];
   #pendingAnswers = new Map<string, (addresses: readonly string[]) => void>();
@@ -53,7 +53,7 @@ describe("names", () => {
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
     resolver.resolvePending("a");
     await flushEventLoop();
-    // Nobody waits for "c" any more.
+    // No request waits for "c" any longer.
     expect(resolver.requestedHostnames).toEqual(["a", "b", "d"]);
     resolver.resolvePending("d");
     expect(await later).toEqual(["1.1.1.1"]);

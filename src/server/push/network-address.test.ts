@@ -8,12 +8,12 @@ const arbitraryIpv4 = (a: number[][]): fc.Arbitrary<string> =>
     .map((four) => four.join("."));
 const ANY_OCTET = [0, 255];
 
-/** What is written with spaces between. */
+/** Splits text at spaces. */
 function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }
 
-/** The networks of I-09 and those of the IANA registry, each as a source of its addresses. */
+/** Generators of addresses in the private networks of I-09 and of the IANA registry. */
 const PRIVATE_IPV4_ARBITRARIES: Record<string, fc.Arbitrary<string>> = {
   "0.0.0.0/8": arbitraryIpv4([[0], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
   "10.0.0.0/8": arbitraryIpv4([[10], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
@@ -31,7 +31,7 @@ const PRIVATE_IPV4_ARBITRARIES: Record<string, fc.Arbitrary<string>> = {
 };
 const privateIpv4Arbitrary = fc.oneof(...Object.values(PRIVATE_IPV4_ARBITRARIES));
 
-/** The neighbours of private networks are public. */
+/** Public addresses next to private networks. */
 const PUBLIC_IPV4_ADDRESSES = splitWords(`
   1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255
   169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0
@@ -43,7 +43,7 @@ const toHexGroups = (address: string): string => {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
 
-/** Ways to write an IPv4 address as one of IPv6. */
+/** Forms of IPv6 addresses that embed an IPv4 address. */
 const IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   "mapped, dotted": (v4) => `::ffff:${v4}`,
   mapped: (v4) => `::ffff:${toHexGroups(v4)}`,
@@ -51,7 +51,7 @@ const IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   NAT64: (v4) => `64:ff9b::${toHexGroups(v4)}`,
   "NAT64, dotted": (v4) => `64:ff9b::${v4}`,
 };
-/** Those that no network needs today: refused whatever is inside. */
+/** Obsolete forms, which are rejected whatever address they embed. */
 const LEGACY_IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   compatible: (v4) => `::${v4}`,
   translated: (v4) => `::ffff:0:${v4}`,

@@ -32,7 +32,7 @@ function toErrorResponse(details: ErrorDetail[] = []): ConfigResponse {
   return { reason: details.find(({ reason }) => reason)?.reason, violations };
 }
 
-/** The four operations with nothing between the test and the wire. */
+/** The four push configuration operations, as raw requests. */
 const REQUEST_BY_BINDING: Record<
   string,
   (
@@ -77,13 +77,13 @@ const STORES: Record<string, () => NonNullable<ServerOptions["store"]>> = {
 };
 process.once("exit", () => rmSync(databaseFolder, { recursive: true, force: true }));
 
-/** Says whose task it is by a header. */
+/** Authenticates the caller with a header. */
 const authenticateByHeader: ServerOptions["authenticate"] = ({ header }) => ({
   tenant: "",
   principal: header("x-user") ?? "anybody",
 });
 
-/** Works in steps that the test releases. */
+/** An agent whose steps the test releases. */
 class SteppedAgent implements Agent {
   #releaseStep: (() => void) | undefined;
 

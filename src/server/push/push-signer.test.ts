@@ -7,7 +7,7 @@ import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener, type PushOptions } from "../index.ts";
 import { V1_JSON_HEADERS, buildMessage, parrot } from "../server.fixture.ts";
 
-/** A server that signs, and one of its receivers, which knows only where its keys are. */
+/** A server that signs notifications, with a receiver that knows only the URL of the public keys. */
 async function startSigningServer(push: PushOptions): Promise<{
   url: string;
   hook: string;

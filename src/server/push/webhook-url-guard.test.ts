@@ -13,7 +13,7 @@ const createResolver =
   async () =>
     addresses;
 
-/** What is wrong with a URL when it is registered. */
+/** Returns the violations of a URL at registration. */
 async function listViolations(url: string, options: WebhookUrlGuardOptions = {}): Promise<string[]> {
   const guard = new WebhookUrlGuard({ resolve: createResolver("1.1.1.1"), ...options });
   return (await createWebhookValidator(guard)({ url })).map(
@@ -132,7 +132,7 @@ describe("a webhook that is registered", () => {
     ).toEqual([]);
     for (const url of ["https://example.com/", "https://1.1.1.1/", "https://x.hooks.example.com/"])
       expect(await listViolations(url, options)).toEqual([expect.stringContaining("not among the hosts")]);
-    // To be allowed is not to be allowed to be private.
+    // An allowed host must still be public.
     expect(
       await listViolations("https://hooks.example.com/", { ...options, resolve: createResolver("10.0.0.1") }),
     ).toHaveLength(1);
@@ -206,7 +206,7 @@ describe("a notification that is sent", () => {
     ])
       expect(await send(`http://${host}:${port}/`, {})).toMatchObject({ ok: false, isPermanent: true });
     expect(receiver.requests).toEqual([]);
-    // The proof that it listens.
+    // This request proves that the receiver listens.
     expect(await send(`http://127.1:${port}/`, { allowPrivate: true })).toEqual({ ok: true });
     expect(receiver.requests).toHaveLength(1);
   });
@@ -279,9 +279,9 @@ describe("a notification that is sent", () => {
   });
 
   it("is given up sooner where nobody takes the connection than where nobody answers [I-07]", async () => {
-    const times = { connectMs: 50, timeoutMs: 60_000 };
+    const times = { connectTimeoutMs: 50, timeoutMs: 60_000 };
     const late = { ok: false, reason: "The receiver did not accept the connection within 50 ms." };
-    // No TLS, though it is asked for; and a name that hangs.
+    // The first receiver does not complete the TLS handshake. The second name is never resolved.
     const mute = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void mute.close());
