@@ -25,10 +25,10 @@ export class FakeOidcProvider implements AsyncDisposable {
   readonly #publishedSigners: Signer[] = [];
   readonly #httpServer: Server = createServer(({ url = "" }, response) => {
     this.requestedPaths.push(url);
-    const said = this.responseOverrides.get(url) ?? this.#buildResponse(url);
+    const canned = this.responseOverrides.get(url) ?? this.#buildResponse(url);
     response
-      .writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers })
-      .end(said.body);
+      .writeHead(canned.status ?? 200, { "content-type": "application/json", ...canned.headers })
+      .end(canned.body);
   });
 
   static async start(): Promise<FakeOidcProvider> {
@@ -56,8 +56,8 @@ export class FakeOidcProvider implements AsyncDisposable {
   /** Returns a token of this issuer that is valid for one minute, unless `claims` override this. */
   signToken(claims: JwtClaims = {}, typ?: string): Promise<string> {
     const seconds = Math.floor(Date.now() / 1000);
-    const said = { iss: this.url, aud: "agents", sub: "ada", iat: seconds, exp: seconds + 60, ...claims };
-    return signJwt(said, this.signer, typ);
+    const payload = { iss: this.url, aud: "agents", sub: "ada", iat: seconds, exp: seconds + 60, ...claims };
+    return signJwt(payload, this.signer, typ);
   }
 
   #buildResponse(path: string): CannedResponse {

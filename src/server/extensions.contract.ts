@@ -48,7 +48,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       });
     const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
 
-    it("are inactive unless asked for [J-04]", async () => {
+    it("are inactive unless requested [J-04]", async () => {
       const sent = await post("/message:send", { message: buildMessage("x") });
       expect(sent.headers.get("a2a-extensions")).toBeNull();
       const { task } = (await sent.json()) as { task: Task };
@@ -56,7 +56,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       expect(task.status.message).not.toHaveProperty("extensions");
     });
 
-    it("that the card declares and the request asks for are active, and answered [J-01, J-02]", async () => {
+    it("that are declared and requested are active, and listed in the reply [J-01, J-02]", async () => {
       const asked = `urn:x:unknown, ${POLITE_URI}`;
       const sent = await post("/message:send", { message: buildMessage("x") }, asked);
       expect(sent.headers.get("a2a-extensions")).toBe(POLITE_URI);
@@ -73,7 +73,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       }
     });
 
-    it("stand on the messages and artifacts that they contributed to, wherever those are read [J-05]", async () => {
+    it("are listed in the messages and artifacts to which they contributed [J-05]", async () => {
       const marked = buildMessage("x", { extensions: [POLITE_URI, "urn:x:anything"] });
       const events = await readServerSentEvents(
         await post("/message:stream", { message: marked }, POLITE_URI),
@@ -89,7 +89,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       });
     });
 
-    it("are asked for and answered in the header of 0.3 by clients of that, or in the newer [J-01, J-02, J-04]", async () => {
+    it("use the 0.3 header or the 1.0 header for 0.3 clients [J-01, J-02, J-04]", async () => {
       const parts = [{ kind: "text", text: "x" }];
       const old = (): object => ({ messageId: crypto.randomUUID(), role: "user", kind: "message", parts });
       const post03 = (path: string, body: object, headers: Record<string, string>): Promise<Response> =>
@@ -126,7 +126,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT_URI}"`);
     });
 
-    it("that are required are required of every operation, before its parameters are read [H-04, J-03]", async () => {
+    it("that are required apply to every operation, before its parameters are decoded [H-04, J-03]", async () => {
       for (const [method, params] of [
         ["SendMessage", { message: buildMessage("x") }],
         ["SendStreamingMessage", { message: buildMessage("x") }],

@@ -38,7 +38,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       };
     };
 
-    it("that the agent does not declare are refused before any stream, and named with their parts [F-09]", async () => {
+    it("that the agent does not declare are rejected before a stream starts, with the part in the error [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain", "image/*"] });
       for (const method of ["SendMessage", "SendStreamingMessage"]) {
         const { error } = await send(method, [{ text: "echo" }, pdfPart, pngPart, { data: 1 }]);
@@ -61,7 +61,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       expect((await send("ListTasks", [])).result).toMatchObject({ totalSize: 0 });
     });
 
-    it("that the agent or one of its skills declares are taken, and files of no known type [F-09, A-11]", async () => {
+    it("that the agent or one of its skills declares are accepted, and files of unknown type [F-09, A-11]", async () => {
       const skill = { id: "see", name: "See", description: "Sees.", tags: ["t"], inputModes: ["image/png"] };
       const send = await sender({ skills: [skill] });
       const { result } = await send("SendMessage", [{ text: "echo" }, pngPart, { raw: "AQI=" }]);
@@ -69,12 +69,12 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       expect((await send("SendMessage", [pdfPart])).error?.code).toBe(-32005);
     });
 
-    it("are all taken by an agent that declares none [F-09]", async () => {
+    it("are all accepted by an agent that declares none [F-09]", async () => {
       const send = await sender({});
       expect((await send("SendMessage", [{ text: "echo" }, pdfPart, { data: 1 }])).error).toBeUndefined();
     });
 
-    it("are left to the agent when the server is told so [F-09]", async () => {
+    it("are not checked when the server ignores them [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModePolicy: "ignore" });
       expect((await send("SendMessage", [{ text: "echo" }, pdfPart])).error).toBeUndefined();
     });

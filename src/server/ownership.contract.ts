@@ -119,12 +119,15 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       },
     );
 
-    it.each(operations)("%s answers whose task it is, and differently [M-03]", async (operation) => {
-      const own = await taskOfAda();
-      await told("CreateTaskPushNotificationConfig", own, ADA);
-      const stranger = await told(operation, own, BOB);
-      expect(await told(operation, own, ADA)).not.toEqual(stranger);
-    });
+    it.each(operations)(
+      "%s returns the task to its owner, with a different response [M-03]",
+      async (operation) => {
+        const own = await taskOfAda();
+        await told("CreateTaskPushNotificationConfig", own, ADA);
+        const stranger = await told(operation, own, BOB);
+        expect(await told(operation, own, ADA)).not.toEqual(stranger);
+      },
+    );
 
     it.runIf(isNewest)(
       "lets nobody into another tenant than the one of his credentials, whether there is anything or not [M-02, K-02]",
@@ -139,7 +142,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       },
     );
 
-    it.runIf(isNewest)("lists only what is one's own, also without a filter [M-03]", async () => {
+    it.runIf(isNewest)("lists only tasks of the caller, also without a filter [M-03]", async () => {
       const own = await taskOfAda();
       const list = async (token: string): Promise<string> =>
         (await wire.call(url(), "ListTasks", {}, token)).body;
@@ -147,7 +150,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       for (const stranger of [BOB, ADA_OF_GLOBEX]) expect(await list(stranger)).not.toContain(own.id);
     });
 
-    it("takes a context, a reference and a message id of somebody else's for ones that nobody has used [F-08, F-16, M-04]", async () => {
+    it("treats contexts, references, and message ids of another caller as unused [F-08, F-16, M-04]", async () => {
       // All bindings share this server.
       const [ofAda, ofBob] = ["ada", "bob"].map((who) => `of-${who}-${wire.name}-${wire.version}`) as [
         string,

@@ -51,19 +51,19 @@ const fetchCardTenants = async (path: string): Promise<(string | undefined)[]> =
 };
 
 describe("tenants", () => {
-  it("are closed to credentials for another [E13, M-02, M-03]", async () => {
+  it("reject credentials for another tenant [E13, M-02, M-03]", async () => {
     await startServer();
     expect(await getListStatus("red", "red")).toBe(200);
     expect(await getListStatus("blue", "red")).toBe(403);
     expect(await getListErrorReason("blue", "red")).toBe("PERMISSION_DENIED");
   });
 
-  it("are left to the request where credentials are for none [K-02]", async () => {
+  it("are selected by the request when credentials have no tenant [K-02]", async () => {
     await startServer();
     expect(await getListStatus("blue", "")).toBe(200);
   });
 
-  it("that a caller may choose are counted as one caller's [E14]", async () => {
+  it("that a caller may choose share one limit [E14]", async () => {
     await startServer({ limits: { runsPerCaller: 1 } }, parrot);
     const say = async (tenant: string, credentials: string, text: string): Promise<number> => {
       const body = JSON.stringify({
@@ -80,7 +80,7 @@ describe("tenants", () => {
     expect(await say("", "red", "echo")).toBe(429);
   });
 
-  it("that are not served are not found, in either binding; none named is none served [K-02]", async () => {
+  it("that are not served return NOT_FOUND in both bindings, also without a tenant [K-02]", async () => {
     await startServer({ tenants: ["red", "blue"] });
     expect([
       await getListStatus("red", ""),
@@ -101,7 +101,7 @@ describe("tenants", () => {
     expect([await getListStatus("blue", "red"), await getListStatus("green", "red")]).toEqual([403, 403]);
   });
 
-  it("may be looked up for each caller; a failure lets nobody in [K-02, M-03]", async () => {
+  it("can be checked by a function, whose failure rejects the request [K-02, M-03]", async () => {
     const asked: unknown[] = [];
     await startServer({
       tenants: async (tenant, { principal }) => {
@@ -118,7 +118,7 @@ describe("tenants", () => {
     expect(asked).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
   });
 
-  it("are named by the card when there is but one, else only to whom they are of [A-09]", async () => {
+  it("are in the card when there is only one, otherwise only in the extended card [A-09]", async () => {
     await startServer({ tenants: ["red"] });
     expect(await fetchCardTenants("/.well-known/agent-card.json")).toEqual(["red", "red"]);
     await server.close();
@@ -127,7 +127,7 @@ describe("tenants", () => {
     expect(await fetchCardTenants("/blue/extendedAgentCard")).toEqual(["blue", "blue"]);
   });
 
-  it("in path and body must be one [D-11]", async () => {
+  it("must be equal in path and body [D-11]", async () => {
     await startServer();
     const send = async (tenant: string): Promise<number> => {
       const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Hello" }] };

@@ -46,7 +46,7 @@ export interface GeneratedApiKey {
 }
 
 /**
- * Generates an API key. A single SHA-256 hash is sufficient to store it, because nobody can guess 256 random
+ * Generates an API key. A single SHA-256 hash is sufficient to store it, because an attacker cannot guess 256 random
  * bits. A password would need a slow hash.
  */
 export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {

@@ -30,8 +30,8 @@ export class AuthTestServer implements AsyncDisposable {
     });
   }
 
-  static async start(...given: ConstructorParameters<typeof AuthTestServer>): Promise<AuthTestServer> {
-    const guarded = new AuthTestServer(...given);
+  static async start(...args: ConstructorParameters<typeof AuthTestServer>): Promise<AuthTestServer> {
+    const guarded = new AuthTestServer(...args);
     guarded.url = `http://127.0.0.1:${(await guarded.#server.listen()).port}`;
     return guarded;
   }

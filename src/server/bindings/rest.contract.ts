@@ -13,7 +13,7 @@ export function defineRestContract(visit: TestClient): void {
   const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
   describe("HTTP+JSON", () => {
-    it("answers every route of the specification [D-01, D-02, D-07, D-08]", async () => {
+    it("serves every route of the specification [D-01, D-02, D-07, D-08]", async () => {
       const sent = await post("/message:send", { message: buildMessage("echo hello") });
       expect([sent.status, sent.headers.get("content-type")]).toEqual([200, "application/a2a+json"]);
       const { task } = (await sent.json()) as { task: Task };
@@ -32,14 +32,14 @@ export function defineRestContract(visit: TestClient): void {
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
     });
 
-    it("speaks plain JSON to those who ask for it [D-01]", async () => {
+    it("returns plain JSON when the client accepts only that [D-01]", async () => {
       const response = await visit.endpoint.send("/tasks", {
         headers: { ...V1_HEADERS, accept: "application/json" },
       });
       expect(response.headers.get("content-type")).toBe("application/json");
     });
 
-    it("streams bare events, and subscribes by POST and GET [D-06, F-50, F-52]", async () => {
+    it("streams plain events, and subscribes with POST and GET [D-06, F-50, F-52]", async () => {
       const events = await readServerSentEvents(
         await post("/message:stream", { message: buildMessage("chunks 2") }),
       );
@@ -62,7 +62,7 @@ export function defineRestContract(visit: TestClient): void {
       }
     });
 
-    it("resumes behind Last-Event-ID, and refuses one that is none [E4]", async () => {
+    it("resumes after Last-Event-ID, and rejects an invalid one [E4]", async () => {
       const events = await readServerSentEvents(
         await post("/message:stream", { message: buildMessage("chunks 2") }),
       );
@@ -78,7 +78,7 @@ export function defineRestContract(visit: TestClient): void {
       expect(JSON.stringify(await refused.json())).toContain(`"field":"Last-Event-ID"`);
     });
 
-    it("refuses as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
+    it("returns errors as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
       const told = async (path: string, init: RequestInit = {}): Promise<unknown> => {
         const response = await visit.endpoint.send(path, { headers: V1_JSON_HEADERS, ...init });
         const { error } = (await response.json()) as {
@@ -109,7 +109,7 @@ export function defineRestContract(visit: TestClient): void {
       );
     });
 
-    it("needs the version [B-04, B-05]", async () => {
+    it("requires the version [B-04, B-05]", async () => {
       const unversioned = await visit.endpoint.send("/tasks");
       expect(unversioned.status).toBe(404);
       expect(await unversioned.text()).toContain(`send \\"A2A-Version: 1.0\\"`);

@@ -51,7 +51,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
   const say = (text: string): object => ({ role: "user", parts: [{ kind: "text", text }] });
 
   describe("the simple dialect", () => {
-    it("creates a task, at once, and shows it with its skill, its input and what came of it", async () => {
+    it("creates a task at once, and returns it with its skill, input, and output", async () => {
       const input = { query: "echo hello", depth: "deep" };
       const { id, result } = await rpc("tasks/create", { skill: "web_research", input });
       expect(id).toBe("req_1");
@@ -70,7 +70,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(Number.isNaN(Date.parse(String(seen.result["updatedAt"])))).toBe(false);
     });
 
-    it("answers the creation of a task while its agent is at work", async () => {
+    it("returns a created task while its agent is running", async () => {
       const taskId = await create("wait");
       const { result } = await rpc("tasks/get", { taskId });
       expect(["pending", "running"]).toContain(result.status);
@@ -84,7 +84,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       });
     });
 
-    it("tells a task's events from the first to the last, to whoever comes late too", async () => {
+    it("streams all events of a task, also to late subscribers", async () => {
       const taskId = await create("chunks 3");
       const response = await events(taskId);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -107,13 +107,13 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(await readNamedEvents(await events(taskId, { "last-event-id": String(last) }))).toEqual([]);
     });
 
-    it("tells a failure as an error", async () => {
+    it("returns a failure as an error", async () => {
       const told = await readNamedEvents(await events(await create("throw")));
       expect(told.at(-1)).toMatchObject({ name: "error", data: { type: "error", status: "failed" } });
       expect(JSON.stringify(told)).not.toContain("secret");
     });
 
-    it("sends a message that has no id, and answers the task", async () => {
+    it("accepts a message without an id, and returns the task", async () => {
       const sent = await rpc("message/send", {
         message: say("echo hi"),
         messageId: "msg_123",
@@ -128,7 +128,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(sent.result).not.toHaveProperty("skill");
     });
 
-    it("goes on with a task that waits for input", async () => {
+    it("continues a task that waits for input", async () => {
       const asked = await rpc("message/send", { message: say("ask") });
       expect(asked.result).toMatchObject({
         status: "running",
@@ -159,7 +159,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(asked[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
     });
 
-    it("refuses with the guide's code for a task that is not there, and by path what is wrong", async () => {
+    it("rejects an unknown task with the code of the guide, and lists violations by path", async () => {
       const code = async (method: string, params: object): Promise<unknown> => {
         const response = await post(method, params);
         expect(response.headers.get("content-type")).toBe("application/json");
@@ -177,13 +177,13 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET"]);
     });
 
-    it("keeps a task from everybody else [E13]", async () => {
+    it("hides a task from other callers [E13]", async () => {
       const taskId = await create("echo x");
       const path = "/a2a/silent";
       expect((await rpc("tasks/get", { taskId }, {}, path)).error?.code).toBe(-32004);
     });
 
-    it("is for requests that 0.3 does not take, and never for those of 1.0", async () => {
+    it("applies to requests that 0.3 does not define, and never to 1.0 requests", async () => {
       const { task } =
         (await visit.callJsonRpc("SendMessage", { message: buildMessage("echo x") })).result ?? {};
       const taskId = task?.id ?? "";
@@ -200,7 +200,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       ]);
     });
 
-    it("gives a task also of an agent that answers without one", async () => {
+    it("returns a task also for an agent that responds with a message", async () => {
       const greeter: Agent = {
         ...parrot,
         respondsWith: "either",
@@ -232,7 +232,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       await door.close();
     });
 
-    it("asks the root for the card of any agent", async () => {
+    it("serves the card of any agent at the root", async () => {
       const name = async (query: string): Promise<unknown> => {
         const response = await visit.endpoint.send(`/.well-known/agent-card.json${query}`);
         return response.ok ? ((await response.json()) as { name: string }).name : response.status;
@@ -243,7 +243,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(await name("?other=silent")).toBe("parrot");
     });
 
-    it("is not served where it is turned off", async () => {
+    it("can be disabled", async () => {
       const { endpoint: door } = await open(
         { parrot, silent: parrot },
         { store: "memory", simpleDialect: false },

@@ -45,7 +45,7 @@ describe("the simple dialect, with several callers", () => {
     return ((await response.json()) as { result: { taskId: string } }).result.taskId;
   };
 
-  it.each(Object.entries(TASK_REQUESTS))("%s tells nobody of somebody else's task [E13]", async (_, way) => {
+  it.each(Object.entries(TASK_REQUESTS))("%s does not reveal another caller's task [E13]", async (_, way) => {
     const taskId = await create();
     const unknown = taskId.replace(/.{4}$/, "0000");
     const told = async (id: string): Promise<unknown> => {
@@ -59,7 +59,7 @@ describe("the simple dialect, with several callers", () => {
     await own.body?.cancel();
   });
 
-  it("lets nobody in without credentials [M-01, M-11]", async () => {
+  it("requires credentials [M-01, M-11]", async () => {
     for (const way of Object.values(TASK_REQUESTS)) {
       const refused = await ask(way("t"));
       expect([refused.status, refused.headers.has("www-authenticate")]).toEqual([401, true]);

@@ -42,7 +42,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     };
 
   describe("A2A 0.3 over JSON-RPC", () => {
-    it("answers with bare tasks of a kind [V-01, V-02, V-05, A-07, B-05, B-06]", async () => {
+    it("returns plain tasks with a kind [V-01, V-02, V-05, A-07, B-05, B-06]", async () => {
       const { result } = await rpc("message/send", { message: say("echo hello") });
       expect(result).toMatchObject({
         kind: "task",
@@ -59,7 +59,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       });
     });
 
-    it("streams bare events, the last one final [V-03, V-04, V-18]", async () => {
+    it("streams plain events, the last one with final [V-03, V-04, V-18]", async () => {
       const events = await readServerSentEvents(await call("message/stream", { message: say("chunks 2") }));
       const results = events.map(({ data }) => (data as RpcResponse).result);
       expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
@@ -70,7 +70,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       ]);
     });
 
-    it("ends a stream where the agent asks, and goes on with the answer to it [V-04]", async () => {
+    it("ends a stream when the agent asks, and continues with the next message [V-04]", async () => {
       const asked = await readServerSentEvents(await call("message/stream", { message: say("ask") }));
       const [last] = asked.map(({ data }) => (data as RpcResponse).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
@@ -82,7 +82,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
 
-    it("takes the context from the task that a message goes on with, whatever the message says", async () => {
+    it("uses the context of the task, whatever context the message names", async () => {
       const { id, contextId } = await taskFrom("ask");
       const sent = await rpc("message/send", {
         message: say("echo yes", { taskId: id, contextId: "other" }),
@@ -90,7 +90,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(sent.result).toMatchObject({ id, contextId, status: { state: "completed" } });
     });
 
-    it("answers a resubscription to a task at rest with the task alone [V-12]", async () => {
+    it("returns only the task for a resubscription to an inactive task [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
         const events = await readServerSentEvents(await call("tasks/resubscribe", { id }));
@@ -98,7 +98,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("refuses a stream by an event, for clients that take nothing else there [V-18]", async () => {
+    it("returns a streaming error as an event [V-18]", async () => {
       for (const [method, params, code] of [
         ["tasks/resubscribe", { id: "nope" }, -32001],
         ["message/stream", { message: {} }, -32602],
@@ -109,7 +109,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("refuses with its own codes [V-11, V-25, V-26]", async () => {
+    it("returns its own error codes [V-11, V-25, V-26]", async () => {
       const code = async (method: string, params: object): Promise<number | undefined> =>
         (await rpc(method, params)).error?.code;
       expect(await code("tasks/get", { id: "nope" })).toBe(-32001);
@@ -121,7 +121,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     });
   });
 
-  it("keeps push configurations in the shapes of 0.3, over both bindings [V-10, V-13, V-23]", async () => {
+  it("stores push configurations in the 0.3 format, over both bindings [V-10, V-13, V-23]", async () => {
     const { endpoint: door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
     const ask = async (method: string, params: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, door)).json();
@@ -159,7 +159,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     await door.close();
   });
 
-  it("is told from 1.0 by the shape of a request, where that is allowed [B-07]", async () => {
+  it("is inferred from the form of a request when configured [B-07]", async () => {
     const { endpoint: door } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
     const call = async (method: string, message: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, door)).json();
@@ -171,7 +171,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     await door.close();
   });
 
-  it("is answered in its own words also where a request is refused unread [V-16, V-25, V-26]", async () => {
+  it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
     const { endpoint: door } = await open({ parrot }, nobody);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
@@ -198,7 +198,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     await door.close();
   });
 
-  it("has a message without an id completed, also where the simple dialect has such messages", async () => {
+  it("completes a message without an id when configured, also with the simple dialect", async () => {
     const { endpoint: door } = await open({ parrot }, { store: "memory", autoMessageId: true });
     const ask = async (params: object): Promise<RpcResponse> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, door).then((response) =>
@@ -212,7 +212,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   });
 
   describe("A2A 0.3 over HTTP+JSON", () => {
-    it("takes messages in both shapes and answers in the proto's [V-13, V-14, V-15, A-07]", async () => {
+    it("accepts messages in both forms and returns the proto form [V-13, V-14, V-15, A-07]", async () => {
       const shapes = [
         { message: say("echo hello") },
         { message: { messageId: "p1", role: "ROLE_USER", content: [{ text: "echo hello" }] } },
@@ -231,7 +231,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("streams, follows and cancels [V-04, V-12, V-13]", async () => {
+    it("streams, subscribes, and cancels [V-04, V-12, V-13]", async () => {
       const events = await readServerSentEvents(await send("/v1/message:stream", { message: say("ask") }));
       const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
       expect(last).toMatchObject({
@@ -244,14 +244,14 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
     });
 
-    it("refuses as code and message [V-16, V-25]", async () => {
+    it("returns errors as code and message [V-16, V-25]", async () => {
       const response = await visit.endpoint.send("/v1/tasks/nope");
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ code: -32001, message: expect.any(String) as unknown });
       expect((await visit.endpoint.send("/v1/tasks")).status).toBe(404);
     });
 
-    it("leaves the path to the tenant v1 of 1.0 where that is asked for [B-06]", async () => {
+    it("routes the path to the tenant v1 for 1.0 requests [B-06]", async () => {
       const headers = { ...JSON_HEADERS, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };

@@ -88,21 +88,25 @@ export class AgentCardPublisher {
   }
 
   /** Returns the description with the additions of this server. */
-  #completeDescription(given: AgentDescription): AgentDescription {
+  #completeDescription(declared: AgentDescription): AgentDescription {
     const { authenticator } = this.#options;
     // The server adds its schemes and requirements only together: requirements must name schemes of the same
     // source.
-    const isDeclared = given.securitySchemes !== undefined || given.securityRequirements !== undefined;
+    const isDeclared = declared.securitySchemes !== undefined || declared.securityRequirements !== undefined;
     const extended = this.#agent.describeExtended && authenticator ? { extendedAgentCard: true } : {};
     const capabilities: AgentCapabilities = {
       streaming: true,
       pushNotifications: true,
       ...extended,
-      ...given.capabilities,
+      ...declared.capabilities,
     };
     // An agent cannot offer push notifications that the server does not send.
     if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
-    const description = { ...(isDeclared ? {} : authenticator?.securityDeclaration), ...given, capabilities };
+    const description = {
+      ...(isDeclared ? {} : authenticator?.securityDeclaration),
+      ...declared,
+      capabilities,
+    };
     assertValidCardDescription(description);
     return description;
   }

@@ -28,7 +28,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
   }
 
   describe("the card of a server of two versions", () => {
-    it("is that of the version that is asked for, and both to those who ask for none [A-23, B-10]", async () => {
+    it("has the format of the requested version, or the hybrid format [A-23, B-10]", async () => {
       expect(await shapes({})).toEqual(["v1+v0.3", "v1", "v0.3"]);
       expect(await shapes({ cardFormat: "v1" })).toEqual(["v1", "v1", "v0.3"]);
       expect(await shapes({ cardFormat: "v0.3" })).toEqual(["v0.3", "v1", "v0.3"]);
@@ -37,7 +37,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
       expect(await shapeOf(await visit.endpoint.send(`${CARD_PATH}?A2A-Version=0.3`))).toBe("v0.3");
     });
 
-    it("says that it varies, with a tag for each shape [A-21, A-23]", async () => {
+    it("has a Vary header, and an ETag for each format [A-21, A-23]", async () => {
       const tags = await Promise.all(
         [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }].map(async (headers) => {
           const response = await visit.endpoint.send(CARD_PATH, { headers });
@@ -50,7 +50,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
       expect((await visit.endpoint.send(CARD_PATH, { headers })).status).toBe(200);
     });
 
-    it("names the interfaces of 0.3 where 0.3 looks for them, and is at the path from before it [V-19, V-21, V-22]", async () => {
+    it("lists the 0.3 interfaces for 0.3 clients, and is also at the legacy path [V-19, V-21, V-22]", async () => {
       for (const path of [CARD_PATH, "/.well-known/agent.json"]) {
         const url = `${visit.endpoint.url}/a2a/parrot`;
         const response = await visit.endpoint.send(path, { headers: { "a2a-version": "0.3" } });

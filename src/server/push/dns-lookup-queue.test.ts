@@ -27,8 +27,8 @@ function createQueue(options: { most?: number } = {}): {
   return { resolver, clock, lookups: new DnsLookupQueue({ resolve: resolver.resolve, clock, ...options }) };
 }
 
-describe("names", () => {
-  it("are looked up two at once, the others after them [E14, I-09]", async () => {
+describe("DNS lookups", () => {
+  it("run two at a time [E14, I-09]", async () => {
     const { lookups, resolver, clock } = createQueue();
     const found = ["a", "b", "c", "d"].map((name) => lookups.resolve(name));
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
@@ -42,7 +42,7 @@ describe("names", () => {
     expect(clock.pendingCount).toBe(0);
   });
 
-  it("that hang are given up, and keep their places until they are answered all the same [E14]", async () => {
+  it("time out, and keep their slots until the resolver answers [E14]", async () => {
     const { lookups, resolver, clock } = createQueue();
     const hanging = ["a", "b", "c"].map((name) => lookups.resolve(name).catch(String));
     clock.advance(5000);
@@ -59,7 +59,7 @@ describe("names", () => {
     expect(await later).toEqual(["1.1.1.1"]);
   });
 
-  it("are looked up once for all who ask meanwhile, and anew for whoever asks later", async () => {
+  it("share a running lookup of the same name, and start a new one later", async () => {
     const { lookups, resolver } = createQueue();
     const both = [lookups.resolve("a"), lookups.resolve("a")];
     resolver.resolvePending("a");
@@ -69,7 +69,7 @@ describe("names", () => {
     expect(resolver.requestedHostnames).toEqual(["a", "a"]);
   });
 
-  it("that can not be resolved are none, and past the bound none is looked up [E14]", async () => {
+  it("reject when a name has no address or the queue is full [E14]", async () => {
     const failing = new DnsLookupQueue({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     await expect(failing.resolve("a")).rejects.toThrow("ENOTFOUND");
     const { lookups } = createQueue({ most: 2 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { getBareHostname, HostList } from "./host-list.ts";
 
-it("a URL's host is an address however that is written [I-09]", () => {
+it("the host of a URL is an address in every notation [I-09]", () => {
   const loopback = [
     "127.0.0.1",
     "2130706433",
@@ -18,7 +18,7 @@ it("a URL's host is an address however that is written [I-09]", () => {
 });
 
 describe("a list of hosts", () => {
-  it("has names, names below one, addresses and networks", () => {
+  it("matches names, domains, addresses, and networks", () => {
     const list = new HostList([
       "hooks.example.com",
       "*.Example.ORG.",
@@ -47,7 +47,7 @@ describe("a list of hosts", () => {
     "example.com/path",
     "http://example.com",
     "a b",
-  ])("refuses %j", (entry) => {
+  ])("rejects %j", (entry) => {
     expect(() => new HostList([entry])).toThrow("is not a host or network");
   });
 });

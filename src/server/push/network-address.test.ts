@@ -112,7 +112,7 @@ describe("an IPv6 address", () => {
   );
 });
 
-it("what is no address is not public", () => {
+it("text that is not an address is not public", () => {
   for (const text of ["", "localhost", "1.1.1", "1.1.1.1.1", "0x7f.1", "1.1.1.256", "[::1]", "example.com"])
     expect(isPublicAddress(text)).toBe(false);
   fc.assert(fc.property(fc.string(), (text) => typeof isPublicAddress(text) === "boolean"));

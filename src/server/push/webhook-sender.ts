@@ -155,15 +155,15 @@ async function lookUpAllowedAddresses(
   { all, family }: LookupOptions,
   callback: Parameters<LookupFunction>[2],
 ): Promise<void> {
-  let found: LookupAddress[];
+  let candidates: LookupAddress[];
   try {
     const addresses = await guard.resolveAllowedAddresses(hostname);
-    found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+    candidates = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   } catch (error) {
     callback(error as NodeJS.ErrnoException, "");
     return;
   }
-  const matching = found.filter(
+  const matching = candidates.filter(
     (address) => !family || family === address.family || family === `IPv${address.family}`,
   );
   const [first] = matching;
