@@ -31,17 +31,17 @@ const createExtensionAgent = (required: boolean): Agent => ({
 /** Defines the tests of extensions for one kind of endpoint. */
 export function defineExtensionsContract(open: TestEndpointFactory): void {
   describe("extensions", () => {
-    let door: TestEndpoint;
+    let endpoint: TestEndpoint;
     beforeEach(async () => {
-      ({ endpoint: door } = await open(
+      ({ endpoint } = await open(
         { polite: createExtensionAgent(false), strict: createExtensionAgent(true) },
         { store: "memory" },
       ));
     });
-    afterEach(() => door.close());
+    afterEach(() => endpoint.close());
 
     const post = (path: string, body: object, asked?: string): Promise<Response> =>
-      door.send(path, {
+      endpoint.send(path, {
         method: "POST",
         headers: { ...V1_JSON_HEADERS, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
         body: JSON.stringify(body),
@@ -66,7 +66,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
         await post("/", rpc("SendMessage", { message: buildMessage("x") }), asked),
         await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), asked),
         await post("/message:stream", { message: buildMessage("x") }, asked),
-        await door.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": asked } }),
+        await endpoint.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": asked } }),
       ]) {
         expect(answer.headers.get("a2a-extensions")).toBe(POLITE_URI);
         await answer.text();
@@ -81,7 +81,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       const { task } = (events[0] as { data: { task: Task } }).data;
       expect(task.history?.[0]?.extensions).toEqual([POLITE_URI, "urn:x:anything"]);
       expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE_URI] } } });
-      const now = await (await door.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
+      const now = await (await endpoint.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
       expect(now).toMatchObject({
         artifacts: [{ extensions: [POLITE_URI] }],
         status: { message: { extensions: [POLITE_URI] } },
@@ -93,7 +93,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       const parts = [{ kind: "text", text: "x" }];
       const old = (): object => ({ messageId: crypto.randomUUID(), role: "user", kind: "message", parts });
       const post03 = (path: string, body: object, headers: Record<string, string>): Promise<Response> =>
-        door.send(path, {
+        endpoint.send(path, {
           method: "POST",
           headers: { "content-type": "application/json", ...headers },
           body: JSON.stringify(body),
@@ -140,14 +140,14 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
         expect([method, error?.code]).toEqual([method, -32008]);
         expect(error?.message).toContain(`send "a2a-extensions: ${STRICT_URI}"`);
       }
-      const rest = await door.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
+      const rest = await endpoint.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
       expect([rest.status, await rest.text()]).toEqual([
         400,
         expect.stringContaining("EXTENSION_SUPPORT_REQUIRED"),
       ]);
       const sent = await post("/a2a/strict/message:send", { message: buildMessage("x") }, STRICT_URI);
       expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT_URI]);
-      expect((await door.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
+      expect((await endpoint.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
     });
   });
 }

@@ -16,8 +16,8 @@ const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" }
 /** Defines the tests of unsupported media types for one kind of endpoint. */
 export function defineInputModesContract(open: TestEndpointFactory): void {
   describe("media types", () => {
-    let door: TestEndpoint | undefined;
-    afterEach(() => door?.close());
+    let endpoint: TestEndpoint | undefined;
+    afterEach(() => endpoint?.close());
 
     /** Returns a function that sends parts to an agent with this description, and returns the error code. */
     const sender = async (
@@ -28,8 +28,8 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
         ...parrot,
         describe: async () => ({ ...(await parrot.describe()), ...described }),
       };
-      ({ endpoint: door } = await open({ parrot: agent }, { store: "memory", ...options }));
-      const own = door;
+      ({ endpoint } = await open({ parrot: agent }, { store: "memory", ...options }));
+      const own = endpoint;
       return async (method, parts) => {
         const params = { message: buildMessage("", { parts }) };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -49,7 +49,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
         const violations = error?.data?.flatMap(({ fieldViolations = [] }) => fieldViolations) ?? [];
         expect(violations.map(({ field }) => field)).toEqual(["message.parts[1]", "message.parts[3]"]);
       }
-      const sent = await door?.send("/message:send", {
+      const sent = await endpoint?.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
         body: JSON.stringify({ message: buildMessage("", { parts: [pdfPart] }) }),

@@ -10,12 +10,12 @@ import { parrot, type TestEndpoint } from "./server.fixture.ts";
 defineServerContract("fetch", async (agents, options) => {
   const server = createServer(agents, options);
   const url = "http://agents.test";
-  const door: TestEndpoint = {
+  const endpoint: TestEndpoint = {
     url,
     send: (path, init) => server.fetch(new Request(url + path, init)),
     close: () => server.close({ graceMs: 50 }),
   };
-  return Promise.resolve({ endpoint: door, server });
+  return Promise.resolve({ endpoint, server });
 });
 
 defineServerContract("a Node listener", async (agents, options) => {

@@ -208,9 +208,9 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
           yield { message: { parts: [{ text: "hello" }] } };
         },
       };
-      const { endpoint: door } = await open({ greeter }, { store: "memory" });
+      const { endpoint } = await open({ greeter }, { store: "memory" });
       const ask = async (method: string, params: object): Promise<Response> =>
-        door.send("/a2a/greeter", {
+        endpoint.send("/a2a/greeter", {
           method: "POST",
           headers: JSON_HEADERS,
           body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
@@ -219,7 +219,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
         await ask("tasks/create", { skill: "s", input: {} })
       ).json()) as SimpleRpcResponse;
       const told = await readNamedEvents(
-        await door.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
+        await endpoint.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
       );
       expect(told).toMatchObject([
         { name: "message", data: { role: "agent", parts: [{ kind: "text", text: "hello" }] } },
@@ -229,7 +229,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(sent.result).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "hello" }] });
       const streamed = await readNamedEvents(await ask("message/stream", { message: say("hi") }));
       expect(streamed.map(({ name }) => name)).toEqual(["message", "done"]);
-      await door.close();
+      await endpoint.close();
     });
 
     it("serves the card of any agent at the root", async () => {
@@ -244,7 +244,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
     });
 
     it("can be disabled", async () => {
-      const { endpoint: door } = await open(
+      const { endpoint } = await open(
         { parrot, silent: parrot },
         { store: "memory", simpleDialect: false },
       );
@@ -254,10 +254,10 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
         method: "tasks/create",
         params: { skill: "s", input: {} },
       });
-      const refused = await door.send("/", { method: "POST", headers: JSON_HEADERS, body });
+      const refused = await endpoint.send("/", { method: "POST", headers: JSON_HEADERS, body });
       expect(((await refused.json()) as SimpleRpcResponse).error?.code).toBe(-32601);
-      expect((await door.send("/tasks/nope/events")).status).toBe(404);
-      await door.close();
+      expect((await endpoint.send("/tasks/nope/events")).status).toBe(404);
+      await endpoint.close();
     });
   });
 }

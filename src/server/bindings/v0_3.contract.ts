@@ -24,9 +24,9 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     path: string,
     body: unknown,
     headers: Record<string, string> = {},
-    door: TestEndpoint = visit.endpoint,
+    endpoint: TestEndpoint = visit.endpoint,
   ): Promise<Response> =>
-    door.send(path, {
+    endpoint.send(path, {
       method: "POST",
       headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify(body),
@@ -122,9 +122,9 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   });
 
   it("stores push configurations in the 0.3 format, over both bindings [V-10, V-13, V-23]", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
+    const { endpoint } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
     const ask = async (method: string, params: object): Promise<unknown> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, door)).json();
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, endpoint)).json();
     const { result: task } = (await ask("message/send", { message: say("ask") })) as {
       result: { id: string };
     };
@@ -142,44 +142,44 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
 
     const config = { pushNotificationConfig: { id: "two", url } };
     const path = `/v1/tasks/${id}/pushNotificationConfigs`;
-    const made = await send(path, { parent: `tasks/${id}`, configId: "two", config }, {}, door);
+    const made = await send(path, { parent: `tasks/${id}`, configId: "two", config }, {}, endpoint);
     const second = { name: `tasks/${id}/pushNotificationConfigs/two`, ...config };
     expect(await made.json()).toEqual(second);
-    expect(await (await door.send(`${path}/two`)).json()).toEqual(second);
-    expect(await (await door.send(path)).json()).toMatchObject({ configs: [{}, second] });
+    expect(await (await endpoint.send(`${path}/two`)).json()).toEqual(second);
+    expect(await (await endpoint.send(path)).json()).toMatchObject({ configs: [{}, second] });
 
     expect(await named("get", "one")).toMatchObject({ result: told });
     expect(await named("get")).toMatchObject({ result: told });
     const other = { taskId: id, pushNotificationConfig: { id: "two", url } };
     expect(await named("list")).toMatchObject({ result: [told, other] });
     expect(await named("delete", "one")).toMatchObject({ result: null });
-    expect((await door.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
+    expect((await endpoint.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
     expect(await named("list")).toMatchObject({ result: [] });
     expect(await named("get")).toMatchObject({ error: { code: -32001 } });
-    await door.close();
+    await endpoint.close();
   });
 
   it("is inferred from the form of a request when configured [B-07]", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
+    const { endpoint } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
     const call = async (method: string, message: object): Promise<unknown> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, door)).json();
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, endpoint)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };
     expect(await call("SendMessage", newer)).toMatchObject({ result: { task: {} } });
     expect(await call("message/send", say("echo x"))).toMatchObject({ result: { kind: "task" } });
-    expect((await door.send("/tasks")).status).toBe(200);
-    expect((await send("/v1/message:send", { message: say("echo x") }, {}, door)).status).toBe(200);
-    await door.close();
+    expect((await endpoint.send("/tasks")).status).toBe(200);
+    expect((await send("/v1/message:send", { message: say("echo x") }, {}, endpoint)).status).toBe(200);
+    await endpoint.close();
   });
 
   it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { endpoint: door } = await open({ parrot }, nobody);
+    const { endpoint } = await open({ parrot }, nobody);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
-    const refusals: [headers: Record<string, string>, body: string, door?: TestEndpoint][] = [
+    const refusals: [headers: Record<string, string>, body: string, endpoint?: TestEndpoint][] = [
       [JSON_HEADERS, "{"],
       [{ "content-type": "text/plain" }, "{}"],
-      [JSON_HEADERS, "{}", door],
+      [JSON_HEADERS, "{}", endpoint],
     ];
     for (const [headers, body, to] of refusals) {
       const older = await over("/v1/message:send", headers, body, to);
@@ -195,20 +195,20 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     expect(newer.error?.data).toBeDefined();
     const nowhere = await visit.endpoint.send("/v1/nowhere");
     expect(await nowhere.json()).toMatchObject({ type: "NotFoundError", code: -32000 });
-    await door.close();
+    await endpoint.close();
   });
 
   it("completes a message without an id when configured, also with the simple dialect", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", autoMessageId: true });
+    const { endpoint } = await open({ parrot }, { store: "memory", autoMessageId: true });
     const ask = async (params: object): Promise<RpcResponse> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, door).then((response) =>
+      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then((response) =>
         response.json(),
       )) as RpcResponse;
     const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
     expect((await ask({ message })).result).toMatchObject({ kind: "task" });
     expect((await ask({ message, messageId: "beside" })).result).toMatchObject({ status: "completed" });
     expect((await ask({ message, thread: { threadId: "t" } })).result).toMatchObject({ status: "completed" });
-    await door.close();
+    await endpoint.close();
   });
 
   describe("A2A 0.3 over HTTP+JSON", () => {

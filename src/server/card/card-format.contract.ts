@@ -15,15 +15,15 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
   async function shapes(
     options: ServerOptions,
   ): Promise<readonly [unversioned: string, v1: string, v03: string]> {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", ...options });
+    const { endpoint } = await open({ parrot }, { store: "memory", ...options });
     const shape = async (headers: Record<string, string>): Promise<string> =>
-      shapeOf(await door.send(CARD_PATH, { headers }));
+      shapeOf(await endpoint.send(CARD_PATH, { headers }));
     const told = [
       await shape({}),
       await shape({ "a2a-version": "1.0" }),
       await shape({ "a2a-version": "0.3.0" }),
     ] as const;
-    await door.close();
+    await endpoint.close();
     return told;
   }
 
