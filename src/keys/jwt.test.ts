@@ -63,9 +63,9 @@ describe("a JWT", () => {
   });
 
   it("is rejected when its type is wrong", async () => {
-    const asked = { ...rules, typ: "at+jwt" };
-    await expect(verifyJwt(await issuer.signToken({}, "at+jwt"), keys(), asked)).resolves.toBeDefined();
-    await expect(verifyJwt(await issuer.signToken(), keys(), asked)).rejects.toThrow(VerificationError);
+    const withType = { ...rules, typ: "at+jwt" };
+    await expect(verifyJwt(await issuer.signToken({}, "at+jwt"), keys(), withType)).resolves.toBeDefined();
+    await expect(verifyJwt(await issuer.signToken(), keys(), withType)).rejects.toThrow(VerificationError);
   });
 
   it("is rejected when it is modified, signed with another key, or malformed", async () => {

@@ -104,10 +104,10 @@ describe("public keys", () => {
       DISCOVERY_PATH,
       { body: `{"issuer":"SELF","jwks_uri":"http://a.example"}` },
     ],
-  ])("that %s are not used", async (_, path, said) => {
+  ])("that %s are not used", async (_, path, canned) => {
     const body =
-      path === DISCOVERY_PATH && said.body === "{}" ? JSON.stringify({ issuer: issuer.url }) : said.body;
-    issuer.responseOverrides.set(path, { ...said, body });
+      path === DISCOVERY_PATH && canned.body === "{}" ? JSON.stringify({ issuer: issuer.url }) : canned.body;
+    issuer.responseOverrides.set(path, { ...canned, body });
     await expect(check(createIssuerKeyResolver(issuer.url, { now }))).rejects.toThrow(KeysUnavailableError);
   });
 

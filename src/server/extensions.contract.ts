@@ -40,10 +40,10 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
     });
     afterEach(() => endpoint.close());
 
-    const post = (path: string, body: object, asked?: string): Promise<Response> =>
+    const post = (path: string, body: object, requested?: string): Promise<Response> =>
       endpoint.send(path, {
         method: "POST",
-        headers: { ...V1_JSON_HEADERS, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
+        headers: { ...V1_JSON_HEADERS, ...(requested === undefined ? {} : { "A2A-Extensions": requested }) },
         body: JSON.stringify(body),
       });
     const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
@@ -57,16 +57,16 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
     });
 
     it("that are declared and requested are active, and listed in the reply [J-01, J-02]", async () => {
-      const asked = `urn:x:unknown, ${POLITE_URI}`;
-      const sent = await post("/message:send", { message: buildMessage("x") }, asked);
+      const requested = `urn:x:unknown, ${POLITE_URI}`;
+      const sent = await post("/message:send", { message: buildMessage("x") }, requested);
       expect(sent.headers.get("a2a-extensions")).toBe(POLITE_URI);
       const { task } = (await sent.json()) as { task: Task };
       expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE_URI] }]);
       for (const answer of [
-        await post("/", rpc("SendMessage", { message: buildMessage("x") }), asked),
-        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), asked),
-        await post("/message:stream", { message: buildMessage("x") }, asked),
-        await endpoint.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": asked } }),
+        await post("/", rpc("SendMessage", { message: buildMessage("x") }), requested),
+        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), requested),
+        await post("/message:stream", { message: buildMessage("x") }, requested),
+        await endpoint.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": requested } }),
       ]) {
         expect(answer.headers.get("a2a-extensions")).toBe(POLITE_URI);
         await answer.text();

@@ -40,15 +40,15 @@ describe("the extensions of a request", () => {
 
   it("are rejected with a hint when a required one is missing [H-04, J-03]", () => {
     const card = [{ uri: POLITE_URI, required: true }, { uri: LOUD_URI }];
-    const refusal = (asked: string): unknown => {
+    const refusal = (requested: string): unknown => {
       try {
-        return activateExtensions(card, createRequest({ "a2a-extensions": asked }), "1.0");
+        return activateExtensions(card, createRequest({ "a2a-extensions": requested }), "1.0");
       } catch (error) {
         return error;
       }
     };
-    for (const asked of ["", LOUD_URI, "urn:x:polite/v2"]) {
-      const error = refusal(asked) as A2AError;
+    for (const requested of ["", LOUD_URI, "urn:x:polite/v2"]) {
+      const error = refusal(requested) as A2AError;
       expect(error).toMatchObject({
         reason: "EXTENSION_SUPPORT_REQUIRED",
         metadata: { extensions: POLITE_URI },

@@ -39,7 +39,7 @@ it("streams the body, and sends the headers before it", async () => {
 
 it("aborts the request signal when the client disconnects", async () => {
   const left = Promise.withResolvers<string>();
-  const asked = Promise.withResolvers<void>();
+  const requestReceived = Promise.withResolvers<void>();
   const url = await startListener(async (request) => {
     const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream({ cancel: () => cancelled.resolve() });
@@ -47,12 +47,12 @@ it("aborts the request signal when the client disconnects", async () => {
       "abort",
       () => void cancelled.promise.then(() => left.resolve(request.method)),
     );
-    asked.resolve();
+    requestReceived.resolve();
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   });
   const leave = new AbortController();
   await fetch(url, { signal: leave.signal });
-  await asked.promise;
+  await requestReceived.promise;
   leave.abort();
   expect(await left.promise).toBe("GET");
 });

@@ -86,7 +86,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
     return { id, contextId };
   };
   /** Returns the response about a task, with all ids of the task removed. */
-  const told = async (
+  const callAndMask = async (
     operation: OperationName,
     { id, contextId }: { id: string; contextId: string },
     token: string,
@@ -104,17 +104,17 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       "%s tells nobody of somebody else's task [E13, M-02, M-03, M-04, K-02]",
       async (operation) => {
         const own = await taskOfAda();
-        await told("CreateTaskPushNotificationConfig", own, ADA);
+        await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
         const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
         for (const stranger of [BOB, ADA_OF_GLOBEX]) {
-          const expected = await told(operation, unknown, stranger);
-          expect(await told(operation, own, stranger)).toEqual(expected);
+          const expected = await callAndMask(operation, unknown, stranger);
+          expect(await callAndMask(operation, own, stranger)).toEqual(expected);
         }
         if (!isNewest) return;
         // The same principal in another tenant is also a different caller.
         const elsewhere = { tenant: "acme" };
-        expect(await told(operation, own, ADA, elsewhere)).toEqual(
-          await told(operation, unknown, ADA, elsewhere),
+        expect(await callAndMask(operation, own, ADA, elsewhere)).toEqual(
+          await callAndMask(operation, unknown, ADA, elsewhere),
         );
       },
     );
@@ -123,20 +123,20 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       "%s returns the task to its owner, with a different response [M-03]",
       async (operation) => {
         const own = await taskOfAda();
-        await told("CreateTaskPushNotificationConfig", own, ADA);
-        const stranger = await told(operation, own, BOB);
-        expect(await told(operation, own, ADA)).not.toEqual(stranger);
+        await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
+        const stranger = await callAndMask(operation, own, BOB);
+        expect(await callAndMask(operation, own, ADA)).not.toEqual(stranger);
       },
     );
 
     it.runIf(isNewest)(
-      "lets nobody into another tenant than the one of his credentials, whether there is anything or not [M-02, K-02]",
+      "lets nobody into another tenant than the one of his credentials, whether task is anything or not [M-02, K-02]",
       async () => {
-        const there = await taskOfAda({ tenant: "acme" });
-        const unknown = { id: createSimilarId(there.id), contextId: createSimilarId(there.contextId) };
+        const task = await taskOfAda({ tenant: "acme" });
+        const unknown = { id: createSimilarId(task.id), contextId: createSimilarId(task.contextId) };
         for (const operation of OPERATIONS) {
-          const expected = await told(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
-          expect(await told(operation, there, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
+          const expected = await callAndMask(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
+          expect(await callAndMask(operation, task, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
           expect(expected.body + JSON.stringify(expected.headers)).toContain("PERMISSION_DENIED");
         }
       },
@@ -161,8 +161,8 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
         names: { id: string; contextId: string },
         messageId: string,
       ): Promise<WireResponse> => {
-        const given = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
-        const answer = await wire.call(url(), "SendMessage", buildMessageParams(given), BOB);
+        const references = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
+        const answer = await wire.call(url(), "SendMessage", buildMessageParams(references), BOB);
         const text = JSON.stringify(answer.body);
         expect(text).toContain("Referred to [].");
         // Ids that are generated per message differ in every response.

@@ -109,8 +109,8 @@ const V03_JSON_RPC_METHODS: Partial<
 };
 
 function toV03Message({ message }: OperationParams): object {
-  const said = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
-  return { message: { ...(message as object), ...said } };
+  const v0_3Message = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
+  return { message: { ...(message as object), ...v0_3Message } };
 }
 
 function toV03Config({ taskId, id }: OperationParams): object {
@@ -138,12 +138,12 @@ const v03RestClient: BindingClient = {
       query = {},
       body,
     } = oldRoutes.encodeRequest(operation, castParams(operation, params));
-    const asked = Object.entries(query).flatMap(([name, value]) =>
+    const queryParams = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${String(value)}`],
     );
     const headers = { ...buildHeaders(token), "a2a-version": "0.3" };
     const posted = body === undefined ? {} : { body: JSON.stringify(body) };
-    return readResponse(await fetch(`${at}${path}?${asked.join("&")}`, { method, headers, ...posted }));
+    return readResponse(await fetch(`${at}${path}?${queryParams.join("&")}`, { method, headers, ...posted }));
   },
 };
 

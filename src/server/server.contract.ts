@@ -154,8 +154,8 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
           headers: V1_JSON_HEADERS,
           body: JSON.stringify({ message: buildMessage(text) }),
         });
-      const asked = await readServerSentEvents(await start("ask"));
-      const { task } = (asked[0] as { data: { task: Task } }).data;
+      const events = await readServerSentEvents(await start("ask"));
+      const { task } = (events[0] as { data: { task: Task } }).data;
       const subscribed = await own.send(`/tasks/${task.id}:subscribe`, {
         method: "POST",
         headers: V1_JSON_HEADERS,

@@ -176,15 +176,15 @@ describe("an agent with an invalid description", () => {
 
   it("fails the request when an asynchronous description is invalid, and is loaded again", async () => {
     let described: { name: string; description: string } = wrong;
-    const told: unknown[] = [];
+    const reportedErrors: unknown[] = [];
     const server = createServer(
       { ...parrot, describe: () => Promise.resolve(described) },
-      { store: "memory", observer: { onError: ({ error }) => void told.push(error) } },
+      { store: "memory", observer: { onError: ({ error }) => void reportedErrors.push(error) } },
     );
     const { url } = await server.listen();
     const card = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`);
     expect((await card()).status).toBe(500);
-    expect(told.map(String)).toEqual([expect.stringMatching(words)]);
+    expect(reportedErrors.map(String)).toEqual([expect.stringMatching(words)]);
     described = { name: "once", description: "" };
     expect(await (await card()).json()).toMatchObject({ name: "once" });
     await server.close();

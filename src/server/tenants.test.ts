@@ -102,10 +102,10 @@ describe("tenants", () => {
   });
 
   it("can be checked by a function, whose failure rejects the request [K-02, M-03]", async () => {
-    const asked: unknown[] = [];
+    const checkedTenants: unknown[] = [];
     await startServer({
       tenants: async (tenant, { principal }) => {
-        asked.push([tenant, principal]);
+        checkedTenants.push([tenant, principal]);
         if (tenant === "broken") throw new A2AError("UNAVAILABLE", "Later.");
         return Promise.resolve(tenant === "red");
       },
@@ -115,7 +115,7 @@ describe("tenants", () => {
       await getListStatus("blue", ""),
       await getListStatus("broken", ""),
     ]).toEqual([200, 404, 503]);
-    expect(asked).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
+    expect(checkedTenants).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
   });
 
   it("are in the card when there is only one, otherwise only in the extended card [A-09]", async () => {

@@ -158,8 +158,8 @@ describe("API keys", () => {
     await using server = await AuthTestServer.start(
       apiKeys({ in: location, name, keys: [stored, other.storedKey] }),
     );
-    const ask = async (given: string): Promise<number> =>
-      server.getListStatus(...(place(given) as [Record<string, string>, string?]));
+    const ask = async (key: string): Promise<number> =>
+      server.getListStatus(...(place(key) as [Record<string, string>, string?]));
     expect([await ask(key), await ask(other.key)]).toEqual([200, 200]);
     const half = key.slice(0, 17) + other.key.slice(17);
     for (const wrong of [
@@ -194,9 +194,9 @@ describe("API keys", () => {
 
   it("can be looked up by their id", async () => {
     const { key, storedKey: stored } = generateApiKey("ada");
-    const asked: string[] = [];
+    const lookedUpIds: string[] = [];
     const keys = async (id: string): Promise<typeof stored | undefined> => {
-      asked.push(id);
+      lookedUpIds.push(id);
       return Promise.resolve(id === stored.id ? stored : undefined);
     };
     await using server = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys }));
@@ -204,7 +204,7 @@ describe("API keys", () => {
       await server.getListStatus({ "x-key": key }),
       await server.getListStatus({ "x-key": "no key" }),
     ]).toEqual([200, 401]);
-    expect(asked).toEqual([stored.id, ""]);
+    expect(lookedUpIds).toEqual([stored.id, ""]);
   });
 
   it("are rejected in plain text, and with a name that is invalid in a header", () => {
@@ -253,8 +253,8 @@ describe("passwords", () => {
   });
 
   it("are rejected in plain text", () => {
-    for (const kept of ["secret", "", "scrypt$1$1", `scrypt$${2 ** 30}$8$1$AAAAAAAAAAAA$${"A".repeat(43)}`]) {
-      expect(() => basic({ users: { ada: kept } })).toThrow("generate it with hashPassword(…)");
+    for (const hash of ["secret", "", "scrypt$1$1", `scrypt$${2 ** 30}$8$1$AAAAAAAAAAAA$${"A".repeat(43)}`]) {
+      expect(() => basic({ users: { ada: hash } })).toThrow("generate it with hashPassword(…)");
     }
     expect(() => basic({ users: {} })).toThrow("at least one");
   });
@@ -381,9 +381,9 @@ it("malformed credentials are rejected and cause no errors [M-01, M-08]", async 
     fc.array(fc.base64String()).map((parts) => `Bearer ${parts.join(".")}`),
     fc.string().map((text) => `k=${text}; k`),
   );
-  const asked = fc.record({ authorization: value, k: value, cookie: value }, { requiredKeys: [] });
+  const headersArbitrary = fc.record({ authorization: value, k: value, cookie: value }, { requiredKeys: [] });
   await fc.assert(
-    fc.asyncProperty(asked, value, async (headers: Record<string, string>, query) => {
+    fc.asyncProperty(headersArbitrary, value, async (headers: Record<string, string>, query) => {
       const request = { method: "GET", path: "/", query, header: (name: string) => headers[name] };
       await expect(gate.authenticate(request)).rejects.toBeInstanceOf(AuthChallengeError);
     }),
@@ -452,17 +452,17 @@ describe("the card", () => {
 });
 
 it("an untyped authenticate function may omit only the tenant", async () => {
-  const given = (caller: unknown): Promise<AuthTestServer> =>
+  const startWith = (caller: unknown): Promise<AuthTestServer> =>
     AuthTestServer.start((() => caller) as AuthenticateFunction);
-  await using server = await given({ principal: "ada" });
+  await using server = await startWith({ principal: "ada" });
   expect(await server.fetchCaller()).toMatchObject({ tenant: "", principal: "ada" });
   for (const wrong of [{ principal: 7 }, { tenant: "", principal: null }, { tenant: 7, principal: "ada" }]) {
-    await using refusing = await given(wrong);
+    await using refusing = await startWith(wrong);
     expect(await refusing.getListStatus()).toBe(500);
     expect(String(refusing.errors[0])).toContain(`"authenticate" did not return a caller`);
   }
   for (const wrong of [true, "ada", { tenant: "" }]) {
-    await using refusing = await given(wrong);
+    await using refusing = await startWith(wrong);
     expect(await refusing.getListStatus()).toBe(401);
   }
 });

@@ -44,7 +44,7 @@ describe("tokens of an OpenID provider", () => {
 
   it("are rejected with the same message when they are invalid [M-01]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
-    const said = async (token: string): Promise<unknown[]> => {
+    const fetchStatusAndBody = async (token: string): Promise<unknown[]> => {
       const response = await server.listTasks(buildBearerHeaders(token));
       return [response.status, response.headers.get("www-authenticate"), await response.text()];
     };
@@ -74,11 +74,11 @@ describe("tokens of an OpenID provider", () => {
       "e30.e30.e30",
     ];
     for (const each of wrong) {
-      expect(await said(typeof each === "string" ? each : await issuer.signToken(each as JwtClaims))).toEqual(
-        refused,
-      );
+      expect(
+        await fetchStatusAndBody(typeof each === "string" ? each : await issuer.signToken(each as JwtClaims)),
+      ).toEqual(refused);
     }
-    expect((await said(await issuer.signToken()))[0]).toBe(200);
+    expect((await fetchStatusAndBody(await issuer.signToken()))[0]).toBe(200);
   });
 
   it("support key rotation, and unknown key ids cause no extra requests", async () => {
@@ -86,7 +86,7 @@ describe("tokens of an OpenID provider", () => {
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await issuer.rotateKey({ retire: true });
     time += 31_000;
-    const asked = issuer.requestedPaths.length;
+    const requestCountBefore = issuer.requestedPaths.length;
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await using stranger = await FakeOidcProvider.start();
     for (let at = 0; at < 10; at++) {
@@ -94,7 +94,7 @@ describe("tokens of an OpenID provider", () => {
         await server.getListStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
       ).toBe(401);
     }
-    expect(issuer.requestedPaths.length - asked).toBe(2);
+    expect(issuer.requestedPaths.length - requestCountBefore).toBe(2);
   });
 
   it("return 503 while the provider is unavailable, and only the log contains its URL", async () => {

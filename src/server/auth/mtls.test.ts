@@ -92,14 +92,14 @@ describe("client certificates over gRPC", () => {
     const { path, request, response } = GRPC_SERVICE_V1.methods.SendMessage!;
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
     return new Promise<string>((resolve) => {
-      const said = (error: grpc.ServiceError | null, answer?: unknown): void =>
+      const onResult = (error: grpc.ServiceError | null, answer?: unknown): void =>
         resolve(error ? (grpc.status[error.code] ?? "") : JSON.stringify(answer));
       client.makeUnaryRequest(
         path,
         (binary: Uint8Array) => Buffer.from(binary),
         (binary: Buffer) => response.decode(binary),
         request.encode({ message }),
-        said,
+        onResult,
       );
     }).finally(() => client.close());
   };

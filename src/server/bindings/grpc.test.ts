@@ -30,10 +30,10 @@ afterEach(async () => {
 });
 
 /** Replaces the default server with one that has other options. */
-async function restartServer(...given: Parameters<typeof startServer>): Promise<RawGrpcClient> {
+async function restartServer(...args: Parameters<typeof startServer>): Promise<RawGrpcClient> {
   client.close();
   await server.close({ graceMs: 50 });
-  return startServer(...given);
+  return startServer(...args);
 }
 
 async function createTask(text: string, to: RawGrpcClient = client): Promise<Task> {
@@ -129,10 +129,14 @@ describe("a server, over gRPC", () => {
       {},
       { ...parrot, describe: () => ({ name: "p", description: "p", capabilities: { extensions } }) },
     );
-    const asked = { "a2a-extensions": "urn:known, urn:unknown" };
-    const { headers } = await client.callUnary("ListTasks", {}, asked);
+    const extensionHeaders = { "a2a-extensions": "urn:known, urn:unknown" };
+    const { headers } = await client.callUnary("ListTasks", {}, extensionHeaders);
     expect(headers?.get("a2a-extensions")).toEqual(["urn:known"]);
-    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("echo") }, asked);
+    const stream = client.openStream(
+      "SendStreamingMessage",
+      { message: buildMessage("echo") },
+      extensionHeaders,
+    );
     const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
     expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
     await readStream(stream);
@@ -349,9 +353,9 @@ describe("a server with a gRPC listener", () => {
         return card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === "GRPC");
       }),
     );
-    const here = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
-    const older = { ...here, protocolVersion: "0.3" };
-    expect(interfaces).toEqual([[here, older], [{ ...here, tenant: "other" }]]);
+    const v1Interface = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
+    const v0_3Interface = { ...v1Interface, protocolVersion: "0.3" };
+    expect(interfaces).toEqual([[v1Interface, v0_3Interface], [{ ...v1Interface, tenant: "other" }]]);
     const headers = { host: "localhost:1" };
     const byName = await server.fetch(
       new Request(`http://localhost:1/.well-known/agent-card.json`, { headers }),

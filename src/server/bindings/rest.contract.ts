@@ -79,7 +79,7 @@ export function defineRestContract(visit: TestClient): void {
     });
 
     it("returns errors as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
-      const told = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+      const fetchError = async (path: string, init: RequestInit = {}): Promise<unknown> => {
         const response = await visit.endpoint.send(path, { headers: V1_JSON_HEADERS, ...init });
         const { error } = (await response.json()) as {
           error: { code: number; status: string; details: { reason?: string }[] };
@@ -88,23 +88,27 @@ export function defineRestContract(visit: TestClient): void {
         return [error.code, error.status, error.details[0]?.reason];
       };
       const done = await taskFrom("echo x");
-      expect(await told("/tasks/nope")).toEqual([404, "NOT_FOUND", "TASK_NOT_FOUND"]);
-      expect(await told(`/tasks/${done.id}:cancel`, { method: "POST" })).toEqual([
+      expect(await fetchError("/tasks/nope")).toEqual([404, "NOT_FOUND", "TASK_NOT_FOUND"]);
+      expect(await fetchError(`/tasks/${done.id}:cancel`, { method: "POST" })).toEqual([
         400,
         "FAILED_PRECONDITION",
         "TASK_NOT_CANCELABLE",
       ]);
-      expect(await told(`/tasks/${done.id}:subscribe`)).toEqual([
+      expect(await fetchError(`/tasks/${done.id}:subscribe`)).toEqual([
         400,
         "FAILED_PRECONDITION",
         "UNSUPPORTED_OPERATION",
       ]);
-      expect((await told("/tasks?pageSize=1000")) as unknown[]).toEqual([400, "INVALID_ARGUMENT", undefined]);
-      expect(((await told("/no/such/route")) as unknown[])[0]).toBe(404);
-      expect(((await told(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
+      expect((await fetchError("/tasks?pageSize=1000")) as unknown[]).toEqual([
+        400,
+        "INVALID_ARGUMENT",
+        undefined,
+      ]);
+      expect(((await fetchError("/no/such/route")) as unknown[])[0]).toBe(404);
+      expect(((await fetchError(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
       const wrong = await visit.endpoint.send("/message:send", { headers: V1_HEADERS });
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
-      expect(((await told("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
+      expect(((await fetchError("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
       );
     });

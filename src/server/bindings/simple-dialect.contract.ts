@@ -42,8 +42,8 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params }),
     });
-  const rpc = async (...given: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
-    (await (await post(...given)).json()) as SimpleRpcResponse;
+  const rpc = async (...args: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
+    (await (await post(...args)).json()) as SimpleRpcResponse;
   const create = async (query: string): Promise<string> =>
     (await rpc("tasks/create", { skill: "repeat", input: { query } })).result.taskId;
   const events = (taskId: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
@@ -108,9 +108,12 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
     });
 
     it("returns a failure as an error", async () => {
-      const told = await readNamedEvents(await events(await create("throw")));
-      expect(told.at(-1)).toMatchObject({ name: "error", data: { type: "error", status: "failed" } });
-      expect(JSON.stringify(told)).not.toContain("secret");
+      const streamedEvents = await readNamedEvents(await events(await create("throw")));
+      expect(streamedEvents.at(-1)).toMatchObject({
+        name: "error",
+        data: { type: "error", status: "failed" },
+      });
+      expect(JSON.stringify(streamedEvents)).not.toContain("secret");
     });
 
     it("accepts a message without an id, and returns the task", async () => {
@@ -129,13 +132,13 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
     });
 
     it("continues a task that waits for input", async () => {
-      const asked = await rpc("message/send", { message: say("ask") });
-      expect(asked.result).toMatchObject({
+      const question = await rpc("message/send", { message: say("ask") });
+      expect(question.result).toMatchObject({
         status: "running",
         waitingFor: "input",
         message: { role: "agent", parts: [{ kind: "text", text: "what?" }] },
       });
-      const { taskId } = asked.result;
+      const { taskId } = question.result;
       const answered = await rpc("message/send", { message: say("echo that"), taskId });
       expect(answered.result).toMatchObject({ taskId, status: "completed" });
     });
@@ -147,16 +150,16 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
         { accept: "text/event-stream" },
       );
       expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const told = await readNamedEvents(response);
-      expect(told.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
-      expect(told[0]).toMatchObject({
+      const streamedEvents = await readNamedEvents(response);
+      expect(streamedEvents.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
+      expect(streamedEvents[0]).toMatchObject({
         name: "artifact",
         data: { artifactId: "a", parts: [{ kind: "text" }] },
       });
-      expect(told.at(-1)?.data).toMatchObject({ status: "completed" });
-      const asked = await readNamedEvents(await post("message/stream", { message: say("ask") }));
-      expect(asked.map(({ name }) => name)).toEqual(["message", "done"]);
-      expect(asked[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
+      expect(streamedEvents.at(-1)?.data).toMatchObject({ status: "completed" });
+      const question = await readNamedEvents(await post("message/stream", { message: say("ask") }));
+      expect(question.map(({ name }) => name)).toEqual(["message", "done"]);
+      expect(question[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
     });
 
     it("rejects an unknown task with the code of the guide, and lists violations by path", async () => {
@@ -218,10 +221,10 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       const created = (await (
         await ask("tasks/create", { skill: "s", input: {} })
       ).json()) as SimpleRpcResponse;
-      const told = await readNamedEvents(
+      const streamedEvents = await readNamedEvents(
         await endpoint.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
       );
-      expect(told).toMatchObject([
+      expect(streamedEvents).toMatchObject([
         { name: "message", data: { role: "agent", parts: [{ kind: "text", text: "hello" }] } },
         { name: "done", data: { status: "completed" } },
       ]);
@@ -244,10 +247,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
     });
 
     it("can be disabled", async () => {
-      const { endpoint } = await open(
-        { parrot, silent: parrot },
-        { store: "memory", simpleDialect: false },
-      );
+      const { endpoint } = await open({ parrot, silent: parrot }, { store: "memory", simpleDialect: false });
       const body = JSON.stringify({
         jsonrpc: "2.0",
         id: 1,

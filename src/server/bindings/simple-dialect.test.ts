@@ -48,12 +48,12 @@ describe("the simple dialect, with several callers", () => {
   it.each(Object.entries(TASK_REQUESTS))("%s does not reveal another caller's task [E13]", async (_, way) => {
     const taskId = await create();
     const unknown = taskId.replace(/.{4}$/, "0000");
-    const told = async (id: string): Promise<unknown> => {
+    const fetchReplies = async (id: string): Promise<unknown> => {
       const response = await ask(way(id), BOB_TOKEN);
       const { date: _date, ...headers } = Object.fromEntries(response.headers);
       return { status: response.status, headers, body: (await response.text()).replaceAll(id, "the task") };
     };
-    expect(await told(taskId)).toEqual(await told(unknown));
+    expect(await fetchReplies(taskId)).toEqual(await fetchReplies(unknown));
     const own = await ask(way(taskId), ADA_TOKEN);
     expect(own.status).toBe(200);
     await own.body?.cancel();

@@ -71,8 +71,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     });
 
     it("ends a stream when the agent asks, and continues with the next message [V-04]", async () => {
-      const asked = await readServerSentEvents(await call("message/stream", { message: say("ask") }));
-      const [last] = asked.map(({ data }) => (data as RpcResponse).result).slice(-1);
+      const questionEvents = await readServerSentEvents(
+        await call("message/stream", { message: say("ask") }),
+      );
+      const [last] = questionEvents.map(({ data }) => (data as RpcResponse).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
       const followed = await readServerSentEvents(
         await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
@@ -137,8 +139,8 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     const url = "http://127.0.0.1:9/hook";
     const first = { id: "one", url, token: "t", authentication: { schemes: ["Bearer"] } };
     const set = await ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: first });
-    const told = { taskId: id, pushNotificationConfig: first };
-    expect(set).toMatchObject({ result: told });
+    const storedConfig = { taskId: id, pushNotificationConfig: first };
+    expect(set).toMatchObject({ result: storedConfig });
 
     const config = { pushNotificationConfig: { id: "two", url } };
     const path = `/v1/tasks/${id}/pushNotificationConfigs`;
@@ -148,10 +150,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     expect(await (await endpoint.send(`${path}/two`)).json()).toEqual(second);
     expect(await (await endpoint.send(path)).json()).toMatchObject({ configs: [{}, second] });
 
-    expect(await named("get", "one")).toMatchObject({ result: told });
-    expect(await named("get")).toMatchObject({ result: told });
+    expect(await named("get", "one")).toMatchObject({ result: storedConfig });
+    expect(await named("get")).toMatchObject({ result: storedConfig });
     const other = { taskId: id, pushNotificationConfig: { id: "two", url } };
-    expect(await named("list")).toMatchObject({ result: [told, other] });
+    expect(await named("list")).toMatchObject({ result: [storedConfig, other] });
     expect(await named("delete", "one")).toMatchObject({ result: null });
     expect((await endpoint.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
     expect(await named("list")).toMatchObject({ result: [] });
@@ -201,8 +203,8 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   it("completes a message without an id when configured, also with the simple dialect", async () => {
     const { endpoint } = await open({ parrot }, { store: "memory", autoMessageId: true });
     const ask = async (params: object): Promise<RpcResponse> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then((response) =>
-        response.json(),
+      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then(
+        (response) => response.json(),
       )) as RpcResponse;
     const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
     expect((await ask({ message })).result).toMatchObject({ kind: "task" });

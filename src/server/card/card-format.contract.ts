@@ -18,13 +18,13 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
     const { endpoint } = await open({ parrot }, { store: "memory", ...options });
     const shape = async (headers: Record<string, string>): Promise<string> =>
       shapeOf(await endpoint.send(CARD_PATH, { headers }));
-    const told = [
+    const formats = [
       await shape({}),
       await shape({ "a2a-version": "1.0" }),
       await shape({ "a2a-version": "0.3.0" }),
     ] as const;
     await endpoint.close();
-    return told;
+    return formats;
   }
 
   describe("the card of a server of two versions", () => {

@@ -122,8 +122,8 @@ describe("a server that signs its cards", () => {
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
     const publicUrl = "https://agents.example/here/";
     const published = createServer(parrot, { store: "memory", cardSigning: signing, publicUrl });
-    const asked = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
-    const card = (await (await published.fetch(asked)).json()) as AgentCard;
+    const request = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
+    const card = (await (await published.fetch(request)).json()) as AgentCard;
     expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
     expect(card.signatures).toHaveLength(1);
     await published.close();

@@ -165,15 +165,15 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     });
 
     it("are created with a given or generated id, and returned unchanged [I-01, I-02, I-10]", async () => {
-      const given = {
+      const config = {
         url: "https://192.88.98.1/hook",
         token: "t",
         authentication: { scheme: "Bearer", credentials: "secret" },
       };
-      const { result: first } = await ask(url, "Create", { taskId, ...given });
-      expect(first).toEqual({ ...given, taskId, id: expect.stringMatching(/.{8,}/) as string });
-      const { result: second } = await ask(url, "Create", { taskId, id: "mine", ...given });
-      expect(second).toEqual({ ...given, taskId, id: "mine" });
+      const { result: first } = await ask(url, "Create", { taskId, ...config });
+      expect(first).toEqual({ ...config, taskId, id: expect.stringMatching(/.{8,}/) as string });
+      const { result: second } = await ask(url, "Create", { taskId, id: "mine", ...config });
+      expect(second).toEqual({ ...config, taskId, id: "mine" });
       expect(await ask(url, "Get", { taskId, id: first?.id })).toEqual({ result: first });
       expect(await ask(url, "List", { taskId })).toEqual({ result: { configs: [first, second] } });
     });
@@ -210,13 +210,13 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     it("of another caller's task return TASK_NOT_FOUND [I-03, I-11, E13]", async () => {
       await ask(url, "Create", { taskId, id: "c", url: "https://1.1.1.1/" });
       const stranger = { "x-user": "mallory" };
-      const asked: [ConfigMethod, object][] = [
+      const requests: [ConfigMethod, object][] = [
         ["Create", { url: "https://1.1.1.1/" }],
         ["Get", { id: "c" }],
         ["List", {}],
         ["Delete", { id: "c" }],
       ];
-      for (const [method, params] of asked) {
+      for (const [method, params] of requests) {
         const his = await ask(url, method, { taskId, ...params }, stranger);
         expect(his.reason).toBe("TASK_NOT_FOUND");
         const unknown = await ask(url, method, { taskId: "0", ...params }, stranger);

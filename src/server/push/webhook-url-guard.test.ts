@@ -228,11 +228,11 @@ describe("a notification", () => {
 
   it("is sent to the checked address: the name is resolved once per connection [I-09]", async () => {
     const receiver = await listening();
-    let asked = 0;
-    const resolveOnce = async (): Promise<string[]> => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]);
+    let lookupCount = 0;
+    const resolveOnce = async (): Promise<string[]> => (lookupCount++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]);
     const options = { resolve: resolveOnce, allowPrivate: ["127.0.0.1"] };
     expect(await send(`http://pinned.example:${receiver.port}/`, options)).toEqual({ ok: true });
-    expect(asked).toBe(1);
+    expect(lookupCount).toBe(1);
     expect(receiver.requests[0]?.headers.host).toBe(`pinned.example:${receiver.port}`);
   });
 
@@ -280,15 +280,15 @@ describe("a notification", () => {
 
   it("times out sooner without a connection than without a response [I-07]", async () => {
     const times = { connectTimeoutMs: 50, timeoutMs: 60_000 };
-    const late = { ok: false, reason: "The receiver did not accept the connection within 50 ms." };
+    const timeoutResult = { ok: false, reason: "The receiver did not accept the connection within 50 ms." };
     // The first receiver does not complete the TLS handshake. The second name is never resolved.
     const mute = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void mute.close());
     const { port } = mute.address() as AddressInfo;
-    expect(await send(`https://127.0.0.1:${port}/`, { allowPrivate: true }, times)).toEqual(late);
+    expect(await send(`https://127.0.0.1:${port}/`, { allowPrivate: true }, times)).toEqual(timeoutResult);
     const hanging = { resolve: () => new Promise<never>(() => {}) };
-    expect(await send("http://example.com/", hanging, times)).toEqual(late);
+    expect(await send("http://example.com/", hanging, times)).toEqual(timeoutResult);
     const receiver = await listening();
     receiver.defaultResponse = "hang";
     expect(
