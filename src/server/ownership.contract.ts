@@ -130,7 +130,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
     );
 
     it.runIf(isNewest)(
-      "lets nobody into another tenant than the one of his credentials, whether task is anything or not [M-02, K-02]",
+      "rejects a tenant other than that of the credentials, whether the task exists or not [M-02, K-02]",
       async () => {
         const task = await taskOfAda({ tenant: "acme" });
         const unknown = { id: createSimilarId(task.id), contextId: createSimilarId(task.contextId) };

@@ -17,7 +17,7 @@ class FakeResolver {
   }
 }
 
-function createQueue(options: { most?: number } = {}): {
+function createQueue(options: { maxPending?: number } = {}): {
   lookups: DnsLookupQueue;
   resolver: FakeResolver;
   clock: FakeClock;
@@ -72,7 +72,7 @@ describe("DNS lookups", () => {
   it("reject when a name has no address or the queue is full [E14]", async () => {
     const failing = new DnsLookupQueue({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     await expect(failing.resolve("a")).rejects.toThrow("ENOTFOUND");
-    const { lookups } = createQueue({ most: 2 });
+    const { lookups } = createQueue({ maxPending: 2 });
     void lookups.resolve("a");
     void lookups.resolve("b");
     await expect(lookups.resolve("c")).rejects.toThrow("too many DNS lookups");
