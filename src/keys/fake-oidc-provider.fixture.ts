@@ -16,7 +16,10 @@ interface CannedResponse {
   readonly headers?: Record<string, string>;
 }
 
-/** A small OpenID provider on a real socket. It serves metadata and keys, and records the requested paths. */
+/**
+ * A small OpenID provider on a real socket. The provider serves metadata and keys, and records the requested
+ * paths.
+ */
 export class FakeOidcProvider implements AsyncDisposable {
   readonly requestedPaths: string[] = [];
   signer!: Signer;

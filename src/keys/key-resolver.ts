@@ -16,8 +16,8 @@ export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSIn
 /** Time in milliseconds for which fetched keys are used without a new request. */
 const KEYS_FRESH_MS = 600_000;
 /**
- * Maximum time in milliseconds for which fetched keys are used while their source is unavailable. Longer use
- * could accept a revoked key.
+ * Maximum time in milliseconds for which fetched keys are used while their source is unavailable. Using keys
+ * for longer could accept a revoked key.
  */
 const MAX_STALE_MS = 3_600_000;
 /**
@@ -72,8 +72,8 @@ function isJsonWebKeySet(keys: JSONWebKeySet | readonly JWK[]): keys is JSONWebK
 }
 
 /**
- * Returns a resolver for the keys at a JWKS URL. It fetches the keys at first use, and again for an unknown
- * `kid`, which supports key rotation.
+ * Returns a resolver for the keys at a JWKS URL. The resolver fetches the keys at first use, and again for an
+ * unknown `kid`, which supports key rotation.
  */
 export function createJwksKeyResolver(jwksUrl: string | URL, options: FetchKeysOptions = {}): KeyResolver {
   const url = requireSecureUrl("The JWKS URL", jwksUrl);

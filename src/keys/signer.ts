@@ -80,7 +80,8 @@ function inferAlgorithm({ alg, kty, crv = "" }: JWK): SignatureAlgorithm {
 }
 
 /**
- * Returns the public members of a key. They are copied by name, so that no private member can be included.
+ * Returns the public members of a key. The members are copied by name, so that no private member can be
+ * included.
  */
 function toPublicJwk({ kty, crv, x, y, n, e }: JWK, alg: SignatureAlgorithm, kid: string): JWK {
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined);

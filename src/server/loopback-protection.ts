@@ -26,8 +26,8 @@ export function assertSafeBind(
 
 /**
  * Checks the Host header of requests to a server that listens on loopback. A web page of another site can use
- * DNS rebinding to make a browser send requests to this machine. Such requests have a foreign name in the
- * Host header.
+ * DNS rebinding to make a browser send requests to this machine. Requests that use DNS rebinding have a
+ * foreign name in the Host header.
  */
 export class HostHeaderGuard {
   readonly #publicHost: string | undefined;

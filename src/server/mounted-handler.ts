@@ -16,8 +16,8 @@ export interface MountedHandler {
   matchesPath(path: string): boolean;
   /**
    * Returns the response to a request. `createCallerContext` authenticates the request as the server does for
-   * an agent, and provides access to the agents. It rejects with an `A2AError`. A response that does not use
-   * it is public.
+   * an agent, and provides access to the agents. `createCallerContext` rejects with an `A2AError` when
+   * authentication fails. A response that does not use `createCallerContext` is public.
    */
   handle(request: Request, createCallerContext: () => Promise<CallerContext>): Promise<Response>;
 }

@@ -40,7 +40,7 @@ function requireWebhooks({ engine }: ServedAgent): PushConfigOperations {
   return engine.pushConfigs;
 }
 
-/** All supported operations (A2A §3.1). They are the same for all bindings and versions. */
+/** All supported operations (A2A §3.1). All bindings and versions share these operations. */
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
   SendMessage: async ({ engine }, params, caller, service) => ({
     result: await engine.sendMessage(params, caller, service),

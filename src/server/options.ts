@@ -106,7 +106,7 @@ export interface ServerOptions {
   readonly deduplicateMessages?: boolean;
   /**
    * Time in milliseconds after which the server sends a comment on an idle stream, or a ping over gRPC.
-   * Default: 15,000. 0 sends no heartbeats.
+   * Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
   /** Time in milliseconds that a canceled agent has to stop. Default: 5,000. */

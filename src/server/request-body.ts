@@ -18,9 +18,9 @@ export function createPayloadTooLargeError(maxBytes: number): A2AError {
 }
 
 /**
- * Throws CONTENT_TYPE_NOT_SUPPORTED when a request does not declare its body as uncompressed JSON. This check
- * also stops cross-site requests: a browser sends other media types to foreign servers without a CORS
- * preflight.
+ * Throws CONTENT_TYPE_NOT_SUPPORTED when a request does not declare its body as uncompressed JSON. The check
+ * of the content type also stops cross-site requests, because a browser sends other media types without a
+ * CORS preflight.
  */
 export function assertJsonContentType(request: HttpRequest): void {
   const encoding = request.header("content-encoding");

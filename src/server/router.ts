@@ -113,7 +113,8 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
 }
 
 /**
- * Returns the public keys. They need no authentication, so that every receiver of a signature can verify it.
+ * Returns the public keys. The key set needs no authentication, so that every receiver of a signature can
+ * verify it.
  */
 async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
   assertMethod(request, READ_METHODS);

@@ -10,7 +10,7 @@ import {
   type CallerIdentity,
 } from "./auth-scheme.ts";
 
-/** An API key as the server stores it. It identifies the key, but cannot be used as one. */
+/** An API key as the server stores it. A stored key identifies an API key, but cannot be used as one. */
 export interface StoredApiKey {
   /** The public part of the key, for lookups and logs. */
   readonly id: string;
@@ -39,7 +39,7 @@ export interface ApiKeyOptions {
 
 /** A new API key, with the form in which the server stores it. */
 export interface GeneratedApiKey {
-  /** The key for the client. It is not stored, and cannot be shown again. */
+  /** The key for the client. The server does not store this key, so it cannot be shown again. */
   readonly key: string;
   /** The form of the key that the server stores. */
   readonly storedKey: StoredApiKey;

@@ -9,8 +9,8 @@ import type { HttpRequest } from "../http-exchange.ts";
 export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "header" | "certificate">;
 
 /**
- * Returns the caller of a request. `undefined` rejects the request with status 401. Not called for the public
- * card.
+ * Returns the caller of a request. `undefined` rejects the request with status 401. The function is not
+ * called for the public card.
  */
 export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined | Promise<Caller | undefined>;
 
@@ -24,7 +24,7 @@ export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { 
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 
-/** An authentication scheme. It authenticates callers, and the agent card declares it. */
+/** An authentication scheme. A scheme authenticates callers, and the agent card declares it. */
 export interface AuthScheme {
   /** Name of the scheme in the card's `securitySchemes`. */
   readonly name: string;

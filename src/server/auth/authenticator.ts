@@ -91,8 +91,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the error for an unauthenticated request. Its message is the same for missing and for invalid
-   * credentials.
+   * Returns the error for an unauthenticated request. The error message is the same for missing and for
+   * invalid credentials.
    */
   createUnauthenticatedError(invalidSchemes: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
     const challenges = this.#schemes.map((scheme) =>

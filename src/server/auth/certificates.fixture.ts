@@ -1,7 +1,7 @@
 /**
  * Test certificates that are valid for a hundred years: a CA, a server and a client of this CA, and a client
- * with the same name of another CA. They were generated with `openssl req` and `openssl x509`, and protect
- * nothing.
+ * with the same name of another CA. The certificates were generated with `openssl req` and `openssl x509`,
+ * and their keys protect nothing.
  */
 export const CA_CERT = `-----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgIUWVnJ9AR+pUMTVqxwHfZUWdq9ZaIwCgYIKoZIzj0EAwIw

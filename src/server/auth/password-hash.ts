@@ -2,8 +2,8 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Cost of a password hash: about 0.1 s and 16 MiB. This is OWASP's second choice; the first needs 128 MiB of
- * memory.
+ * Cost of a password hash: about 0.1 s and 16 MiB. OWASP lists this cost as its second choice. The first
+ * choice needs 128 MiB of memory.
  */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;

@@ -74,8 +74,8 @@ export class EventStreamRegistry {
   }
 
   /**
-   * Starts one timer for all streams. It runs four times per interval, so heartbeats are at most a quarter
-   * late.
+   * Starts one timer for all streams. The timer runs four times per heartbeat interval, so a heartbeat is at
+   * most a quarter of the interval late.
    */
   #startHeartbeat(): void {
     if (this.#heartbeatTimer || this.#heartbeatMs <= 0) return;

@@ -147,7 +147,7 @@ const PROTO_DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
 };
 
 /**
- * The gRPC binding, which performs one operation per call. It does not check the host name of a call, because
+ * The gRPC binding, which performs one operation per call. gRPC calls need no check of the host name, because
  * a web page in a browser cannot make gRPC calls.
  */
 class GrpcCallDispatcher {

@@ -101,8 +101,9 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 }
 
 /**
- * Returns a JSON-RPC error reply. Its HTTP status is 200, except for errors of authentication, size, and
- * load. Those have an HTTP error status so that proxies recognize them.
+ * Returns a JSON-RPC error reply. The HTTP status of a JSON-RPC error is 200, except for errors of
+ * authentication, size, and load. Errors of authentication, size, and load have an HTTP error status, so that
+ * proxies recognize them.
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(

@@ -14,8 +14,8 @@ export interface PushSigningOptions extends SignerOptions {
   /** Issuer of the signatures, in the claim `iss`. Default: none. */
   readonly issuer?: string;
   /**
-   * Former signing keys. They stay published so that receivers can verify notifications in transit. Default:
-   * none.
+   * Former signing keys. Former keys stay published so that receivers can verify notifications in transit.
+   * Default: none.
    */
   readonly previousKeys?: readonly SignerOptions[];
 }

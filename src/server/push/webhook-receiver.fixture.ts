@@ -15,7 +15,9 @@ export interface ReceivedRequest {
  */
 export type ReceiverResponse = number | { status: number; headers: Record<string, string> } | "hang" | "cut";
 
-/** A webhook on a real local port. It records requests, and returns the responses that a test sets. */
+/**
+ * A webhook on a real local port. The receiver records requests, and returns the responses that a test sets.
+ */
 export class WebhookReceiver {
   readonly requests: ReceivedRequest[] = [];
   /** Responses to the next requests, before `defaultResponse` applies. */

@@ -39,8 +39,8 @@ const MAX_URL_LENGTH = 2048;
 /**
  * Prevents push notifications to hosts that a caller must not reach through this server (A2A §13.2): private
  * networks and the server itself. The guard resolves and checks a host name for each connection, and the
- * connection uses a checked address. This prevents DNS rebinding, where a name server returns another address
- * the second time.
+ * connection uses a checked address. Checking each connection prevents DNS rebinding, where a name server
+ * returns another address the second time.
  */
 export class WebhookUrlGuard {
   readonly #allowedHosts: HostList | undefined;
@@ -113,7 +113,10 @@ function isLocalhostName(host: string): boolean {
   return host === "" || host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Returns the problem with a private host. It omits the resolved addresses, which may be confidential. */
+/**
+ * Returns the problem with a private host. The message omits the resolved addresses, which may be
+ * confidential.
+ */
 function formatPrivateViolation(host: string): string {
   return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }
