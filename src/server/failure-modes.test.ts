@@ -183,7 +183,7 @@ describe("a stream that fails", () => {
       body: buildMessageBody(),
     });
     const text = await response.text();
-    expect(text).toContain("the server log has the cause");
+    expect(text).toContain("its log has the cause");
     expect(text).not.toContain("secret");
     expect(errors).toEqual([["stream", "Error: secret"]]);
   });

@@ -44,7 +44,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
         const { error } = await send(method, [{ text: "echo" }, pdfPart, pngPart, { data: 1 }]);
         expect(error?.code).toBe(-32005);
         expect(error?.message).toBe(
-          'message.parts[1] is "application/pdf"; this agent takes text/plain, image/* (and 1 more).',
+          'message.parts[1] is "application/pdf"; this agent accepts text/plain, image/* (and 1 more).',
         );
         const violations = error?.data?.flatMap(({ fieldViolations = [] }) => fieldViolations) ?? [];
         expect(violations.map(({ field }) => field)).toEqual(["message.parts[1]", "message.parts[3]"]);

@@ -372,7 +372,9 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       await expect.poll(() => seen.at(-1)?.outcome).toBe("dead");
       await expect
         .poll(() => server.store.pushStore?.listDead(10))
-        .toMatchObject([{ taskId, delivered: 1, dead: { reason: "The receiver returned HTTP 410." } }]);
+        .toMatchObject([
+          { taskId, deliveredSeq: 1, deadLetter: { reason: "The receiver returned HTTP 410." } },
+        ]);
       expect(receiver.requests).toHaveLength(2);
     });
 
