@@ -26,8 +26,8 @@ export function createTenantAssertion(tenants: TenantsOption): TenantAssertion {
 }
 
 /**
- * Returns the tenant that cards may name. With several tenants there is none, because each would learn of the
- * others.
+ * Returns the tenant that cards may name. Returns `undefined` for several tenants, because a card must not
+ * reveal other tenants.
  */
 export function findSingleTenant(tenants: TenantsOption | undefined): string | undefined {
   return typeof tenants === "object" && tenants.length === 1 ? tenants[0] : undefined;

@@ -99,7 +99,8 @@ export interface EncodedParams {
 }
 
 /**
- * The outcome of an operation. `headers` lists the activated extensions, and is absent when there are none.
+ * The outcome of an operation. `headers` lists the activated extensions, and is absent without active
+ * extensions.
  */
 export type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
 
