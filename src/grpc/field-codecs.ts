@@ -36,12 +36,13 @@ export const int32Codec: FieldCodec = {
 export const bytesCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
-  read: (reader) => encodeBase64(reader.bytes()),
+  read: (reader) => toBuffer(reader.bytes()).toString("base64"),
   write: (writer, value) => void writer.bytes(Buffer.from(value as string, "base64")),
 };
 
-export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+/** Returns a `Buffer` that shares the memory of the bytes. */
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** `names[n]` is the name of number n. A number without a name stays one; whoever reads the JSON judges it. */

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import type { GrpcError } from "../wire/index.ts";
-import { toGrpcMetadata, RAW_SERIALIZERS, toBuffer } from "./raw-serializers.ts";
+import { toBuffer } from "./field-codecs.ts";
+import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 import { truncateStatusMessage, encodeRpcStatus } from "./rpc-status.ts";
 

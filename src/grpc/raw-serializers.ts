@@ -1,8 +1,5 @@
 import { Metadata, type MethodDefinition } from "@grpc/grpc-js";
-
-export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
+import { toBuffer } from "./field-codecs.ts";
 
 function passThroughBytes(binary: Buffer): Uint8Array {
   return binary;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/index.ts";
-import { encodeBase64 } from "./field-codecs.ts";
+import { toBuffer } from "./field-codecs.ts";
 import { type MessageCodec, createMessageCodecs } from "./message-codec.ts";
 
 /** The messages of `google.rpc` in which errors are told (A2A §10.6). */
@@ -41,7 +41,7 @@ export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Arr
     const binary = DETAIL_CODECS.get(typeUrl)?.encode(detail);
     if (!binary || binary.length > room) continue;
     room -= binary.length;
-    packed.push({ typeUrl, value: encodeBase64(binary) });
+    packed.push({ typeUrl, value: toBuffer(binary).toString("base64") });
   }
   return STATUS_CODEC.encode({ code, message: truncateStatusMessage(message), details: packed });
 }

@@ -1,5 +1,7 @@
 import { collect, type A2AClient } from "../client/index.ts";
 import {
+  getTaskId,
+  getTaskState,
   isInterrupted,
   isTerminal,
   type JsonObject,
@@ -123,15 +125,4 @@ async function cancelTask(remote: A2AClient, begun: Promise<string | undefined>)
 
 function isActiveState(state: TaskState): boolean {
   return !isTerminal(state) && !isInterrupted(state);
-}
-
-function getTaskState(event: StreamResponse): TaskState | undefined {
-  if ("task" in event) return event.task.status.state;
-  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-}
-
-function getTaskId(event: StreamResponse): string | undefined {
-  if ("task" in event) return event.task.id;
-  if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }

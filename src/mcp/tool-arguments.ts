@@ -1,4 +1,4 @@
-import { A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
+import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
 /** What a model says to an agent. No parts: it only waits for the task. */
 export interface AgentRequest {
@@ -28,7 +28,7 @@ export function decodeToolArguments(given: unknown): AgentRequest {
   const [message, taskId, contextId] = [text("message"), text("taskId"), text("contextId")];
   const { data, files = [] } = given;
   const parts: Part[] = message === undefined ? [] : [{ text: message }];
-  if (isObject(data)) parts.push({ data: data as JsonObject });
+  if (isObject(data)) parts.push({ data });
   else if (data !== undefined && data !== null) wrong("data", "must be an object");
   if (Array.isArray(files)) files.forEach((file, at) => appendFilePart(file, `files[${at}]`, parts, wrong));
   else wrong("files", "must be an array");
@@ -58,8 +58,4 @@ function appendFilePart(
     if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return wrong(`${field}.base64`, "must be standard base64");
     parts.push({ raw: base64, ...about });
   } else wrong(field, "must have either url or base64");
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -58,14 +58,14 @@ describe("a message of 0.3", () => {
       "message.kind": 'must be "message", not "task"',
       "message.messageId": "is required",
       "message.role": 'must be one of user, agent, not "ROLE_USER"; did you mean user?',
-      "message.parts[0]": "is of kind text and has no text",
+      "message.parts[0]": "is of kind text but has no member text",
       "message.parts[1].file.bytes": "is not base64; encode the bytes with A–Z a–z 0–9 + / and =",
       "message.parts[1].file": "has both bytes and uri; send exactly one of bytes, uri",
       "message.parts[2].data": "must be an object, not an array",
       "message.parts[3].kind": 'must be one of text, file, data, not "image"',
       "message.parts[4]": "must have exactly one of text, file, data",
       "message.parts[5]": "must not be null; leave the element out",
-      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the whole history",
+      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the entire history",
       "configuration.pushNotificationConfig.url": "is required",
       "configuration.pushNotificationConfig.authentication.schemes": "must name at least one scheme",
     });
@@ -73,7 +73,7 @@ describe("a message of 0.3", () => {
 
   it("is the user's [V-06]", () => {
     expect(collectViolations(() => decodeSend({ ...hello, role: "agent" }))).toEqual({
-      "message.role": "must be user in a request; an agent speaks in answers",
+      "message.role": "must be user in a request; an agent's role is for responses",
     });
   });
 
@@ -197,7 +197,7 @@ describe("a request of 0.3's proto", () => {
     expect(
       collectViolations(() => protoJsonCodec.decodeParams("SendMessage", { message, request: message })),
     ).toEqual({
-      message: "is there twice, as message and as request; send one",
+      message: "is present twice, as message and as request; send only one",
     });
     const bad = { message: { ...message, content: [{ data: 1 }] } };
     expect(collectViolations(() => protoJsonCodec.decodeParams("SendMessage", bad))).toEqual({

@@ -55,7 +55,7 @@ describe("a message from a client", () => {
       "message.parts[1]": "has both text and raw; send exactly one of text, raw, url, data",
       "message.parts[2].raw": "is not base64; encode the bytes with A–Z a–z 0–9 + / and =",
       "message.parts[3]": "must not be null; leave the element out",
-      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the whole history",
+      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the entire history",
     });
   });
 
@@ -105,7 +105,7 @@ describe("ProtoJSON", () => {
 
   it("refuses a member under both of its names", () => {
     expect(collectViolations(() => decodeSend({ ...hello, message_id: "m-2" }))).toEqual({
-      "message.messageId": "is there twice, as messageId and as message_id; send one",
+      "message.messageId": "is present twice, as messageId and as message_id; send only one",
     });
   });
 
@@ -273,6 +273,6 @@ describe("a list request", () => {
 it("refuses a negative history length and an empty id together [F-31]", () => {
   expect(collectViolations(() => decodeParams("GetTask", { id: "", historyLength: -1 }))).toEqual({
     id: "must not be empty",
-    historyLength: "must be 0 or more, not -1; leave it out for the whole history",
+    historyLength: "must be 0 or more, not -1; leave it out for the entire history",
   });
 });
