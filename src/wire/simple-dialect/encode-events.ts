@@ -63,7 +63,7 @@ function encodeStatusFrames({ taskId, status }: TaskStatusUpdateEvent, endsAtQue
 function encodeEndFrame(taskId: string, { state, message }: TaskStatus): string {
   const stateMembers = encodeTaskState(state);
   if (stateMembers.status !== "failed") return encodeTypedFrame("done", { ...stateMembers, taskId });
-  const text = getText(message?.parts ?? []) || "The task failed; the agent did not say why.";
+  const text = getText(message?.parts ?? []) || "The task failed; the agent gave no reason.";
   return encodeTypedFrame("error", { ...stateMembers, message: text, taskId });
 }
 

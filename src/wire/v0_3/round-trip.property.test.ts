@@ -49,7 +49,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
   const asked = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
     server.decodeParams(operation, cloneAsJson(client.encodeParams(operation, params)));
 
-  it("carry every event there and back [V-02, V-03, V-05, V-07, V-08]", () => {
+  it("preserve every event in a round trip [V-02, V-03, V-05, V-07, V-08]", () => {
     fc.assert(
       fc.property(words.event, (given) => {
         const event = cloneAsJson(given);
@@ -63,7 +63,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
     );
   });
 
-  it("carry every request there and back [V-06, V-09]", () => {
+  it("preserve every request in a round trip [V-06, V-09]", () => {
     fc.assert(
       fc.property(words.request, (given) => {
         const request = cloneAsJson(given);
@@ -79,7 +79,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
     );
   });
 
-  it("carry push configurations there and back [V-10]", () => {
+  it("preserve push configurations in a round trip [V-10]", () => {
     fc.assert(
       fc.property(pushConfigArbitrary, idArbitrary, idArbitrary, (given, taskId, configId) => {
         const config = { ...cloneAsJson(given), taskId };
@@ -94,7 +94,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
     );
   });
 
-  it("read and write the same JSON [V-02, V-03]", () => {
+  it("decode and encode the same JSON [V-02, V-03]", () => {
     fc.assert(
       fc.property(words.event, (event) => {
         const text = server.encodeEvent(LogEvent.create(1, cloneAsJson(event)));
@@ -118,7 +118,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
     ),
   }));
 
-  it("are read or refused with their violations, whatever they are", () => {
+  it("accept any input or reject it with violations", () => {
     const operations: OperationName[] = [
       "SendMessage",
       "SendStreamingMessage",
