@@ -170,7 +170,7 @@ describe("a message of 1.0", () => {
       },
     ],
   ] as const)(
-    "may be a request: %s has the paths and the fields that the official SDK has [E-01]",
+    "has the path and fields of the official SDK in the request %s [E-01]",
     (operation, name, request) => {
       const method = GRPC_SERVICE_V1.methods[operation]!;
       const sdk = A2AService[name];

@@ -80,7 +80,7 @@ describe("a message of 0.3", () => {
       { name: "tasks/t/pushNotificationConfigs/c" },
     ],
   ] as const)(
-    "may be a request: %s has the path and the fields that the official SDK has",
+    "has the path and fields of the official SDK in the request %s",
     (operation, name, request) => {
       const method = GRPC_SERVICE_V0_3.methods[operation]!;
       const sdk = A2AService[name];

@@ -14,7 +14,7 @@ it.each([[true], [false]])(
     const answer = callAgent(remote, said, { signal: stop.signal, onEvent: () => {} });
     // No response can have arrived yet.
     stop.abort();
-    // The task is canceled or was never created. In both cases the call rejects.
+    // The result of the aborted call is not relevant here.
     await Promise.allSettled([answer]);
     expect(parrot.stateRecorder.states.at(-1)).toBe("TASK_STATE_CANCELED");
   },

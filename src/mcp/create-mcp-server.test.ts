@@ -245,7 +245,7 @@ describe.each<[string, HostConnector]>([
   it.each([
     ["fail", "No luck."],
     ["reject", "(The task ended as rejected; the agent gave no reason.)"],
-  ])("says of a task that ended as %s that it is an error, and why", async (message, text) => {
+  ])("reports a task that ended with %s as an error with its reason", async (message, text) => {
     const { content, isError } = await host.callTool("parrot_say", { message });
     expect({ content, isError }).toEqual({ content: [{ type: "text", text }], isError: true });
   });

@@ -59,7 +59,7 @@ describe("a JSON-RPC request", () => {
     ['{"jsonrpc":"2.0","id":true,"method":"GetTask"}', null, ["id"]],
     ['{"jsonrpc":"2.0","id":[1],"method":"GetTask"}', null, ["id"]],
     ["{}", null, ["jsonrpc", "method"]],
-  ])("with a wrong envelope is invalid, and all that is wrong is named: %s [C-08]", (body, id, fields) => {
+  ])("with an invalid envelope is rejected with every violation: %s [C-08]", (body, id, fields) => {
     expect(catchFailure(body)).toEqual({ id, reason: "INVALID_REQUEST", fields });
   });
 

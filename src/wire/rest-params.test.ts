@@ -43,7 +43,7 @@ describe("a REST path", () => {
     "/tasks/%",
     "/a/b/tasks",
     "/message:send/",
-  ])("that does not exist is none: %s [D-09]", (path) => {
+  ])("that does not exist has no route: %s [D-09]", (path) => {
     expect(matchRoute("GET", path)).toBeUndefined();
   });
 
@@ -87,7 +87,7 @@ describe("the parameters of a REST request", () => {
     "pageSize=5.5",
     "pageSize=",
     "pageSize=1&pageSize=2",
-  ])("are strict: %s", (query) => {
+  ])("are validated strictly: %s", (query) => {
     expect(() => decodeListTasksQuery(query)).toThrow(A2AError);
   });
 

@@ -37,7 +37,7 @@ describe("a request of the simple dialect", () => {
     ["tasks/get", { taskId: "t" }],
     ["message/send", { message: { role: "user", parts } }],
     ["message/stream", { message: { role: "user", parts, metadata: {} }, messageId: "m", thread: {} }],
-  ])("is told by its shape: %s %j", (method, params) => {
+  ])("is identified by its members: %s %j", (method, params) => {
     expect(findSimpleDialect(method, params, context)).toBeDefined();
   });
 
@@ -52,7 +52,7 @@ describe("a request of the simple dialect", () => {
     ["message/send", { message: { role: "user", parts, kind: "message" } }],
     ["message/send", { message: { role: "user", parts }, configuration: { blocking: true } }],
     ["SendMessage", { message: { role: "ROLE_USER", parts: [{ text: "x" }] } }],
-  ])("is not what 0.3 takes, nor what neither takes: %s %j", (method, params) => {
+  ])("excludes 0.3 requests and ambiguous requests: %s %j", (method, params) => {
     expect(findSimpleDialect(method, params, context)).toBeUndefined();
   });
 
@@ -75,7 +75,7 @@ describe("a request of the simple dialect", () => {
     [{ a: "1", b: "2" }, []],
     [{ query: "", n: 1 }, []],
     [{}, []],
-  ])("has the text that an agent can read: %j", (input, texts) => {
+  ])("has the question of its input as text: %j", (input, texts) => {
     const { message } = decodeRequest("tasks/create", { skill: "s", input }) as {
       message: { parts: unknown[] };
     };

@@ -138,7 +138,7 @@ describe("ProtoJSON", () => {
     });
   });
 
-  it.each([5, 5.0, "5", "5.0"])("reads %j as the number 5", (historyLength) => {
+  it.each([5, 5.0, "5", "5.0"])("decodes %j as the number 5", (historyLength) => {
     expect(decodeParams("GetTask", { id: "t", historyLength })).toEqual({ id: "t", historyLength: 5 });
   });
 
@@ -169,7 +169,7 @@ describe("ProtoJSON", () => {
     ["YQ", "YQ=="],
     ["_w", "/w=="],
     ["_w==", "/w=="],
-  ])("reads base64 %s as %s", (raw, standard) => {
+  ])("decodes base64 %s as %s", (raw, standard) => {
     expect(decodePart({ raw })).toEqual({ raw: standard });
   });
 
@@ -191,7 +191,7 @@ describe("ProtoJSON", () => {
     ["2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.123Z"],
     ["2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00.000Z"],
     ["2026-01-31T23:30:00-01:30", "2026-02-01T01:00:00.000Z"],
-  ])("reads the time %s as %s", (statusTimestampAfter, utc) => {
+  ])("decodes the time %s as %s", (statusTimestampAfter, utc) => {
     expect(decodeParams("ListTasks", { statusTimestampAfter })).toEqual({ statusTimestampAfter: utc });
   });
 
@@ -202,7 +202,7 @@ describe("ProtoJSON", () => {
     "2026-01-31T12:00:00",
     "yesterday",
     5,
-  ])("refuses %j as a time", (statusTimestampAfter) => {
+  ])("rejects %j as a time", (statusTimestampAfter) => {
     const wrong = () => decodeParams("ListTasks", { statusTimestampAfter });
     expect(collectViolations(wrong)).toHaveProperty("statusTimestampAfter");
   });
@@ -250,7 +250,7 @@ describe("a list request", () => {
     expect(decodeParams("ListTasks", {})).toEqual({});
   });
 
-  it.each([0, -1, 101])("refuses a page size of %d [F-33]", (pageSize) => {
+  it.each([0, -1, 101])("rejects a page size of %d [F-33]", (pageSize) => {
     expect(collectViolations(() => decodeParams("ListTasks", { pageSize }))).toEqual({
       pageSize: `must be 1 to 100, not ${pageSize}`,
     });

@@ -130,7 +130,7 @@ describe("an agent card", () => {
       "skills[0].securityRequirements[0].schemes.b",
       "is not among the card's securitySchemes",
     ],
-  ])("with %s is told so", (_, wrong, field, description) => {
+  ])("with %s is reported", (_, wrong, field, description) => {
     const found = validateAgentCard({ ...card, ...wrong });
     expect(found.map((violation) => violation.field)).toEqual([field]);
     expect(found[0]?.description).toContain(description);
