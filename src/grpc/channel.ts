@@ -39,8 +39,8 @@ export interface GrpcCallOptions {
 }
 
 /**
- * A connection to a gRPC server. The first call opens the connection. It closes after 60 s without a call,
- * and the next call opens it again.
+ * A connection to a gRPC server. The first call opens the connection. The connection closes after 60 s
+ * without a call, and the next call opens it again.
  */
 export class GrpcChannel {
   readonly #client: grpc.Client;
@@ -52,7 +52,7 @@ export class GrpcChannel {
     this.#client = new grpc.Client(address, credentials, {
       "grpc.max_receive_message_length": maxMessageBytes,
       "grpc.client_idle_timeout_ms": 60_000,
-      // Short delays, because callers that retry have their own backoff.
+      // Reconnect delays are short, because callers that retry have their own backoff.
       "grpc.initial_reconnect_backoff_ms": 100,
       "grpc.max_reconnect_backoff_ms": 1_000,
       // DNS resolves the host name, but does not configure the calls.
@@ -110,7 +110,7 @@ export class GrpcChannel {
       toGrpcMetadata(headers),
     );
     const cancel = (): void => call.cancel();
-    // A cancelled call emits an error even if nothing reads its stream.
+    // A canceled call emits an error even if nothing reads its stream.
     call.on("error", () => {});
     attachCallListeners(call, options, cancel);
     try {

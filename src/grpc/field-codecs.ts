@@ -79,8 +79,8 @@ export function assertAtEndOffset(reader: BinaryReader, end: number): void {
 }
 
 /**
- * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. `text`
- * formats them as JSON, and `parts` parses that JSON.
+ * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. `format`
+ * renders them as JSON, and `parse` parses that JSON.
  */
 function createSecondsNanosCodec(
   format: (seconds: number, nanos: number) => string,

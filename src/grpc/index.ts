@@ -1,7 +1,7 @@
 /**
  * THE gRPC BINDING. This module contains the gRPC services of each protocol version, with their messages
  * defined as data. Codecs convert messages between binary and ProtoJSON, which `wire` encodes and decodes for
- * all bindings. The module also has a listener and a channel over HTTP/2, and `google.rpc.Status`. It
+ * all bindings. The module also has a listener and a channel over HTTP/2, and `google.rpc.Status`. The module
  * requires two optional packages, so other modules load it with `import()`, and only when gRPC is used.
  */
 export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";

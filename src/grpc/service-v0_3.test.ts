@@ -79,18 +79,15 @@ describe("a message of 0.3", () => {
       "deleteTaskPushNotificationConfig",
       { name: "tasks/t/pushNotificationConfigs/c" },
     ],
-  ] as const)(
-    "has the path and fields of the official SDK in the request %s",
-    (operation, name, request) => {
-      const method = GRPC_SERVICE_V0_3.methods[operation]!;
-      const sdk = A2AService[name];
-      expect([method.path, method.isStreaming]).toEqual([sdk.path, sdk.responseStream]);
-      const binary = Buffer.from(method.request.encode(request));
-      expect(method.request.decode(binary)).toEqual(request);
-      const write = sdk.requestSerialize as (value: unknown) => Buffer;
-      expect(method.request.decode(write(sdk.requestDeserialize(binary)))).toEqual(request);
-    },
-  );
+  ] as const)("has the path and fields of the official SDK in the request %s", (operation, name, request) => {
+    const method = GRPC_SERVICE_V0_3.methods[operation]!;
+    const sdk = A2AService[name];
+    expect([method.path, method.isStreaming]).toEqual([sdk.path, sdk.responseStream]);
+    const binary = Buffer.from(method.request.encode(request));
+    expect(method.request.decode(binary)).toEqual(request);
+    const write = sdk.requestSerialize as (value: unknown) => Buffer;
+    expect(method.request.decode(write(sdk.requestDeserialize(binary)))).toEqual(request);
+  });
 
   it("encodes an agent card in the fields of the official SDK", () => {
     const { response } = GRPC_SERVICE_V0_3.methods.GetExtendedAgentCard!;

@@ -31,7 +31,7 @@ export interface McpServerOptions {
   readonly askUser?: boolean;
   /**
    * Time in milliseconds after which a call returns the unfinished task. The task continues, and the model
-   * can wait for it with the same tool. Set it for hosts with short timeouts. Default: no limit.
+   * can wait for it with the same tool. Set a limit for hosts with short timeouts. Default: no limit.
    */
   readonly waitMs?: number;
   /**
@@ -55,8 +55,8 @@ export interface McpServer {
   /** Starts a streamable HTTP server on this machine. Default: port 0, which selects any free port. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   /**
-   * Handles one streamable HTTP request, for use inside another server. It does not authenticate callers: add
-   * authentication in front of it.
+   * Handles one streamable HTTP request, for use inside another server. This method does not authenticate
+   * callers: add authentication in front of it.
    */
   fetch(request: Request): Promise<Response>;
   /** Cancels the tasks of pending calls, and stops the server. */
@@ -65,8 +65,8 @@ export interface McpServer {
 
 /**
  * Creates an MCP server from a record of agents by id. Each skill becomes a tool whose name starts with the
- * agent's id. Requires the package `@modelcontextprotocol/server`. Agent cards are fetched once, by this
- * function. It rejects if a card cannot be fetched.
+ * agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches all agent cards once,
+ * and rejects if a card cannot be fetched.
  */
 export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,

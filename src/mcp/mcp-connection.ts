@@ -126,7 +126,7 @@ export class McpConnection {
     try {
       await (await connection).close();
     } catch {
-      // The connection was never open.
+      // Opening the connection failed, so there is nothing to close.
     }
   }
 

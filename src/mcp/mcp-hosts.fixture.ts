@@ -37,7 +37,8 @@ export interface McpHost {
 }
 
 /**
- * Answers an elicitation for the host's user. If it is `undefined`, the host does not support elicitation.
+ * A function that answers an elicitation for the host's user. A host without such a function does not support
+ * elicitation.
  */
 export type ElicitationResponder = (question: string) => {
   action: "accept" | "decline";

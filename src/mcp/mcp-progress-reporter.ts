@@ -10,7 +10,7 @@ const MAX_PENDING_LINES = 50;
 const MAX_LINE_LENGTH = 1000;
 
 /**
- * Reports the progress of one call: the agent's status messages and its streamed text. It sends one
+ * Reports the progress of one call: the agent's status messages and its streamed text. The reporter sends one
  * notification at a time and merges the chunks that arrive meanwhile. A slow host is not flooded, and a fast
  * host gets every chunk.
  */
@@ -53,7 +53,7 @@ export class McpProgressReporter {
         await this.#notify?.(++this.#sentCount, line.text);
       }
     } catch {
-      // The host has disconnected. Its call is canceled elsewhere.
+      // The host has disconnected, so the remaining lines are dropped.
       this.#pendingLines.length = 0;
     } finally {
       this.#sending = undefined;

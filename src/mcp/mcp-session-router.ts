@@ -15,7 +15,7 @@ const MAX_SESSIONS = 200;
 
 /**
  * Routes MCP 2025 requests over HTTP to their sessions. Messages about a running call, such as a cancellation
- * or a user's answer, are separate requests. They find the call through its session.
+ * or a user's answer, are separate requests. The session identifies the call to which they belong.
  */
 export class McpSessionRouter {
   readonly #sdk: McpServerSdk;
@@ -29,8 +29,8 @@ export class McpSessionRouter {
   }
 
   async fetch(request: Request): Promise<Response> {
-    // A GET opens a stream for messages outside of calls. This server has none: its tools do not change, and
-    // messages of a call are in its response.
+    // A GET opens a stream for messages outside of calls. This server sends no such messages: its tools do
+    // not change, and it sends the messages of a call in the response to that call.
     if (request.method === "GET")
       return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
     const id = request.headers.get("mcp-session-id");

@@ -52,8 +52,8 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
 }
 
 /**
- * Creates the input schema of a tool. It has `data` and `files` only if the agent accepts them, so models do
- * not try unsupported input.
+ * Creates the input schema of a tool. The schema has `data` and `files` only if the agent accepts them, so
+ * models do not try unsupported input.
  */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {
   const acceptsFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));

@@ -3,8 +3,8 @@ const MAX_TOOL_NAME_LENGTH = 64;
 
 /**
  * Creates the tool name of a skill from the ids of the agent and the skill. The name contains only letters,
- * digits, `_`, and `-`. It is unique within `taken`, to which it is added. The agent's id is omitted if the
- * skill's id starts with it.
+ * digits, `_`, and `-`, and differs from all names in `taken`, to which it is added. If the skill's id starts
+ * with the agent's id, the name is the skill's id alone.
  */
 export function createToolName(agent: string, skill: string | undefined, taken: Set<string>): string {
   const [first, second] = [toSafeName(agent) || "agent", toSafeName(skill ?? "")];

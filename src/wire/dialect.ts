@@ -27,8 +27,8 @@ export interface OperationCodec {
 }
 
 /**
- * A codec for the ProtoJSON of one version's protobuf messages, which gRPC carries in binary. Used by servers
- * and clients.
+ * A codec for the ProtoJSON of one version's protobuf messages, which gRPC carries in binary. Servers and
+ * clients use this codec.
  */
 export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isLastEvent"> {
   readonly version: ProtocolVersion;

@@ -23,7 +23,10 @@ export interface ErrorMapping {
   jsonRpc: number;
   http: number;
   grpc: GrpcStatusName;
-  /** `true` for errors that the A2A specification defines. They carry an ErrorInfo with the domain of A2A. */
+  /**
+   * `true` for errors that the A2A specification defines. These errors have an ErrorInfo with the domain of
+   * A2A.
+   */
   isDefinedByA2A: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface JsonRpcError {
   data?: JsonObject[];
 }
 
-/** An error for an invalid JSON-RPC request. It carries the id for the error response. */
+/** An error for an invalid JSON-RPC request. `id` is the id of the error response. */
 export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcRequestError";
   readonly id: JsonRpcId;

@@ -3,8 +3,8 @@ import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 /**
  * A decoder for one kind of ProtoJSON value. `createMessageSchema`, `createListSchema`, `createMapSchema`,
  * and the schemas of `scalar-schemas.ts` compose into the schema of a protocol version. A schema does not
- * throw on invalid input. It adds every violation with its path to the `DecodingContext`, which the caller
- * checks at the end.
+ * throw on invalid input. Instead, the schema adds every violation with its path to the `DecodingContext`,
+ * which the caller checks at the end.
  */
 export interface Schema<T> {
   /**
@@ -113,7 +113,7 @@ export interface FieldSchema<T> {
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
-   * Default for a missing value. It applies to `implicit` members except in canonical mode, and to `required`
+   * Default for a missing value. The default applies to `implicit` members except in canonical mode, and to `required`
    * members except in strict mode. A message that lacks a `required` member without a fallback is rejected.
    */
   readonly fallback?: unknown;

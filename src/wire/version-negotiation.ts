@@ -14,8 +14,8 @@ export interface VersionNegotiationInput {
    */
   whenMissing: "0.3" | "infer";
   /**
-   * Version that the request's inferredVersion indicates: `1.0` for a PascalCase method or a 1.0 path. Used only with
-   * `infer`.
+   * Version that the form of the request indicates: `1.0` for a PascalCase method or a 1.0 path. The value is
+   * used only if `whenMissing` is `infer`.
    */
   inferredVersion?: ProtocolVersion | undefined;
 }

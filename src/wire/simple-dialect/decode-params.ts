@@ -53,8 +53,8 @@ function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
 
 /**
  * Converts the parameters of `tasks/create` to a message. The message has a text part with the question of
- * the input, then a data part with the complete input. Its metadata has the skill. `messageId` is the id of
- * the new message.
+ * the input, then a data part with the complete input. The metadata of the message has the skill. `messageId`
+ * is the id of the new message.
  */
 export function decodeCreateTask(params: unknown, messageId: string): SendMessageRequest {
   const { skill, input } = decodeStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
@@ -110,10 +110,10 @@ export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTask
 }
 
 /**
- * Decodes the parameters of `message/send` and `message/stream`. `newId` creates an id if the request has
+ * Decodes the parameters of `message/send` and `message/stream`. `createMessageId` creates an id if the request has
  * none for its message.
  */
-export function decodeSendMessage(params: unknown, newId: () => string): SendMessageRequest {
+export function decodeSendMessage(params: unknown, createMessageId: () => string): SendMessageRequest {
   const { message, messageId, thread, taskId, metadata } = decodeStrictly(
     SEND_MESSAGE_PARAMS_SCHEMA,
     params,
@@ -121,7 +121,7 @@ export function decodeSendMessage(params: unknown, newId: () => string): SendMes
   );
   return {
     message: {
-      messageId: messageId ?? newId(),
+      messageId: messageId ?? createMessageId(),
       role: "ROLE_USER",
       parts: message.parts,
       ...(thread?.threadId === undefined ? {} : { contextId: thread.threadId }),

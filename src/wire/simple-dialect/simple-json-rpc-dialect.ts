@@ -18,7 +18,7 @@ export interface SimpleDialectContext {
   /** Creates an id for a message that has none. */
   readonly createMessageId: () => string;
   /**
-   * Whether the server accepts 0.3 messages without an id. If so, only members next to the message identify
+   * If `true`, the server accepts 0.3 messages without an id, and only members next to the message identify
    * the simple dialect.
    */
   readonly autoMessageId?: boolean;
@@ -97,7 +97,7 @@ interface OperationTranslation<O extends OperationName> {
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
-/** Creates the codec of one operation. It ignores the operation argument. */
+/** Creates the codec of one operation. The codec ignores its operation argument. */
 function createOperationCodec<O extends OperationName>(
   operation: O,
   { decodeParams, toResult }: OperationTranslation<O>,

@@ -174,7 +174,7 @@ const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentS
     { wireNames: { securityRequirements: ["security"] } },
   );
 
-/** Members of a 0.3 card that have another place in 1.0. */
+/** Members of a 0.3 agent card that 1.0 has in another place. */
 interface RelocatedCardFields {
   protocolVersion: string;
   url: string;

@@ -12,7 +12,8 @@ const taskNotFoundError = new A2AError("TASK_NOT_FOUND", "Task t was not found."
 const invalidParamsError = A2AError.invalidParams([{ field: "message", description: "is missing" }]);
 
 describe("an error of 0.3", () => {
-  // One of Go's clients decodes `data` into a map, the other into a list. Each fails on the other type.
+  // One of Go's clients decodes `data` into a map, the other into a list. Each client fails on the other
+  // type.
   it("has only a code and a message over JSON-RPC", () => {
     const { error } = JSON.parse(jsonRpcDialect.encodeError(1, taskNotFoundError)) as { error: object };
     expect(error).toEqual({ code: -32001, message: taskNotFoundError.message });

@@ -1,7 +1,4 @@
-/**
- * A2A 0.3: JSON schemas, JSON-RPC methods, and HTTP routes. They decode into the 1.0 model and encode from
- * it.
- */
+/** A2A 0.3: JSON schemas, JSON-RPC methods, and HTTP routes, with conversions to and from the 1.0 model. */
 export { decodeCard, toCard03, toHybridCard } from "./card.ts";
 export { decodeParams, decodeResult } from "./decode.ts";
 export { jsonRpcDialect, protoDialect, restDialect } from "./dialects.ts";

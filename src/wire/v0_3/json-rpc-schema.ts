@@ -44,7 +44,7 @@ type PartContent03 = { kind?: "text" | "file" | "data"; metadata?: JsonObject } 
 
 const PART_SCHEMA: Schema<Part> = withConversion(
   createMessageSchema<PartContent03>({
-    // Optional when decoding, because the content member also identifies the kind.
+    // `kind` is optional when decoding, because the content member also identifies the kind.
     kind: createMappedEnumSchema({ text: "text", file: "file", data: "data" }),
     text: oneof(stringSchema),
     file: oneof(

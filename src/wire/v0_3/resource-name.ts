@@ -17,7 +17,7 @@ export function formatPushConfigResourceName(taskId: string, id: string): string
   return `tasks/${taskId}/pushNotificationConfigs/${id}`;
 }
 
-/** Schema for the resource name `tasks/{id}`. Decodes to the id. */
+/** Schema for the resource name `tasks/{id}`, which decodes to the id. */
 export const TASK_RESOURCE_NAME_SCHEMA: Schema<string> = withConversion(
   withCheck(stringSchema, (name) =>
     TASK_RESOURCE_NAME_PATTERN.test(name) ? undefined : "must be tasks/{task id}",
@@ -31,7 +31,7 @@ export interface PushConfigIds {
   readonly id: string;
 }
 
-/** Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`. Decodes to both ids. */
+/** Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to both ids. */
 export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: Schema<PushConfigIds> = withConversion(
   withCheck(stringSchema, (name) =>
     PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)
