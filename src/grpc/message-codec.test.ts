@@ -247,11 +247,11 @@ describe("a reader", () => {
   });
 
   it("rejects truncated bytes, invalid UTF-8, and deep nesting", () => {
-    const whole = outer.encode({ inner: { a: "abc" } });
-    expect(() => outer.decode(whole.subarray(0, -1))).toThrow(/beyond the end/);
+    const encoded = outer.encode({ inner: { a: "abc" } });
+    expect(() => outer.decode(encoded.subarray(0, -1))).toThrow(/beyond the end/);
     expect(() => outer.decode(new Uint8Array([0x12, 0x02, 0xc3, 0x28]))).toThrow(/valid/);
-    const lying = new Uint8Array([0x0a, 0x02, 0x0a, 0x05, 0x41, 0x41, 0x41, 0x41, 0x41]);
-    expect(() => outer.decode(lying)).toThrow(/beyond the end/);
+    const invalidLength = new Uint8Array([0x0a, 0x02, 0x0a, 0x05, 0x41, 0x41, 0x41, 0x41, 0x41]);
+    expect(() => outer.decode(invalidLength)).toThrow(/beyond the end/);
     const nested = (depth: number): JsonValue => (depth === 0 ? 1 : [nested(depth - 1)]);
     expect(outer.decode(outer.encode({ any: nested(100) }))).toEqual({ any: nested(100) });
     expect(() => outer.decode(outer.encode({ any: nested(101) }))).toThrow(/deeper than 100/);

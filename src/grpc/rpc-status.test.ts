@@ -7,8 +7,8 @@ import { truncateStatusMessage, decodeRpcStatus, encodeRpcStatus } from "./rpc-s
 /** Encodes an error as a gRPC status and decodes it again. */
 function roundTripError(error: A2AError): A2AError {
   const { status, message, details } = toGrpcError(error, "1.0.1");
-  const told = decodeRpcStatus(encodeRpcStatus({ code: 9, message, details }));
-  return fromGrpcError("GetTask", status, told.message, told.details);
+  const decoded = decodeRpcStatus(encodeRpcStatus({ code: 9, message, details }));
+  return fromGrpcError("GetTask", status, decoded.message, decoded.details);
 }
 
 describe("a google.rpc.Status", () => {
@@ -47,8 +47,8 @@ describe("a google.rpc.Status", () => {
     const binary = encodeRpcStatus({ code: 3, message, details: all });
     expect(binary.length).toBeLessThan(4_000);
     expect(truncateStatusMessage(message).length).toBeLessThan(1_000);
-    const told = roundTripError(error);
-    expect(told.violations.length).toBeGreaterThan(2);
-    expect(told.violations).toEqual(violations.slice(0, told.violations.length));
+    const decoded = roundTripError(error);
+    expect(decoded.violations.length).toBeGreaterThan(2);
+    expect(decoded.violations).toEqual(violations.slice(0, decoded.violations.length));
   });
 });

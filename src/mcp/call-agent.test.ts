@@ -10,8 +10,8 @@ it.each([[true], [false]])(
     onTestFinished(() => parrot.close());
     const remote = await connect(parrot.url);
     const stop = new AbortController();
-    const said = { parts: [{ text: "wait" }] };
-    const answer = callAgent(remote, said, { signal: stop.signal, onEvent: () => {} });
+    const request = { parts: [{ text: "wait" }] };
+    const answer = callAgent(remote, request, { signal: stop.signal, onEvent: () => {} });
     // No response can have arrived yet.
     stop.abort();
     // The result of the aborted call is not relevant here.
@@ -37,12 +37,12 @@ it("waiting for an existing task ends when the task ends", async () => {
   const parrot = await serveScriptedAgent();
   onTestFinished(() => parrot.close());
   const remote = await connect(parrot.url);
-  const begun = await remote.send("work", { configuration: { returnImmediately: true } });
-  if (!("task" in begun)) throw new Error("no task");
+  const started = await remote.send("work", { configuration: { returnImmediately: true } });
+  if (!("task" in started)) throw new Error("no task");
   const signal = new AbortController().signal;
   const answer = callAgent(
     remote,
-    { parts: [], taskId: begun.task.id },
+    { parts: [], taskId: started.task.id },
     { signal, onEvent: () => parrot.finishWork() },
   );
   expect(await answer).toMatchObject({

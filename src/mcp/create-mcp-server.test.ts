@@ -16,14 +16,16 @@ type ConnectedHost = { readonly host: McpHost; readonly close: () => Promise<voi
 type HostConnector = (
   url: string,
   options?: McpServerOptions,
-  ask?: ElicitationResponder,
+  respond?: ElicitationResponder,
 ) => Promise<ConnectedHost>;
 
 const createHttpConnector =
-  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
-  async (url, options, ask) => {
+  (
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+  ): HostConnector =>
+  async (url, options, respond) => {
     const server: McpServer = await createMcpServer({ parrot: url }, options);
-    const host = await connect(await server.listen(), ask);
+    const host = await connect(await server.listen(), respond);
     return {
       host,
       close: async () => {
@@ -34,13 +36,15 @@ const createHttpConnector =
   };
 
 const createStdioConnector =
-  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
-  async (url, options = {}, ask) => {
+  (
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+  ): HostConnector =>
+  async (url, options = {}, respond) => {
     const flags = [
       ...(options.askUser ? ["--ask-user"] : []),
       ...(options.waitMs === undefined ? [] : ["--wait", `${options.waitMs}ms`]),
     ];
-    const host = await connect({ args: [url, ...flags] }, ask);
+    const host = await connect({ args: [url, ...flags] }, respond);
     return { host, close: () => host.close() };
   };
 
@@ -75,8 +79,8 @@ describe.each<[string, HostConnector]>([
   });
 
   it("lists each skill as a tool with its description and arguments", async () => {
-    const [say, count, ...more] = await host.listTools();
-    expect(more).toEqual([]);
+    const [say, count, ...others] = await host.listTools();
+    expect(others).toEqual([]);
     expect(say).toMatchObject({ name: "parrot_say", title: "Say it" });
     expect(say?.description).toBe(
       'Says what it hears.\n\nFor example:\n- hello\n- ask\n\nAnswered by the agent "Parrot": Does what it is told',
@@ -144,30 +148,30 @@ describe.each<[string, HostConnector]>([
   });
 
   it("reports progress in order while the agent works", async () => {
-    const seen: ProgressNotification[] = [];
+    const notifications: ProgressNotification[] = [];
     // A client may receive the result before the progress that arrived just before it.
     const { structuredContent } = await host.callTool(
       "parrot_say",
       { message: "work" },
       {
         onprogress: (progress) => {
-          seen.push(progress);
+          notifications.push(progress);
           if (progress.message?.endsWith("three")) parrot.finishWork();
         },
       },
     );
     expect(structuredContent?.text).toBe("one two three");
-    const said = seen.map(({ message }) => message);
-    expect(said.slice(0, 3)).toEqual(["Step: search", "Step: analyze", "Step: generate"]);
+    const messages = notifications.map(({ message }) => message);
+    expect(messages.slice(0, 3)).toEqual(["Step: search", "Step: analyze", "Step: generate"]);
     // Chunks that arrive while a notification is being sent are merged.
-    expect(said.slice(3).join("")).toBe("one two three");
-    expect(seen.map(({ progress }) => progress)).toEqual(seen.map((_, at) => at + 1));
+    expect(messages.slice(3).join("")).toBe("one two three");
+    expect(notifications.map(({ progress }) => progress)).toEqual(notifications.map((_, at) => at + 1));
   });
 
   it("cancels the task when the host cancels the call", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const asking = await openHost(open, own.url);
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const asking = await openHost(open, agentServer.url);
     const stop = new AbortController();
     const call = asking.callTool(
       "parrot_say",
@@ -175,27 +179,27 @@ describe.each<[string, HostConnector]>([
       { signal: stop.signal, onprogress: () => stop.abort(new Error("enough")) },
     );
     await expect(call).rejects.toThrow();
-    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+    await agentServer.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
   it("cancels the task when the host disconnects", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const { host: leaving, close } = await open(own.url);
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const { host: leaving, close } = await open(agentServer.url);
     const call = leaving.callTool("parrot_say", { message: "wait" }, { onprogress: () => void close() });
     await expect(call).rejects.toThrow();
-    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+    await agentServer.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
   it("lets the model answer the agent's question with the same tool", async () => {
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    expect(asked.isError ?? false).toBe(false);
-    expect(asked.structuredContent).toMatchObject({
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    expect(question.isError ?? false).toBe(false);
+    expect(question.structuredContent).toMatchObject({
       state: "TASK_STATE_INPUT_REQUIRED",
       text: "Which city?",
     });
-    const taskId = asked.structuredContent?.taskId as string;
-    expect(asked.content.map(({ text }) => text)).toEqual([
+    const taskId = question.structuredContent?.taskId as string;
+    expect(question.content.map(({ text }) => text)).toEqual([
       "Which city?",
       `(The agent is waiting for an answer. To answer, call this tool again with taskId "${taskId}" and the answer as the message.)`,
     ]);
@@ -231,9 +235,9 @@ describe.each<[string, HostConnector]>([
   });
 
   it("returns an unfinished task after waitMs, and waits for it in the next call", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const hasty = await openHost(open, own.url, { waitMs: 50 });
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const hasty = await openHost(open, agentServer.url, { waitMs: 50 });
     const first = await hasty.callTool("parrot_say", { message: "wait" });
     expect(first.structuredContent).toMatchObject({ state: "TASK_STATE_WORKING", text: "Waiting…" });
     expect(first.content.at(-1)?.text).toContain("still working");

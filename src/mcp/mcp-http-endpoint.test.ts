@@ -96,15 +96,15 @@ describe("MCP over HTTP", () => {
 
 describe("the agents of an MCP server", () => {
   it("can be local agents, connected clients, and URLs", async () => {
-    const away = await serveScriptedAgent();
-    onTestFinished(() => away.close());
+    const remoteServer = await serveScriptedAgent();
+    onTestFinished(() => remoteServer.close());
     const greeter = agent({ name: "greeter", description: "Greets" }, async function* ({ text }) {
       yield `Hello, ${text}!`;
     });
     const shy = agent({ name: "shy", description: "Says little" }, async function* () {
       yield "…";
     });
-    const server = await createMcpServer({ greeter, shy, parrot: away.url });
+    const server = await createMcpServer({ greeter, shy, parrot: remoteServer.url });
     onTestFinished(() => server.close());
     expect(server.tools.map(({ name }) => name)).toEqual(["greeter", "shy", "parrot_say", "parrot_count"]);
     const host = await connectHost2026(await server.listen());
@@ -123,8 +123,8 @@ describe("the agents of an MCP server", () => {
     parrot.finishWork();
     const { structuredContent } = await host.callTool("parrot_say", { message: "work" });
     expect(structuredContent).toMatchObject({ state: "TASK_STATE_COMPLETED", text: "one two three" });
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    expect(asked.structuredContent).toMatchObject({
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    expect(question.structuredContent).toMatchObject({
       state: "TASK_STATE_INPUT_REQUIRED",
       text: "Which city?",
     });
@@ -151,8 +151,8 @@ describe("the agents of an MCP server", () => {
       "picture",
       "report",
     ]);
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    const taskId = asked.structuredContent?.taskId;
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    const taskId = question.structuredContent?.taskId;
     const answered = await host.callTool("parrot_say", { message: "Jeju", taskId });
     expect(answered.structuredContent).toMatchObject({
       state: "TASK_STATE_COMPLETED",

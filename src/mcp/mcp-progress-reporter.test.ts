@@ -29,12 +29,12 @@ describe("progress", () => {
     progress.reportEvent(createStatusEvent("Nearly there"));
     progress.reportEvent(createChunkEvent("last"));
     expect(sent).toEqual([[1, "first"]]);
-    const over = progress.flush().then(() => sent.push([0, "over"]));
+    const flushed = progress.flush().then(() => sent.push([0, "over"]));
     for (let step = 0; step < 4; step++) {
       read();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await over;
+    await flushed;
     expect(sent.map(([number]) => number)).toEqual([1, 2, 3, 4, 0]);
     expect(sent[1]?.[1]).toHaveLength(1000);
     expect(sent[1]?.[1]).toMatch(/ 998 999 $/);

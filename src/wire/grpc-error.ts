@@ -35,11 +35,11 @@ export function fromGrpcError(
 ): A2AError {
   // Some 0.3 implementations send the error name only as a prefix of the message.
   const [, name, rest = ""] = /^(\w+Error): ([^]*)$/.exec(message) ?? [];
-  const named = findReasonByErrorName(name);
+  const reason = findReasonByErrorName(name);
   return fromErrorDetails(details, {
-    message: (named ? rest : message) || `The agent returned gRPC status ${status}.`,
+    message: (reason ? rest : message) || `The agent returned gRPC status ${status}.`,
     fallbackReason:
-      named ??
+      reason ??
       ERROR_REASONS_BY_OPERATION[operation]?.[status] ??
       ERROR_REASONS_BY_GRPC_STATUS[status] ??
       "INTERNAL",

@@ -95,8 +95,8 @@ export function decodeTolerantly<T>(
   const value = schema.decode(json, at);
   const [first] = at.violations;
   if (value !== undefined && !first) return value;
-  const what = first ? `${first.field} ${first.description}` : `${root} is empty`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", `The agent's response is not valid A2A: ${what}.`, {
+  const problem = first ? `${first.field} ${first.description}` : `${root} is empty`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", `The agent's response is not valid A2A: ${problem}.`, {
     violations: at.violations,
   });
 }
@@ -176,24 +176,23 @@ export function createMessageSchema<T extends object>(
   const { requiresOneof = false } = options;
   const names: Readonly<Record<string, readonly [string, ...string[]] | undefined>> = options.wireNames ?? {};
   const byName = new Map<string, NamedFieldSchema>();
-  const named = Object.entries<Schema<unknown> | FieldSchema<unknown>>(fields).map(
-    ([name, given]): NamedFieldSchema => {
+  const namedFields = Object.entries<Schema<unknown> | FieldSchema<unknown>>(fields).map(
+    ([name, fieldSchema]): NamedFieldSchema => {
       const acceptedNames = names[name] ?? [name];
-      const [written, alternateName = toSnakeCase(written)] = acceptedNames;
-      const member = "decode" in given ? { schema: given, presence: "implicit" as const } : given;
-      const field = { ...member, name, wireName: written, alternateName };
+      const [wireName, alternateName = toSnakeCase(wireName)] = acceptedNames;
+      const member =
+        "decode" in fieldSchema ? { schema: fieldSchema, presence: "implicit" as const } : fieldSchema;
+      const field = { ...member, name, wireName, alternateName };
       for (const acceptedName of acceptedNames)
         byName.set(acceptedName, field).set(toSnakeCase(acceptedName), field);
       return field;
     },
   );
-  const requiredFields = named.filter(({ presence }) => presence === "required");
-  const defaultedFields = named.filter(
+  const requiredFields = namedFields.filter(({ presence }) => presence === "required");
+  const defaultedFields = namedFields.filter(
     ({ presence, fallback }) => presence === "implicit" && fallback !== undefined,
   );
-  const choices = named
-    .filter(({ presence }) => presence === "oneof")
-    .map(({ wireName: written }) => written);
+  const choices = namedFields.filter(({ presence }) => presence === "oneof").map(({ wireName }) => wireName);
   const oneofHint = `exactly one of ${choices.join(", ")}`;
 
   return {
@@ -208,16 +207,16 @@ export function createMessageSchema<T extends object>(
         if (field === undefined) continue;
         const value = json[key];
         if (value === null && !field.schema.isNullable) continue;
-        const { name, wireName: written, presence } = field;
-        at.pushPath(written);
+        const { name, wireName, presence } = field;
+        at.pushPath(wireName);
         if (out[name] === undefined) decodeField(field, value, out, at);
-        else at.addViolation(`is present twice, as ${written} and as ${field.alternateName}; send only one`);
+        else at.addViolation(`is present twice, as ${wireName} and as ${field.alternateName}; send only one`);
         at.popPath();
         if (presence !== "oneof") continue;
-        if (chosen !== undefined && chosen !== written) {
-          at.addViolation(`has both ${chosen} and ${written}; send ${oneofHint}`);
+        if (chosen !== undefined && chosen !== wireName) {
+          at.addViolation(`has both ${chosen} and ${wireName}; send ${oneofHint}`);
         }
-        chosen = written;
+        chosen = wireName;
       }
       for (const field of requiredFields)
         if (out[field.name] === undefined) resolveMissingField(field, out, at);

@@ -92,12 +92,12 @@ describe("every encoded error", () => {
     const error = new A2AError(reason, "what happened", {
       metadata: ERROR_MAPPINGS[reason].isDefinedByA2A ? { a: "b" } : {},
     });
-    const told = { reason, message: "what happened", metadata: error.metadata };
-    expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(told);
+    const expected = { reason, message: "what happened", metadata: error.metadata };
+    expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(expected);
     if (onlyByCode.includes(reason)) return;
     for (const revision of ["1.0.0", "1.0.1"] as const) {
       const { status, body } = toRestError(error, revision);
-      expect(fromRestError(status, body)).toMatchObject(told);
+      expect(fromRestError(status, body)).toMatchObject(expected);
     }
   });
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { negotiateVersion, type VersionNegotiationInput } from "./version-negotiation.ts";
 
 function negotiateWithDefaults(request: Partial<VersionNegotiationInput>): string {
-  const plain = { header: undefined, query: undefined, whenMissing: "0.3" } as const;
-  return negotiateVersion({ ...plain, supported: ["1.0"], ...request });
+  const defaults = { header: undefined, query: undefined, whenMissing: "0.3" } as const;
+  return negotiateVersion({ ...defaults, supported: ["1.0"], ...request });
 }
 
 describe("the version of a request", () => {

@@ -105,13 +105,13 @@ describe("a request of the simple dialect", () => {
   });
 
   it("may have parts of all four kinds", () => {
-    const given = [
+    const simpleParts = [
       { kind: "text", text: "", metadata: { a: 1 } },
       { kind: "data", data: null },
       { kind: "file", url: "https://x.test/a.pdf", mimeType: "application/pdf", name: "a.pdf" },
       { kind: "image", bytes: "aGk", mimeType: "image/png" },
     ];
-    const { message } = decodeRequest("message/send", { message: { role: "user", parts: given } }) as {
+    const { message } = decodeRequest("message/send", { message: { role: "user", parts: simpleParts } }) as {
       message: { parts: unknown[] };
     };
     expect(message.parts).toEqual([
@@ -184,11 +184,11 @@ describe("a request of the simple dialect", () => {
 describe("a task in the simple dialect", () => {
   const id = "01936f2e-7a00-7abc-8def-0123456789ab";
   const created = new Date(0x01936f2e7a00).toISOString();
-  const task = (more: Partial<Task> = {}): Task => ({
+  const task = (overrides: Partial<Task> = {}): Task => ({
     id,
     contextId: "c",
     status: { state: "TASK_STATE_WORKING", timestamp: "2026-01-01T00:00:00.000Z" },
-    ...more,
+    ...overrides,
   });
 
   function written(method: string, result: unknown): unknown {
@@ -288,12 +288,12 @@ describe("a task in the simple dialect", () => {
       { requiredKeys: ["text"] },
     );
     assert(
-      property(part, (given) => {
+      property(part, (content) => {
         const kinds = [
-          { kind: "text", ...given },
-          { kind: "data", data: { text: given.text } },
-          { kind: "file", url: given.text, mimeType: "application/pdf" },
-          { kind: "image", url: given.text, mimeType: "image/png" },
+          { kind: "text", ...content },
+          { kind: "data", data: { text: content.text } },
+          { kind: "file", url: content.text, mimeType: "application/pdf" },
+          { kind: "image", url: content.text, mimeType: "image/png" },
         ];
         const { message } = decodeRequest("message/send", { message: { role: "user", parts: kinds } }) as {
           message: Message;
@@ -358,8 +358,8 @@ describe("an event in the simple dialect", () => {
   it("that is a terminal task replaces all earlier events", () => {
     const artifacts = [{ artifactId: "a", parts: [{ text: "x" }] }];
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, artifacts } as const;
-    const told = data(frame({ task: { ...task, artifacts: [...artifacts] } })) as { type: string }[];
-    expect(told.map(({ type }) => type)).toEqual(["artifact", "done"]);
+    const frames = data(frame({ task: { ...task, artifacts: [...artifacts] } })) as { type: string }[];
+    expect(frames.map(({ type }) => type)).toEqual(["artifact", "done"]);
   });
 
   it("that requests input ends the stream of a message, but not the stream of a task", () => {
@@ -376,9 +376,9 @@ describe("an event in the simple dialect", () => {
 
   it("that is an agent's message without a task ends the stream and has no number", () => {
     const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }] } as const;
-    const told = frame({ message: { ...message, parts: [...message.parts] } }, 0);
-    expect(told).not.toContain("id:");
-    expect(data(told)).toMatchObject([
+    const frames = frame({ message: { ...message, parts: [...message.parts] } }, 0);
+    expect(frames).not.toContain("id:");
+    expect(data(frames)).toMatchObject([
       { type: "message", role: "agent" },
       { type: "done", status: "completed" },
     ]);

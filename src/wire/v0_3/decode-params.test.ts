@@ -25,14 +25,16 @@ function collectViolations(run: () => unknown): Record<string, string> {
 describe("a message of 0.3", () => {
   it("is decoded to the 1.0 model [V-05, V-06]", () => {
     expect(decodeSend(hello)).toEqual({ message: decodedHello });
-    const more = {
+    const optionalMembers = {
       contextId: "c",
       taskId: "t",
       referenceTaskIds: ["r"],
       extensions: ["e"],
       metadata: { a: 1 },
     };
-    expect(decodeSend({ ...hello, ...more })).toEqual({ message: { ...decodedHello, ...more } });
+    expect(decodeSend({ ...hello, ...optionalMembers })).toEqual({
+      message: { ...decodedHello, ...optionalMembers },
+    });
   });
 
   it("may lack its kind, as the specification's own example does [V-06]", () => {
@@ -259,7 +261,7 @@ describe("a request of 0.3's proto", () => {
       },
       { taskId: "t", id: "c", url: "https://example.com" },
     ],
-  ] as const)("names what %s is about [V-23]", (operation, request, expected) => {
+  ] as const)("identifies the target of %s [V-23]", (operation, request, expected) => {
     expect(protoJsonCodec.decodeParams(operation, request)).toEqual(expected);
   });
 
@@ -272,7 +274,7 @@ describe("a request of 0.3's proto", () => {
       { name: "must be tasks/{task id}/pushNotificationConfigs/{configuration id}" },
     ],
     ["CreateTaskPushNotificationConfig", {}, { parent: "is required", config: "is required" }],
-  ] as const)("of %s is refused when it names nothing [V-23]", (operation, request, expected) => {
+  ] as const)("of %s is rejected without a resource name [V-23]", (operation, request, expected) => {
     expect(collectViolations(() => protoJsonCodec.decodeParams(operation, request))).toEqual(expected);
   });
 });

@@ -168,8 +168,8 @@ describe("an encoded value of 0.3", () => {
   });
 
   it("contains an error code that 0.3 defines [V-11, V-16]", () => {
-    const told = (error: A2AError): unknown => JSON.parse(jsonRpcDialect.encodeError(1, error));
-    expect(told(A2AError.taskNotFound("x"))).toMatchObject({
+    const encodeError = (error: A2AError): unknown => JSON.parse(jsonRpcDialect.encodeError(1, error));
+    expect(encodeError(A2AError.taskNotFound("x"))).toMatchObject({
       jsonrpc: "2.0",
       id: 1,
       error: { code: -32001 },
@@ -179,7 +179,7 @@ describe("an encoded value of 0.3", () => {
       ["EXTENSION_SUPPORT_REQUIRED", -32600],
       ["VERSION_NOT_SUPPORTED", -32004],
     ] as const) {
-      expect(told(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
+      expect(encodeError(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
     }
     expect(restDialect.toErrorResponse(A2AError.taskNotFound("x"), "1.0.1")).toMatchObject({
       status: 404,
