@@ -73,8 +73,19 @@ export function readEndOffset(reader: BinaryReader): number {
   return end;
 }
 
-/** Throws if the content extends beyond its announced end. */
-export function assertAtEndOffset(reader: BinaryReader, end: number): void {
+/**
+ * Reads fields up to the end position. `readField` returns `false` for an unknown field, which is skipped. Throws if
+ * a field extends beyond the end.
+ */
+export function readFields(
+  reader: BinaryReader,
+  end: number,
+  readField: (number: number, wireType: WireType) => boolean,
+): void {
+  while (reader.pos < end) {
+    const [number, wireType] = reader.tag();
+    if (!readField(number, wireType)) reader.skip(wireType, number);
+  }
   if (reader.pos !== end) throw new RangeError("a field extends beyond the end of its message");
 }
 
@@ -90,16 +101,14 @@ function createSecondsNanosCodec(
     wireType: WireType.LengthDelimited,
     emptyValue: undefined,
     read(reader) {
-      const end = readEndOffset(reader);
       let seconds = 0;
       let nanos = 0;
-      while (reader.pos < end) {
-        const [number, wire] = reader.tag();
-        if (number === 1 && wire === WireType.Varint) seconds = Number(reader.int64());
-        else if (number === 2 && wire === WireType.Varint) nanos = reader.int32();
-        else reader.skip(wire, number);
-      }
-      assertAtEndOffset(reader, end);
+      readFields(reader, readEndOffset(reader), (number, wireType) => {
+        if (wireType !== WireType.Varint || number > 2) return false;
+        if (number === 1) seconds = Number(reader.int64());
+        else nanos = reader.int32();
+        return true;
+      });
       return format(seconds, nanos);
     },
     write(writer, value) {

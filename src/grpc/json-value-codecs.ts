@@ -1,6 +1,6 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { assertAtEndOffset, readEndOffset, type FieldCodec } from "./field-codecs.ts";
+import { readEndOffset, readFields, type FieldCodec } from "./field-codecs.ts";
 
 /** Maximum nesting depth of JSON values, as in requests over the other bindings. */
 const MAX_JSON_DEPTH = 100;
@@ -30,51 +30,44 @@ const STRUCT_FIELD_NUMBER = 5;
 const LIST_FIELD_NUMBER = 6;
 
 function readValue(reader: BinaryReader, depth: number): JsonValue {
-  const end = readEndOffset(reader);
   let value: JsonValue = null;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (wire === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
-    else if (wire === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (wireType === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
+    else if (wireType === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
       value = readStruct(reader, depth);
-    else if (wire === WireType.LengthDelimited && number === LIST_FIELD_NUMBER)
+    else if (wireType === WireType.LengthDelimited && number === LIST_FIELD_NUMBER)
       value = readList(reader, depth);
-    else if (wire === WireType.Bit64 && number === NUMBER_FIELD_NUMBER) value = reader.double();
-    else if (wire === WireType.Varint && number === BOOL_FIELD_NUMBER) value = reader.bool();
+    else if (wireType === WireType.Bit64 && number === NUMBER_FIELD_NUMBER) value = reader.double();
+    else if (wireType === WireType.Varint && number === BOOL_FIELD_NUMBER) value = reader.bool();
     else {
       // The enum of `null_value` has only one value, so its content is skipped.
       if (number === NULL_FIELD_NUMBER) value = null;
-      reader.skip(wire, number);
+      return false;
     }
-  }
-  assertAtEndOffset(reader, end);
+    return true;
+  });
   return value;
 }
 
 function readList(reader: BinaryReader, depth: number): JsonValue[] {
   assertJsonDepth(depth);
-  const end = readEndOffset(reader);
   const items: JsonValue[] = [];
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) items.push(readValue(reader, depth + 1));
-    else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    items.push(readValue(reader, depth + 1));
+    return true;
+  });
   return items;
 }
 
 function readStruct(reader: BinaryReader, depth: number): JsonObject {
   assertJsonDepth(depth);
-  const end = readEndOffset(reader);
   const members: JsonObject = {};
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) {
-      readMapEntry(reader, members, null, () => readValue(reader, depth + 1));
-    } else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    readMapEntry(reader, members, null, () => readValue(reader, depth + 1));
+    return true;
+  });
   return members;
 }
 
@@ -88,16 +81,14 @@ export function readMapEntry(
   defaultValue: unknown,
   read: () => unknown,
 ): void {
-  const end = readEndOffset(reader);
   let key = "";
   let item = defaultValue;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) key = reader.string(true);
-    else if (number === 2 && wire === WireType.LengthDelimited) item = read();
-    else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (wireType !== WireType.LengthDelimited || number > 2) return false;
+    if (number === 1) key = reader.string(true);
+    else item = read();
+    return true;
+  });
   if (key !== "__proto__") members[key] = item;
   else
     Object.defineProperty(members, key, {

@@ -4,9 +4,9 @@ import { structCodec, readMapEntry, valueCodec } from "./json-value-codecs.ts";
 import {
   boolCodec,
   bytesCodec,
-  assertAtEndOffset,
   durationCodec,
   readEndOffset,
+  readFields,
   createEnumCodec,
   int32Codec,
   type FieldCodec,
@@ -172,15 +172,13 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
 
   #readFields(reader: BinaryReader, end: number, out: JsonRecord): void {
     for (const { name, codec } of this.#alwaysPresentFields) out[name] ??= codec.emptyValue;
-    while (reader.pos < end) {
-      const [number, wireType] = reader.tag();
+    readFields(reader, end, (number, wireType) => {
       const field = this.#fieldsByNumber[number];
       // A field with an unexpected wire type is treated as unknown.
-      if (field !== undefined && wireType === field.wireType) {
-        this.#readField(field, reader, out);
-      } else reader.skip(wireType, number);
-    }
-    assertAtEndOffset(reader, end);
+      if (field === undefined || wireType !== field.wireType) return false;
+      this.#readField(field, reader, out);
+      return true;
+    });
   }
 
   #readField({ name, codec, presence }: MessageField, reader: BinaryReader, out: JsonRecord): void {
