@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
-import type { Artifact, Task, TaskStatus } from "./task.ts";
+import type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 
 /** A change of a task's status (A2A §4.2.1). */
 export interface TaskStatusUpdateEvent {
@@ -34,3 +34,16 @@ export type TaskEvent =
 
 /** One element of a stream, as it stands on the wire. */
 export type StreamResponse = TaskEvent;
+
+/** Returns the id of the task that an event belongs to, or `undefined` for a message. */
+export function getTaskId(event: StreamResponse): string | undefined {
+  if ("task" in event) return event.task.id;
+  if ("statusUpdate" in event) return event.statusUpdate.taskId;
+  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
+}
+
+/** Returns the state that an event reports, or `undefined` for a message and for an artifact. */
+export function getTaskState(event: StreamResponse): TaskState | undefined {
+  if ("task" in event) return event.task.status.state;
+  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}

@@ -25,6 +25,7 @@
  * - violation: one thing wrong with a request, with its path.
  */
 export type { JsonObject, JsonValue } from "./json.ts";
+export { isObject } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainText, text, getText, toBase64 } from "./message.ts";
 export type { AgentCardContent } from "./agent-card-validation.ts";
@@ -37,6 +38,7 @@ export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.t
 export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
+export { getTaskId, getTaskState } from "./event.ts";
 export type { Transition, EventRefusal } from "./fold.ts";
 export {
   fold,

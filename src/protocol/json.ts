@@ -3,3 +3,8 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | JsonObj
 
 /** A JSON object, as `google.protobuf.Struct` has it. */
 export type JsonObject = { [key: string]: JsonValue };
+
+/** Returns `true` if a value that was parsed from JSON is an object, and neither an array nor `null`. */
+export function isObject(json: unknown): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}

@@ -143,7 +143,7 @@ describe("over gRPC, the client", () => {
     const failure = await nobody.send("count").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
     expect(failure).toMatchObject({ reason: "UNAVAILABLE" });
-    expect(String(failure)).toMatch(/No answer from 127\.0\.0\.1:1 over gRPC .* is the agent running/);
+    expect(String(failure)).toMatch(/No response from 127\.0\.0\.1:1 over gRPC .* check that the agent is running/);
   });
 
   it("loses nothing of a stream over a network that breaks, and its message runs once [E2, E3, F-11]", async () => {
