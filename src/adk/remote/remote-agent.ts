@@ -161,18 +161,18 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     { parts, ...place }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { idleTimeoutMs: timeoutMs = 600_000, allowedActions: allow, toGenaiPart, headers } = this.config;
-    const options = {
+    const { idleTimeoutMs = 600_000, allowedActions, toGenaiPart, headers } = this.config;
+    const options: SessionEventOptions = {
       author: this.name,
-      keepQuestion: isRunningAsTool(this.name, context),
-      ...(allow && { allow }),
+      keepQuestionText: isRunningAsTool(this.name, context),
+      ...(allowedActions && { allowedActions }),
       ...(toGenaiPart && { toGenaiPart }),
     };
     const aggregation = new StreamAggregator(
       options,
       listKnownArtifactIds(context.session.events, place.taskId),
     );
-    const silence = new IdleTimeout(timeoutMs);
+    const silence = new IdleTimeout(idleTimeoutMs);
     const signals = [silence.signal, context.abortSignal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
     try {
@@ -189,7 +189,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } catch (error) {
       if (context.abortSignal?.aborted) return;
       yield* aggregation.finish();
-      const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, timeoutMs) : error;
+      const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
       const refused = isTaskGone(cause) && place.taskId !== undefined && { [TASK_ID_KEY]: place.taskId };
       yield { ...toErrorEvent(cause), customMetadata: { ...refused, ...aggregation.taskMetadata } };
@@ -260,7 +260,7 @@ function isTaskGone(error: unknown): boolean {
 }
 
 function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
-  const text = `The agent ${name} has said nothing for ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may be silent for longer.`;
+  const text = `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. Raise "idleTimeoutMs" to wait longer.`;
   return new A2AError("UNAVAILABLE", text);
 }
 
