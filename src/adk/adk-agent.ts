@@ -22,20 +22,32 @@ export interface AdkAgentOptions
     AdkCardOptions,
     RunHooks,
     Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
-  /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
+  /**
+   * ADK `RunConfig` for every run, for example `{ maxLlmCalls: 50 }`. Default: streaming is on
+   * (`streamingMode: "sse"`).
+   */
   runConfig?: Partial<RunConfig>;
-  /** What the agent is given of a part of a message; undefined drops it. Default: `toGenaiPart`. */
+  /**
+   * Converts each part of an incoming message for the agent. Return `undefined` to drop the part. Default:
+   * `toGenaiPart`.
+   */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
-  /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
+  /**
+   * Observer whose `onError` receives errors that occur while the agent card is built. Errors in a run go to
+   * the observer of the server instead.
+   */
   observer?: Pick<Observer, "onError">;
-  /** What the extended card says instead of the public one, to callers who are authenticated. */
+  /** Returns the members that the extended agent card overrides for authenticated callers. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
 const USER_ID_KEY = toAdkMetadataKey("user_id");
 const SESSION_ID_KEY = toAdkMetadataKey("session_id");
 
-/** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
+/**
+ * Returns an engine agent for an ADK agent. Every task turn is an ADK run in the session of the task's
+ * context.
+ */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   const runner = createLazyRunner(source, options);
   const openSession = createSessionOpener();
@@ -57,7 +69,10 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
   };
 }
 
-/** Where a task has run: its owner may have chosen another session than that of its caller. */
+/**
+ * Returns the session of a task from its metadata, because a `beforeRun` hook may have chosen another
+ * session. Falls back to the session of the task's caller.
+ */
 function resolveSessionKey({ metadata = {} }: Task, { appName, ...place }: SessionKey): SessionKey {
   const { [USER_ID_KEY]: userId, [SESSION_ID_KEY]: sessionId } = metadata;
   return typeof userId === "string" && typeof sessionId === "string"
@@ -90,7 +105,7 @@ async function startRun(
   } catch (error) {
     return { processor, outcome: processor.fail("processor failed", error) };
   }
-  // The owner may have chosen another session.
+  // The `beforeRun` hook may have chosen another session.
   const { userId, sessionId } = request;
   const moved = userId !== place.userId || sessionId !== place.sessionId;
   const session = moved ? { ...place, userId, sessionId } : place;
@@ -134,8 +149,9 @@ function buildRunRequest(
     userId,
     sessionId,
     newMessage: { role: "user", parts: parts.flatMap((part) => convert(part) ?? []) },
-    // A message from the network is not the operator's word. ADK's own guard (`remoteDelivered`) warns on every run;
-    // `admitMessage` has let through no confirmation that is not allowed, and plain text must not count as one either.
+    // A remote message must not confirm tools. ADK's own guard (`remoteDelivered`) logs a warning on every
+    // run. `admitMessage` has already rejected forbidden confirmations, and plain text must not count as a
+    // confirmation either.
     runConfig: {
       streamingMode: "sse",
       ...runConfig,
@@ -147,7 +163,10 @@ function buildRunRequest(
   return request;
 }
 
-/** Makes sure that a session exists. Two runs that begin a context at once make it once. */
+/**
+ * Returns a function that creates a session unless it exists. Concurrent runs that open the same session
+ * share one attempt.
+ */
 function createSessionOpener(): (runner: AdkRunner, place: SessionKey) => Promise<void> {
   const opening = new SlotMap<Promise<void>>();
   return async (runner, place) => {
@@ -172,7 +191,7 @@ async function ensureSession({ sessionService }: AdkRunner, place: SessionKey): 
       await sessionService.createSession({ ...place });
       return;
     } catch (error) {
-      // Others may have been first: with the session, or, in a database, with the rows of its app and of its user.
+      // Another process may have created the session first or, in a database, the rows of its app and user.
       if (tries === MAX_CREATE_ATTEMPTS) throw error;
     }
   }

@@ -4,15 +4,17 @@ import type { Part } from "../protocol/index.ts";
 type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
- * Makes one artifact of all that a run has to say. Each chain of events is told without a break: while one is told,
- * the others wait, so that agents who speak at the same time do not interrupt one another. It never says which chunk
- * is the last one, because only the end of the run shows that.
+ * Merges all artifacts of a run into one artifact. Each event chain is emitted without interruption. While
+ * one chain is open, the events of all other chains are queued, so the texts of parallel agents do not
+ * interleave.
+ *
+ * No event has `lastChunk`, because only the end of the run shows which chunk is the last.
  */
 export class ArtifactMerger {
   readonly #artifactId: string;
   readonly #queuedByChain = new Map<string, ArtifactEvent[]>();
   readonly #emittedParts: Part[] = [];
-  /** The chain that is being told, and how much was told before it. */
+  /** Key of the chain that is being emitted, and the number of parts that were emitted before that chain. */
   #currentChain: string | undefined;
   #partCountBeforeChain = 0;
 
@@ -20,7 +22,7 @@ export class ArtifactMerger {
     this.#artifactId = artifactId;
   }
 
-  /** What is to be said now; `event` has the artifact of its chain. */
+  /** Returns the events to emit now. The artifact id of `event` identifies its chain. */
   merge(event: ArtifactEvent): ArtifactEvent[] {
     const chain = event.artifact.artifactId;
     if (this.#currentChain !== undefined && this.#currentChain !== chain) {
@@ -45,7 +47,7 @@ export class ArtifactMerger {
       this.#partCountBeforeChain = this.#emittedParts.length;
     }
     const isFirst = this.#emittedParts.length === 0;
-    // A whole that says something else than its pieces takes their place, and only theirs.
+    // A complete answer that differs from its chunks replaces those chunks, and no others.
     const isOther = !append && this.#emittedParts.length > this.#partCountBeforeChain;
     if (isOther) this.#emittedParts.length = this.#partCountBeforeChain;
     this.#emittedParts.push(...artifact.parts);

@@ -7,34 +7,42 @@ const PARTIAL_KEY = toAdkMetadataKey("partial");
 
 type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
-/** Text of one kind that was told in pieces, or (`text` undefined) one part of another kind. */
+/** Consecutive emitted text of one kind, or one other part (`text` is `undefined`). */
 interface EmittedContent {
-  /** What stands beside the text; for other parts the whole part as JSON. */
+  /**
+   * Metadata of a text part as JSON, without the thought signature. For any other part, the entire part as
+   * JSON.
+   */
   readonly mergeKey: string;
   text: string | undefined;
 }
 
-/** An artifact that grows. */
+/** State of an artifact that is still growing. */
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** What came last and is not told yet; never empty. */
+  /** Latest parts that have not been emitted. Never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
-  /** When the last chunk was told. */
+  /** Time of the last emitted chunk. */
   emittedAt: number;
 }
 
-/** Pieces that come faster are told together: a chunk for each frame of a screen, in milliseconds. */
+/**
+ * Minimum time in milliseconds between two chunks of an artifact, about one screen frame. Parts that arrive
+ * faster are emitted together.
+ */
 const MIN_CHUNK_INTERVAL_MS = 16;
 
 /**
- * One artifact for each chain of ADK events: pieces that are marked partial, and then the whole that repeats them.
+ * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
+ * consists of partial events and a complete event that repeats their content.
  *
- * The pieces are told as chunks of which the last one carries `lastChunk`, so that a reader who joins the chunks has
- * the artifact, once. Whether a piece is the last is known only when the whole follows; therefore one piece is held
- * back until then, and with it all that comes within a frame of the last chunk. `flush` lets go of what is held, up to
- * its last character, when nothing follows for a while.
+ * The joined chunks of an artifact contain its content exactly once, and the last chunk has `lastChunk`. Only
+ * the complete event shows which partial event was the last. Therefore the streamer buffers one partial
+ * event, and all parts that arrive within one frame of the previous chunk. When no event follows for a while,
+ * `flush` emits the buffered parts up to their last character.
+ *
  * See docs/decisions/004-adk-artifacts.md.
  */
 export class ArtifactStreamer {
@@ -48,12 +56,15 @@ export class ArtifactStreamer {
     this.#now = now;
   }
 
-  /** True when `flush` would tell something. */
+  /** Returns true if `flush` may emit buffered parts. */
   get hasBufferedParts(): boolean {
     return this.#hasNewInput && this.#openArtifacts.size > 0;
   }
 
-  /** A piece. `metadata` is asked for only where it is told: with the first piece and with one that says more. */
+  /**
+   * Adds the parts of a partial event and returns the chunk to emit, if any. `metadata` is only called for
+   * the first partial event of a chain and for events with extra metadata.
+   */
   addPartial(
     chain: string,
     parts: Part[],
@@ -64,7 +75,8 @@ export class ArtifactStreamer {
     const stream = this.#openArtifacts.get(chain);
     if (!stream) {
       const artifactId = this.#newId();
-      // The first piece waits for the second one, and not for the end of a frame.
+      // The first partial event is emitted as soon as the second one arrives. It does not wait for the end of
+      // a frame.
       const stream = {
         artifactId,
         emittedContent: [],
@@ -88,7 +100,9 @@ export class ArtifactStreamer {
     return event;
   }
 
-  /** The whole: ends the chain. */
+  /**
+   * Adds the parts of a complete event, which closes the chain's artifact. Returns the last chunk, if any.
+   */
   addComplete(chain: string, parts: Part[], metadata: JsonObject): ArtifactEvent | undefined {
     const stream = this.#openArtifacts.get(chain);
     if (!stream) {
@@ -97,7 +111,8 @@ export class ArtifactStreamer {
         : undefined;
     }
     this.#openArtifacts.delete(chain);
-    // The pieces are all there is when the whole repeats none of them, as when it only calls a long-running tool.
+    // A complete event without artifact parts repeats nothing, for example when it only calls a long-running
+    // tool. The partial events are then the entire content.
     const whole = parts.length > 0 ? parts : undefined;
     if (stream.emittedContent.length === 0) {
       return buildArtifactEvent(stream.artifactId, whole ?? stream.bufferedParts, metadata, {
@@ -110,7 +125,10 @@ export class ArtifactStreamer {
       : buildArtifactEvent(stream.artifactId, parts, metadata, { lastChunk: true });
   }
 
-  /** Lets go of what is held but its last character, which stays for the chunk that ends the artifact. */
+  /**
+   * Emits all buffered parts except their last character, which is kept for the chunk that closes the
+   * artifact.
+   */
   flush(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
     this.#hasNewInput = false;
@@ -124,7 +142,10 @@ export class ArtifactStreamer {
     return events;
   }
 
-  /** The run ended before the whole came: what there is stays, marked as partial (`adk_partial`). */
+  /**
+   * Closes all artifacts whose complete event never arrived. Their content is kept and marked with
+   * `adk_partial`.
+   */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
     for (const [chain, stream] of this.#openArtifacts) {
@@ -136,7 +157,9 @@ export class ArtifactStreamer {
   }
 }
 
-/** The next chunk of a stream: a new artifact the first time, growth after that. */
+/**
+ * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append to it.
+ */
 function emitChunk(stream: OpenArtifact, parts: Part[], metadata: JsonObject | undefined): ArtifactEvent {
   const append = stream.emittedContent.length > 0;
   recordEmitted(stream.emittedContent, parts);
@@ -144,9 +167,11 @@ function emitChunk(stream: OpenArtifact, parts: Part[], metadata: JsonObject | u
 }
 
 /**
- * Metadata stands on the artifact, where GetTask finds it, and on the event, where the bridges of Go and Python look;
- * but `adk_partial` only on the artifact, and only when no whole will follow: each of ADK's remote agents looks for it
- * in one of the two places, and does not keep what is marked so.
+ * Returns an artifact event with its metadata in two places. `GetTask` returns the metadata of the artifact.
+ * The ADK bridges for Go and Python read the metadata of the event.
+ *
+ * `adk_partial` is set only on the artifact, and only when no complete event follows. Every ADK remote agent
+ * reads the mark in one of the two places, and drops the content of marked events.
  */
 function buildArtifactEvent(
   artifactId: string,
@@ -172,7 +197,10 @@ function recordEmitted(told: EmittedContent[], parts: readonly Part[]): void {
   }
 }
 
-/** The signature of a thought comes only with the whole; it makes no other text of it. */
+/**
+ * Returns a key that is equal for text parts that can be joined. The key ignores the thought signature,
+ * because only the complete event carries it.
+ */
 function computeMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
   if (part.metadata === undefined) return "";
@@ -180,7 +208,10 @@ function computeMergeKey(part: Part): string {
   return Object.keys(metadata).length === 0 ? "" : JSON.stringify(metadata);
 }
 
-/** What of `whole` is not told yet; undefined when `whole` does not begin with what was told. */
+/**
+ * Returns the parts of `whole` that have not been emitted, or `undefined` if `whole` does not start with the
+ * emitted content.
+ */
 function computeRemainder(whole: readonly Part[], told: readonly EmittedContent[]): Part[] | undefined {
   const rest = whole.slice();
   for (const { mergeKey: about, text } of told) {
@@ -200,7 +231,10 @@ function computeRemainder(whole: readonly Part[], told: readonly EmittedContent[
   return rest;
 }
 
-/** Splits before the last character (a code point, so that no surrogate pair is torn) of the last part. */
+/**
+ * Splits parts before the last character of the last part. A character is a code point, so surrogate pairs
+ * stay together.
+ */
 function splitLastCharacter(parts: readonly Part[]): [now: Part[], later: Part[]] {
   const last = parts.at(-1);
   if (!last) return [[], []];

@@ -3,9 +3,10 @@ import type * as Adk from "@google/adk";
 const RESOLVED_UNDEFINED = Promise.resolve(undefined);
 
 /**
- * ADK asks its plugins about every piece that a model says, when it comes and when it goes on, and needs four
- * asynchronous calls to find that there are none. Where there are none, and the questions are ADK's own, they are
- * answered at once.
+ * Skips the plugin callbacks of a plugin manager that has no plugins.
+ *
+ * For every model chunk, ADK makes four asynchronous calls to find out that there are no plugins. This patch
+ * returns a resolved promise instead. It is applied only if the callbacks are ADK's own implementation.
  */
 export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }: typeof Adk): void {
   const own = PluginManager.prototype;

@@ -1,15 +1,18 @@
 import type { JsonObject } from "../protocol/index.ts";
 import { isJsonObject } from "./metadata.ts";
 
-/** The call with which ADK asks its user for a credential. */
+/** Name of the function call with which ADK requests a credential from its user. */
 export const CREDENTIAL_CALL_NAME = "adk_request_credential";
 
-/** The members that may leave the house; `true`: whole. */
+/** Members that may be sent to a caller. `true` allows the entire member. */
 interface AllowedMembers {
   readonly [member: string]: true | AllowedMembers;
 }
 
-/** What a user needs in order to sign in; of the rest, such as the client's secret, an agent's caller must not know. */
+/**
+ * Members that a user needs in order to sign in. All other members are removed, for example the client
+ * secret.
+ */
 const ALLOWED_MEMBERS: AllowedMembers = {
   functionCallId: true,
   authConfig: {
@@ -31,8 +34,8 @@ const ALLOWED_MEMBERS: AllowedMembers = {
 };
 
 /**
- * A request for a credential as its caller may see it: how to sign in, and nothing that signs in. ADK puts the answer
- * together with what it has recorded itself.
+ * Returns a credential request that is safe to send to a caller. It contains the data needed to sign in, but
+ * no secrets. ADK merges the caller's response with the request that it stored itself.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;
@@ -42,7 +45,7 @@ export function redactCredentialRequest(call: JsonObject): JsonObject {
 function pickAllowed(object: JsonObject, allowed: AllowedMembers): JsonObject {
   const picked: JsonObject = {};
   for (const [member, value] of Object.entries(object)) {
-    // ADK writes members in both ways.
+    // ADK writes member names in camel case and in snake case.
     const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const below = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (below === true) picked[member] = value;

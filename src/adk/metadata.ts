@@ -1,20 +1,23 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent } from "./types.ts";
 
-/** Says that a task comes from an ADK bridge: in the card, and as a key in the metadata of its statuses. */
+/**
+ * URI of the extension for ADK bridges. It appears in agent cards, and as a key in the metadata of task
+ * statuses.
+ */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
 
-/** The key under which an ADK fact stands in A2A metadata. */
+/** Returns the A2A metadata key for an ADK field. */
 export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}` {
   return `adk_${name}`;
 }
 
-/** The key under which an A2A fact stands in the custom metadata of an ADK event. */
+/** Returns the key for an A2A field in the custom metadata of an ADK event. */
 export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
 }
 
-/** Which session a task runs in. */
+/** Identifies the ADK session in which a task runs. */
 export interface SessionKey {
   readonly appName: string;
   readonly userId: string;
@@ -29,7 +32,9 @@ export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): J
   };
 }
 
-/** What an event says beside its content, as far as it says it. */
+/**
+ * Returns the A2A metadata of an ADK event: invocation, author, branch, usage, and other fields that are set.
+ */
 export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
   setMetadataValue(metadata, "invocation_id", event.invocationId);
@@ -44,7 +49,7 @@ export function toEventMetadata(event: AdkEvent): JsonObject {
   return metadata;
 }
 
-/** What an event asks its surroundings to do. */
+/** Returns the A2A metadata for the `escalate` and `transferToAgent` actions of an ADK event. */
 export function toActionsMetadata({ actions }: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
   if (actions?.escalate) metadata[toAdkMetadataKey("escalate")] = true;
@@ -58,12 +63,12 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
     typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
 }
 
-/** What a peer may have an ADK event ask of its surroundings. */
+/** An action that a remote peer may request from local ADK agents. */
 export type PeerAction = "escalate" | "transferToAgent";
 
 /**
- * What an ADK event says beside its content, from the metadata that a peer wrote. Who spoke, in which branch and in
- * which invocation is not the peer's to say, and neither are facts of A2A (`a2a:`) in its custom metadata.
+ * Parses the metadata of a peer's event into fields of an ADK event. A peer cannot set the author, branch, or
+ * invocation of the event, or custom metadata whose key starts with `a2a:`.
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
@@ -92,7 +97,7 @@ export function fromEventMetadata(
   return event;
 }
 
-/** True when an event says something beside its content that its neighbours of the same chain do not say. */
+/** Returns true if an event has metadata that its neighbors in the same chain do not share. */
 export function hasExtraMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??

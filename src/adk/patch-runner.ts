@@ -15,12 +15,14 @@ import type { AdkEvent, AdkFunctionCall } from "./types.ts";
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * What the bridge does within the runs of a runner, before its plugins. It looks at the history of the session before the
- * next message goes into it, when ADK has read it anyway: calls that were interrupted are answered, and the task learns
- * which others wait for their user. And it sees to it that the run is known to agents that are tools, which ADK runs in
- * sessions of their own.
+ * Patches a runner to close unanswered calls and to share the run context with nested agents.
  *
- * Not a plugin itself: ADK tells the console of each, asks each about every event, and none once one has answered.
+ * Before ADK adds a message to a session, the patch answers interrupted calls and finds the other tasks that
+ * wait for their user. ADK has loaded the session by then. Before a tool runs, the patch registers the run
+ * for agents used as tools, which ADK runs in separate sessions.
+ *
+ * The patch is not a plugin. ADK logs every plugin, calls it for every event, and skips the remaining plugins
+ * after one returns a value.
  */
 export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (patchedManagers.has(pluginManager)) return;
@@ -53,7 +55,9 @@ async function closeUnansweredCalls(
   await appendInterruptedResponses([...interrupted, ...given], { session, sessionService, createEvent });
 }
 
-/** The session of an agent that is a tool, which ADK runs with a runner of its own. */
+/**
+ * Answers interrupted calls in the session of an agent used as a tool, which ADK runs with a separate runner.
+ */
 async function closeAgentToolCalls(
   appName: string,
   { session: { userId, id }, sessionService }: Adk.InvocationContext,
@@ -84,7 +88,10 @@ async function appendInterruptedResponses(
   }
 }
 
-/** Notes who waits; and what a model would hear of without an answer, since no task waits for it any more. */
+/**
+ * Stores the ids of the tasks that wait for their user. Returns the calls that no task waits for any more,
+ * because a model would see them without a response.
+ */
 async function findAbandonedCalls(
   serving: AdkRunContext,
   asked: readonly CallAwaitingUser[],

@@ -5,16 +5,15 @@ import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
 import { parseFunctionCall, parseFunctionResponse, parseLongRunningCall, toA2aParts } from "./parts.ts";
 import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-/** Calls that ADK itself makes to ask its user for something. */
 const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
 const RESERVED_CALL_PREFIX = "adk_request_";
 
 const VALIDATION_ERROR_KEY = "validation_error";
 const TYPE_KEY = toAdkMetadataKey("type");
 
-/** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
+/** Collects the long-running calls of a run and their interim responses. */
 export class PendingCalls {
-  /** Made when there is one: most runs have none. */
+  /** Created on first use, because most runs have no long-running calls. */
   #callIds: Set<string> | undefined;
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
@@ -23,12 +22,15 @@ export class PendingCalls {
     for (const id of ids) (this.#callIds ??= new Set()).add(id);
   }
 
-  /** True when a part may belong to one of them. */
+  /** Returns true if a part may belong to a long-running call. */
   get hasCallIds(): boolean {
     return this.#callIds !== undefined;
   }
 
-  /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */
+  /**
+   * Stores a part that belongs to a long-running call and returns true. Each id counts once. A response has
+   * the id of its call.
+   */
   collectPart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
     if (id === undefined || !this.#callIds?.has(id)) return false;
@@ -36,7 +38,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** What the task has to say of them, or undefined when there are none. */
+  /** Returns the status that requests input for the collected calls, or `undefined` if there are none. */
   buildStatus():
     | {
         state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
@@ -58,12 +60,12 @@ export class PendingCalls {
   }
 }
 
-/** A message that the agent may be given, or what the task says instead. */
+/** Message parts for the agent, or the event to emit if the message is refused. */
 export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Holds a message against the calls that its task waits for: every one must be answered, and nothing may be answered
- * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
+ * Checks a message against the calls that its task waits for. The message must answer every pending call and
+ * no others. A remote caller may confirm a tool call only if `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
   message: Message,
@@ -114,7 +116,10 @@ export function admitMessage(
   };
 }
 
-/** People and clients that know nothing of ADK answer with data alone: the id of a call that waits, and a response. */
+/**
+ * Parses a data part that contains only the id of a pending call and a response. Clients without ADK support
+ * can answer in this form.
+ */
 function parsePlainResponse(
   part: Part,
   calls: ReadonlyMap<string, unknown>,
@@ -126,7 +131,10 @@ function parsePlainResponse(
   return { id, response };
 }
 
-/** What an interrupted task asked last. A message that answers it has moved it from the status into the history. */
+/**
+ * Returns the last question of an interrupted task. An incoming answer moves the question from the status to
+ * the history.
+ */
 function findPendingQuestion({ status, history }: Task): Message | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
@@ -134,7 +142,10 @@ function findPendingQuestion({ status, history }: Task): Message | undefined {
 
 type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
-/** The same request again, with what was wrong about the answer; what was wrong about earlier ones is left out. */
+/**
+ * Repeats the request with the validation errors of the current answer. Errors of earlier answers are
+ * removed.
+ */
 function buildValidationErrorStatus(
   state: InterruptedState,
   waiting: readonly Part[],

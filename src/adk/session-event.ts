@@ -15,23 +15,31 @@ import { toA2aMetadataKey, fromEventMetadata, toAdkMetadataKey, type PeerAction 
 import { parseLongRunningCall, toGenaiPart } from "./parts.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
-/** In whose name, and with how much trust, an ADK event is made of what a peer said. */
+/**
+ * Options for converting a peer's output to an ADK event: its author, its place in the session, and the
+ * peer's permissions.
+ */
 export interface SessionEventOptions {
-  /** The local agent that stands for the peer. A peer never names the author of an event. */
+  /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
   readonly author: string;
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
-  /** What the peer may have the local agents do. Default: escalate, which ends a loop. */
+  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
   readonly allowedActions?: readonly PeerAction[];
-  /** For the calls that stand for a question of a peer that makes none itself. Default: random. */
+  /** Returns an id for a placeholder call. Default: a random id. */
   readonly newId?: () => string;
-  /** True: the text of a question stays beside the call that stands for it, for those who read only text. */
+  /**
+   * Keeps the text of a question in addition to its placeholder call, for consumers that read only text.
+   * Default: `false`.
+   */
   readonly keepQuestionText?: boolean;
-  /** Undefined drops the part. Default: `toGenaiPart`. */
+  /** Converts a part of the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
 
-/** The calls that stand for a question which came without one; ADK Python knows them by these names. */
+/**
+ * Function calls that represent a peer's question which contains no call. ADK for Python uses the same names.
+ */
 export const PLACEHOLDER_CALLS = {
   TASK_STATE_INPUT_REQUIRED: {
     name: "mock_function_call_for_required_user_input",
@@ -46,8 +54,9 @@ export const PLACEHOLDER_CALLS = {
 const PARTIAL_KEY = toAdkMetadataKey("partial");
 
 /**
- * What a peer said as an event of an ADK session; undefined when it says nothing to a session. What is still going on
- * is `partial`; the end of a turn, whether the peer is done or waits for its user, has `turnComplete`.
+ * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
+ * for a session. Events of unfinished work are `partial`. The event that ends a turn has `turnComplete`,
+ * whether the peer is done or waits for input.
  */
 export function toSessionEvent(said: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
   const maker = new SessionEventBuilder(options);
@@ -78,7 +87,7 @@ class SessionEventBuilder {
   fromTask(task: Task): AdkEvent | undefined {
     const { id: taskId, contextId, status, artifacts = [] } = task;
     const metadata: JsonObject = {};
-    // What an event of the peer said beside its content stands on its artifact, or on the task.
+    // The peer's ADK metadata is on the artifacts or on the task.
     for (const artifact of artifacts) Object.assign(metadata, artifact.metadata);
     Object.assign(metadata, task.metadata);
     const parts = artifacts.flatMap((artifact) => artifact.parts);
@@ -96,7 +105,7 @@ class SessionEventBuilder {
       return this.#buildTurnEnd(place, status, metadata, []);
     }
     if (!status.message?.parts.length) return undefined;
-    // What a peer says while it works is for whoever watches; it is no part of the answer.
+    // Progress messages are meant for observers. They are not part of the answer.
     const event = this.#buildEvent(place, metadata, status.message.parts);
     event.partial = true;
     for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;
@@ -112,7 +121,7 @@ class SessionEventBuilder {
   }: TaskArtifactUpdateEvent): AdkEvent | undefined {
     if (artifact.parts.length === 0) return undefined;
     const marked = metadata?.[PARTIAL_KEY];
-    // ADK Go's partial artifact is emptied at the end of its run; that is no content.
+    // ADK for Go empties its partial artifact at the end of a run. That update has no content.
     if (marked === true && lastChunk) return undefined;
     const event = this.#buildEvent(place, { ...artifact.metadata, ...metadata }, artifact.parts);
     const partial = typeof marked === "boolean" ? marked : append === true || lastChunk !== true;
@@ -122,7 +131,9 @@ class SessionEventBuilder {
     return event;
   }
 
-  /** The end of a turn. By its state, whatever else the peer says of it, the task is over or waits. */
+  /**
+   * Builds the event that ends a turn. The task state decides whether the turn failed, waits, or is complete.
+   */
   #buildTurnEnd(
     place: TaskIds,
     { state, message }: TaskStatus,
@@ -138,14 +149,14 @@ class SessionEventBuilder {
     const code = TASK_STATE_ERROR_CODES[state];
     if (code) {
       const theirs = metadata?.[toAdkMetadataKey("error_code")];
-      // A peer's code is marked as one: it is not the code of an error of ours.
+      // The prefix distinguishes a peer's error code from a local error code.
       event.errorCode = typeof theirs === "string" ? `${code}:${theirs}` : code;
       event.errorMessage = error && "text" in error ? error.text : DEFAULT_ERROR_MESSAGES[code];
     } else if (error && "text" in error) event.errorMessage = error.text;
     return event;
   }
 
-  /** The calls that wait for an answer; when the peer asks without one, a call that stands for the question. */
+  /** Adds the peer's pending calls to an event. If the peer asks without a call, adds a placeholder call. */
   #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
     const waiting = collectLongRunningCallIds(parts);
     if (waiting.length > 0) {
@@ -211,7 +222,7 @@ function collectLongRunningCallIds(parts: readonly Part[]): string[] {
   return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
 }
 
-/** A peer that tells its calls in an artifact may tell them in its status again. */
+/** Removes duplicate calls, because a peer may send a call in an artifact and again in its status. */
 function removeRepeatedCalls(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
   return parts.filter((part) => {

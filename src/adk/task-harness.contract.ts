@@ -1,4 +1,4 @@
-/** For tests: what the engine does with what an agent says, without an engine. */
+/** Test harness that applies the events of an agent to a task, without an engine. */
 import type { Agent, AgentEvent, Caller, Run } from "../engine/index.ts";
 import {
   fold,
@@ -13,13 +13,13 @@ import {
 export interface RecordedTurn {
   events: AgentEvent[];
   states: string[];
-  /** The parts of all chunks, one behind the other. */
+  /** Parts of all artifact chunks, in order. */
   chunkParts: Part[];
-  /** What the agent threw after it had said that it failed, as the engine would report it. */
+  /** Error that the agent threw after its failed status. The engine would report it. */
   thrownError?: unknown;
 }
 
-/** One task with its agent. */
+/** Runs turns of one task with its agent. */
 export class TaskHarness {
   readonly #agent: Agent;
   readonly #caller: Caller;
@@ -43,7 +43,7 @@ export class TaskHarness {
   ): Promise<RecordedTurn> {
     const parts = typeof content === "string" ? [{ text: content }] : content;
     const message: Message = { messageId: `m${++this.#messageCount}`, role: "ROLE_USER", parts };
-    // As the engine has it: the task as this turn finds it has the turn's message in it.
+    // As in the engine, the task already contains the message of the turn.
     this.#applyEvent({ message });
     const found = this.task;
     const turn: RecordedTurn = { events: [], states: [], chunkParts: [] };

@@ -10,19 +10,20 @@ import type { AdkRunner } from "./types.ts";
 
 export interface ToA2aOptions
   extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
-  /** Where conversations live. Default: beside the tasks. */
+  /** Session service for conversations. Default: sessions are stored with the tasks. */
   sessionService?: BaseSessionService;
-  /** What the card says instead of what the agent's skills say: members of a card, or where they stand as JSON. */
+  /** Members that override the generated agent card, or the path or URL of a JSON file with these members. */
   agentCard?: Partial<AgentCard> | string | URL;
-  /** Runs the agent instead of a runner of our own; the services then are its services. */
+  /** Runner that runs the agent, with the runner's own services. Default: a new runner. */
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);
 }
 
 /**
- * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`, or `.fetch` for hosts that speak
- * `Request` and `Response`. Port 8000 of this machine unless told otherwise. Tasks and sessions live in one SQLite file
- * (`.colloquy/colloquy.db`); with `store: "memory"` both live in memory, and a `sessionService` of your own is used
- * with either.
+ * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`. Use `.fetch` for hosts
+ * with `Request` and `Response`. Default address: port 8000 on the loopback interface.
+ *
+ * Tasks and sessions are stored in one SQLite file (`.colloquy/colloquy.db`). With `store: "memory"`, both
+ * are kept in memory. A custom `sessionService` works with either store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
@@ -45,12 +46,14 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
   };
 }
 
-/** The file of the server's own store, when it is one. */
+/** Returns the path of the server's SQLite file, or `undefined` if the server uses another store. */
 function getSqlitePath({ store }: Server): string | undefined {
   return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 
-/** The id under which the agent is served: its name, where that can stand in a URL. */
+/**
+ * Returns the id under which the agent is served: its name if the name is valid in a URL, otherwise `agent`.
+ */
 function deriveAgentId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
   return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";
@@ -62,7 +65,7 @@ function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent
     ...agent,
     describe: async (): Promise<AgentDescription> => {
       const [own, given] = await Promise.all([agent.describe(), readAgentCard(card)]);
-      // Where it is served and who signed it, only the server knows.
+      // Only the server knows the interfaces and signatures of its card.
       const { supportedInterfaces: _, signatures: __, ...said } = given;
       return { ...own, ...said };
     },

@@ -1,26 +1,31 @@
 import { CREDENTIAL_CALL_NAME } from "./credential-request.ts";
 import type { AdkEvent, AdkFunctionCall, GenaiContent } from "./types.ts";
 
-/** A call without its last answer, and the event in which it stands. */
+/** A function call without a final response, and the event that contains it. */
 export interface UnansweredCall {
   readonly event: AdkEvent;
   readonly call: AdkFunctionCall;
 }
 
 export interface CallAwaitingUser extends UnansweredCall {
-  /** What a model would have no answer to if the person never answers: this call, or the one that it holds back. */
+  /**
+   * The call that would stay without a response for the model if the user never answers. It is this call, or
+   * the call that this call blocks.
+   */
   readonly orphanedCall?: UnansweredCall;
 }
 
-/** What is open in the history of a session. */
+/** The unanswered calls in the history of a session. */
 export interface UnansweredCalls {
-  /** Their tools were at work when the run ended: it was cancelled, or failed, or its process was killed. */
+  /** Calls whose tools were running when the run was canceled, failed, or was killed with its process. */
   readonly interrupted: readonly UnansweredCall[];
-  /** A person has not answered them yet. */
+  /** Calls that still wait for the user. */
   readonly awaitingUser: readonly CallAwaitingUser[];
 }
 
-/** `message`: what is about to be added to the history. */
+/**
+ * Finds the unanswered calls in a session. `message` is the message that is about to be added to the session.
+ */
 export function findUnansweredCalls(events: readonly AdkEvent[], message?: GenaiContent): UnansweredCalls {
   const calls = new Map<string, UnansweredCall>();
   const answered = new Set<string>();
@@ -53,13 +58,16 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
   return { interrupted, awaitingUser: asked };
 }
 
-/** The call that is made only once a person has confirmed it, or has signed in: the id of it, when this asks for that. */
+/** Returns the id of the tool call that waits for this confirmation or credential request, if any. */
 function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {
   if (name === "adk_request_confirmation") return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
   return name === CREDENTIAL_CALL_NAME ? (args?.["function_call_id"] as string) : undefined;
 }
 
-/** ADK leaves what it asks itself out of what models are told; what a peer asks is the business of its stand-in. */
+/**
+ * Returns true if models see the call in their history. ADK hides its own requests from models, and
+ * `RemoteAgent` handles the calls of its peer.
+ */
 function isVisibleToModel({ call, event: { customMetadata = {} } }: UnansweredCall): boolean {
   if (call.name?.startsWith("adk_request_")) return false;
   return !Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
@@ -71,8 +79,8 @@ interface InterruptedResponseContent {
 }
 
 /**
- * What is answered in the place of tools that were interrupted. A model takes no history in which a call has no answer.
- * Should the tool be at work after all, in another turn of the context, its own answer counts: it comes later.
+ * Builds the error responses for interrupted tool calls. Models reject a history in which a call has no
+ * response. If the tool still runs in another turn, its own response arrives later and replaces this one.
  */
 export function buildInterruptedResponses(calls: readonly AdkFunctionCall[]): InterruptedResponseContent {
   const error =

@@ -6,8 +6,9 @@ const HELP_TEXT =
   "(try: reimburse 150 euros for a taxi), which somebody has to approve above 100.";
 
 /**
- * A stand-in for a language model, for a demo without a key: rules read what the user wants, decide which tools to
- * call, and put their results into words. It knows no arithmetic and no units; only the tools do.
+ * Scripted replacement for a language model, for a demo without an API key. Rules parse the user's request,
+ * choose the tools to call, and turn their results into sentences. All arithmetic and unit conversion is done
+ * by the tools.
  */
 export const assistantScript: Script = (ask: ScriptInput): ScriptedReply => {
   if (ask.results.length > 0) return buildToolResultReply(ask);
@@ -15,7 +16,7 @@ export const assistantScript: Script = (ask: ScriptInput): ScriptedReply => {
   return calls.length > 0 ? calls : HELP_TEXT;
 };
 
-/** Each thing that is asked for: “what is 2 + 2, and 5 km in miles?” has two. */
+/** Splits a message into clauses. “what is 2 + 2, and 5 km in miles?” has two clauses. */
 function splitClauses(text: string): string[] {
   return text.split(/[?;\n]|,\s|\b(?:and|then|plus also)\b/i).filter((clause) => clause.trim() !== "");
 }
@@ -46,7 +47,7 @@ function parseCalculation(clause: string): ScriptedStep[] | undefined {
     .replaceAll(/\bplus\b/gi, "+")
     .replaceAll(/\bminus\b/gi, "-")
     .replaceAll(/(?<=\d)\s*x\s*(?=\d)/gi, "*");
-  // The longest run of what an expression is made of; a lone number is not a question.
+  // Finds the longest run of expression characters. A single number is not an expression.
   const runs =
     asked.match(/(?:[-+*/^%().\d\s×÷]|sqrt|abs|sin|cos|tan|log|ln|exp|round|floor|ceil|pi\b)+/gi) ?? [];
   const expression = runs
@@ -76,7 +77,9 @@ function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply 
   return steps.length > 0 ? steps : sentences.join(" ");
 }
 
-/** What was asked to be approved: the approval itself says only yes or no. */
+/**
+ * Returns the arguments of the last approval request, because the approval itself contains only a decision.
+ */
 function findApprovedArgs({ contents }: ScriptInput["request"]): Record<string, unknown> {
   const calls = contents.flatMap(({ parts }) =>
     (parts ?? []).flatMap(({ functionCall }) => functionCall ?? []),

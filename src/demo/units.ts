@@ -1,4 +1,4 @@
-/** What can be converted into each other, by how many base units one of them is. */
+/** Convertible units by kind, with their value in the base unit. */
 const UNIT_FACTORS: Record<string, Record<string, number>> = {
   length: {
     m: 1,
@@ -18,7 +18,7 @@ const UNIT_FACTORS: Record<string, Record<string, number>> = {
   data: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
 };
 
-/** As people write them; a plural loses its s before it is looked up. */
+/** Common names of units. A plural "s" is removed before the lookup. */
 const UNIT_ALIASES: Record<string, string> = {
   meter: "m",
   metre: "m",
@@ -75,7 +75,7 @@ const FROM_KELVIN: Record<string, (kelvin: number) => number> = {
   k: (kelvin) => kelvin,
 };
 
-/** Converts between units of the same kind; throws an error that names what it does not know. */
+/** Converts a value between units of the same kind. Throws an error that names an unknown unit. */
 export function convertUnits(value: number, from: string, to: string): number {
   const [source, target] = [normalizeUnit(from), normalizeUnit(to)];
   const toKelvin = TO_KELVIN[source];

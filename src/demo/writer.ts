@@ -9,7 +9,10 @@ const WORDS =
 const MAX_WORDS = 1000;
 const WORD_DELAY_MS = 100;
 
-/** A plain async generator: slow on purpose, to try streaming, subscribing, cutting the connection and cancelling. */
+/**
+ * Demo agent written as a plain async generator. It is slow, so that streaming, subscribing, reconnecting,
+ * and canceling can be tried.
+ */
 export const writerAgent: Agent = agent(
   {
     name: "writer",

@@ -5,12 +5,13 @@ import type { GenerateContentConfig, Part } from "./genai-types.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
-/** A model of the AI SDK, or what loads it when it is first asked. */
+/** An AI SDK model, or a function that loads it on the first request. */
 export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
- * Any language model of the AI SDK (`ai` and its providers) as a model for ADK agents: instructions, history with
- * calls and responses, tools, files, streaming, reasoning, usage and abort. The agent, not the SDK, runs the tools.
+ * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). It supports
+ * instructions, history with function calls and responses, tools, files, streaming, reasoning, usage, and
+ * abort signals. The ADK agent executes the tools, not the SDK.
  */
 export class AiSdkLlm extends BaseLlm {
   readonly #loadModel: () => Promise<LanguageModel>;
@@ -40,7 +41,7 @@ export class AiSdkLlm extends BaseLlm {
       };
       const answer = new LlmResponseBuilder();
       if (stream) {
-        // Errors come as parts of the stream; without this the SDK prints them too.
+        // Errors arrive as stream parts. Without this option, the SDK also prints them.
         const { stream: parts } = streamText({ ...call, onError: () => {} });
         for await (const part of parts) {
           if (part.type === "text-delta" || part.type === "reasoning-delta") {
@@ -56,7 +57,8 @@ export class AiSdkLlm extends BaseLlm {
         }
       } else {
         const said = await generateText(call).catch((error: unknown) => {
-          // Whoever asked sees for themselves that an answer is not the JSON asked for, as with Google's models.
+          // An answer that does not match the JSON schema is returned, as with Google's models. The caller
+          // validates it.
           if (!NoObjectGeneratedError.isInstance(error) || !error.usage) throw error;
           const { text = "", finishReason = "other", usage, response } = error;
           return {
@@ -87,7 +89,7 @@ export class AiSdkLlm extends BaseLlm {
   }
 }
 
-/** The whole answer, gathered from its pieces. */
+/** Builds a complete response from the parts of a stream. */
 class LlmResponseBuilder {
   readonly #parts: Part[] = [];
   #openTextPart: Part | undefined;
@@ -115,7 +117,7 @@ class LlmResponseBuilder {
     providerMetadata?: ProviderMetadata;
   }): void {
     this.#openTextPart = undefined;
-    // What the provider runs itself, such as a web search, is answered already.
+    // Tools that the provider runs itself, such as a web search, already have their result.
     if (call.providerExecuted) return;
     const args = typeof call.input === "object" && call.input !== null ? call.input : { input: call.input };
     const functionCall = { id: call.toolCallId, name: call.toolName, args: args as Record<string, unknown> };
@@ -129,7 +131,7 @@ class LlmResponseBuilder {
       usageMetadata: toUsageMetadata(usage),
     };
     if (parts.length > 0) response.content = { role: "model", parts };
-    // As ADK has it for Gemini: an answer that says nothing is an error unless the model meant to stop.
+    // As with ADK's Gemini model, an empty answer is an error unless the model stopped intentionally.
     else if (reason !== "stop" && reason !== "tool-calls") {
       response.errorCode = String(GENAI_FINISH_REASONS[reason]);
       response.errorMessage = `The model answered nothing (finish reason: ${reason}).`;
@@ -140,7 +142,10 @@ class LlmResponseBuilder {
 
 type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
 
-/** The names that genai has for them; not typed as its enum, which only an import of its package would give. */
+/**
+ * The finish reasons of genai. They are not typed as genai's enum, because the enum would require an import
+ * of its package.
+ */
 const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
   stop: "STOP",
   "tool-calls": "STOP",
@@ -186,7 +191,7 @@ function toCallSettings(config: GenerateContentConfig): object {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** The text of an instruction in any of the shapes that genai allows. */
+/** Returns the text of an instruction in any of the shapes that genai accepts. */
 function extractInstructionText(instruction: unknown): string {
   if (typeof instruction === "string") return instruction;
   if (Array.isArray(instruction)) return instruction.map(extractInstructionText).join("\n\n");
@@ -226,10 +231,10 @@ function toToolSettings(
   return choice ? { tools: set, toolChoice: choice } : { tools: set };
 }
 
-/** ADK takes the code of an error from a message of this form, which is that of Google's own SDK. */
+/** Converts an error to the message format of Google's SDK, from which ADK reads the error code. */
 function toGenaiError(error: unknown): Error {
   if (!(error instanceof Error) || error instanceof A2AError) return A2AError.from(error);
-  // After retries the SDK throws an error about them; the last one says what is wrong.
+  // After retries, the SDK throws an error about the retries. Its last error contains the reason.
   const cause = "lastError" in error && error.lastError instanceof Error ? error.lastError : error;
   const code = "statusCode" in cause && typeof cause.statusCode === "number" ? cause.statusCode : cause.name;
   return new Error(JSON.stringify({ error: { code, message: cause.message } }), { cause: error });

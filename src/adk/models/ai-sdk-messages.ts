@@ -14,9 +14,9 @@ type UserPart = Exclude<UserContent, string>[number];
 type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
- * ADK's contents as messages of the AI SDK. ADK takes the ids off the calls that it numbered itself: those calls and
- * their responses are matched by name and order. A call that has no response, as after a crash, gets one that says
- * so, because providers refuse a conversation in which it is missing.
+ * Converts ADK contents to AI SDK messages. ADK removes the ids of calls that it numbered itself, so these
+ * calls and their responses are matched by name and order. A call without a response, for example after a
+ * crash, receives an error response, because providers reject a conversation with a missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
@@ -94,7 +94,7 @@ function toUserPart(part: Part): UserPart | [] {
   return toCodeTextPart(part);
 }
 
-/** Code that ADK ran has no part of its own among the messages. */
+/** Converts executed code to text, because AI SDK messages have no part type for it. */
 function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: "text"; text: string } | [] {
   if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
   if (codeExecutionResult?.output)
@@ -105,8 +105,8 @@ function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: 
 const PROVIDER_METADATA_PREFIX = "ai-sdk:";
 
 /**
- * What a provider wants back with a part of the conversation (the signature of a thought, the id of an item) rides in
- * `thoughtSignature`, where ADK keeps such things of Gemini.
+ * Encodes the metadata that a provider requires back with a message part, such as a thought signature or an
+ * item id. The result is stored in `thoughtSignature`, where ADK also keeps the signatures of Gemini.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
   thoughtSignature?: string;
@@ -120,7 +120,7 @@ export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): 
 function decodeProviderMetadata({ thoughtSignature }: Part): { providerOptions?: ProviderMetadata } {
   if (!thoughtSignature) return {};
   const text = new TextDecoder().decode(fromBase64(thoughtSignature));
-  // Another model's signature means nothing to this one.
+  // The signature belongs to another model.
   return text.startsWith(PROVIDER_METADATA_PREFIX)
     ? { providerOptions: JSON.parse(text.slice(PROVIDER_METADATA_PREFIX.length)) as ProviderMetadata }
     : {};

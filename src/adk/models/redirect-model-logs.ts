@@ -2,9 +2,10 @@ import { LogLevel, setLogger } from "@google/adk";
 import type { LogWarningsFunction } from "ai";
 
 /**
- * Keeps the libraries under the models from writing to the output of a program: ADK tells of every request there, the AI
- * SDK of every setting that a model does not know, at every call. `tell` gets warnings and errors instead, each once. It
- * holds for the whole process, so it is for programs; a library has no business with it.
+ * Redirects the log output of ADK and the AI SDK. ADK logs every request to the console, and the AI SDK logs
+ * every setting that a model does not support. `tell` receives each distinct warning or error once.
+ *
+ * The redirection applies to the entire process, so call it from programs, not from libraries.
  */
 export function redirectModelLogs(tell: (warning: string) => void): void {
   const told = new Set<string>();

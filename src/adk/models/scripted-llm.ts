@@ -1,7 +1,10 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import type { FunctionResponse, Part } from "./genai-types.ts";
 
-/** Something that a scripted model says or does. A string is text that is streamed word by word. */
+/**
+ * One step of a scripted reply: text, a tool call, or an error. A string is text that is streamed word by
+ * word.
+ */
 export type ScriptedStep =
   | string
   | { readonly text: string | readonly string[]; readonly thought?: boolean }
@@ -10,30 +13,34 @@ export type ScriptedStep =
 
 export type ScriptedReply = ScriptedStep | readonly ScriptedStep[];
 
-/** What a script is asked. */
+/** Input of a script function. */
 export interface ScriptInput {
-  /** The text of the last message of the user. */
+  /** Text of the last user message. */
   readonly text: string;
-  /** What tools answered since the model last spoke. */
+  /** Tool responses since the last model message. */
   readonly results: readonly FunctionResponse[];
-  /** Requests that this model has had before. */
+  /** Number of earlier requests to this model. */
   readonly requestIndex: number;
   readonly request: LlmRequest;
 }
 
-/** Replies in their order, the last one again and again; or a function of what is asked. */
+/**
+ * A list of replies in order, whose last reply is repeated, or a function that returns the reply for an
+ * input.
+ */
 export type Script = readonly ScriptedReply[] | ((ask: ScriptInput) => ScriptedReply);
 
 export interface ScriptedLlmOptions {
-  /** Default `scripted`. */
+  /** Name of the model. Default: `scripted`. */
   model?: string;
-  /** Milliseconds before each chunk. */
+  /** Delay in milliseconds before each chunk. Default: 0. */
   delayMs?: number;
 }
 
 /**
- * A model that says what its script says: for tests, and for demos without a key. It streams text in chunks and then
- * the whole, calls tools, counts tokens (words), fails when told to, and stops when aborted.
+ * ADK model that follows a script, for tests and for demos without an API key. It streams text in chunks
+ * before the complete response. It also calls tools, reports words as tokens, returns scripted errors, and
+ * stops when aborted.
  *
  *     new ScriptedLlm(({ text, results }) =>
  *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
@@ -107,13 +114,13 @@ function toSteps(reply: ScriptedReply): readonly ScriptedStep[] {
 
 function splitChunks(step: string | { text: string | readonly string[] }): readonly string[] {
   const text = typeof step === "string" ? step : step.text;
-  // Each word with the space before it.
+  // Each word includes the white space before it.
   return typeof text === "string" ? (text.match(/^\s*\S*|\s+\S*/g) ?? []).filter(Boolean) : text;
 }
 
 function extractScriptInput({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
   const question = contents.findLast(
-    // ADK tells an agent in the user's name what other agents said.
+    // ADK sends the messages of other agents with the user role, under this heading.
     ({ role, parts }) =>
       role === "user" && parts?.[0]?.text !== "For context:" && parts?.some(({ text }) => text),
   );
@@ -133,7 +140,7 @@ function countWords({ contents }: LlmRequest): number {
   return words;
 }
 
-/** Ends early when aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

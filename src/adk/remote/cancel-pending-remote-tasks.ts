@@ -4,19 +4,19 @@ import type { SessionKey } from "../metadata.ts";
 import type { AdkEvent, AdkRunner } from "../types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
-/** A session, as far as it is read. */
+/** The members of an ADK session that are needed to find pending remote tasks. */
 export interface SessionLike {
   readonly userId?: string;
   readonly events?: readonly AdkEvent[];
 }
 
-/** An agent that stands for one somewhere else. */
+/** A local agent that represents a remote agent. */
 export interface RemoteAgentProxy {
   readonly name: string;
   cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
 }
 
-/** Cancels the tasks of other agents that have asked, for a task that is no more, what nobody will answer. */
+/** Cancels the remote tasks that wait for input on behalf of a canceled local task. */
 export async function cancelPendingRemoteTasks(
   { agent, sessionService }: AdkRunner,
   place: SessionKey,
@@ -33,7 +33,10 @@ export async function cancelPendingRemoteTasks(
   );
 }
 
-/** By their ids, with those who stand for their agents. What was asked for another task since is that one's. */
+/**
+ * Returns the ids of pending remote tasks with their local agents. A remote task that has since asked on
+ * behalf of another local task is excluded.
+ */
 function findPendingRemoteTasks(
   id: string,
   { events = [] }: SessionLike,
@@ -57,8 +60,8 @@ interface AgentNode {
 }
 
 /**
- * All of them, among an agent's sub-agents, the nodes of a workflow and the agents that are tools, by their names. Of an
- * agent that is a tool ADK makes an app of its own, with sessions of its own.
+ * Finds all remote agents among an agent's sub-agents, workflow nodes, and agent tools, by app and agent
+ * name. ADK runs an agent tool as a separate app with separate sessions.
  */
 function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();

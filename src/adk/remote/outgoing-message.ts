@@ -11,40 +11,43 @@ import {
   getCustomMetadataText,
 } from "./custom-metadata.ts";
 
-/** What a remote agent is told of a session: nothing when `parts` is empty. */
+/** A message from a session to a remote agent. If `parts` is empty, no request is sent. */
 export interface OutgoingMessage {
   readonly parts: readonly Part[];
-  /** The conversation that the remote agent knows this session by. */
+  /** Context id of this session at the peer. */
   readonly contextId?: string;
-  /** The task that has asked for what is answered here. */
+  /** Task of the peer whose question this message answers. */
   readonly taskId?: string;
 }
 
 export interface OutgoingMessageOptions {
-  /** The agent that stands for the remote one in the session. */
+  /** Name of the local agent that represents the peer. */
   readonly name: string;
-  /** Where it runs; what other branches say is not for it. */
+  /** Branch in which the local agent runs. Events of unrelated branches are not sent. */
   readonly branch?: string | undefined;
-  /** Undefined drops the part. Default: `toA2aPart`. */
+  /** Converts an outgoing part. Return `undefined` to drop the part. Default: `toA2aPart`. */
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }
 
-/** A call of the remote agent's, with the event in which it stands. */
+/** A function call of the remote agent, and the event that contains it. */
 interface RemoteAgentCall {
   readonly event: AdkEvent;
   readonly call: AdkFunctionCall;
 }
 
-/** Something to be told: to whoever made a call, when it answers one. */
+/** An outgoing part. `recipient` is the event whose call this part answers. */
 interface OutgoingPart {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
 }
 
 /**
- * What of a session is new to a remote agent: everything since it spoke last, and answers that it has not heard yet. An answer to what it asked goes to the
- * task that asked; to a question in words, whatever is said next is the answer. What other agents said is told as
- * context. Several messages only when the user has answered several tasks at once.
+ * Collects the messages that a remote agent has not received yet: all events since its last output, and
+ * answers that were not delivered.
+ *
+ * An answer to a call goes to the task that made the call. After a question without a call, the next user
+ * message is the answer. Events of other agents are sent as context. The result contains several messages
+ * only if the user has answered several tasks.
  */
 export function toOutgoingMessages(
   events: readonly AdkEvent[],
@@ -79,7 +82,10 @@ export function toOutgoingMessages(
   return [message(first), ...others.map(message)];
 }
 
-/** Answers for tasks that have said nothing since: when several were sent at once, some may have arrived and others not. */
+/**
+ * Returns answers whose task has produced no output since. When several answers were sent at once, some of
+ * them may not have arrived.
+ */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],
   calls: ReadonlyMap<string, RemoteAgentCall>,
@@ -126,7 +132,7 @@ const PLACEHOLDER_CALL_NAMES: ReadonlySet<string | undefined> = new Set(
   Object.values(PLACEHOLDER_CALLS).map(({ name }) => name),
 );
 
-/** An answer without the call that it answers: its text where it is one, its data otherwise. */
+/** Converts a response to a placeholder call: its text if the response is one string, otherwise its data. */
 function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
   const [value, ...others] = Object.values(response);
   return typeof value === "string" && others.length === 0
@@ -134,7 +140,7 @@ function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
     : { data: toJsonObject(response) };
 }
 
-/** The calls that can be answered, by their ids. */
+/** Returns the calls that can be answered, by id. */
 function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, RemoteAgentCall> {
   const calls = new Map<string, RemoteAgentCall>();
   for (const event of own) {
@@ -152,7 +158,7 @@ function findCallById(id: string | undefined, events: readonly AdkEvent[]): AdkF
   return id === undefined ? undefined : events.flatMap(extractFunctionCalls).find((call) => call.id === id);
 }
 
-/** True when the task of what was said last waits, but for the answer to no call. */
+/** Returns true if the last task of the peer waits for input other than a call response. */
 function isAwaitingTextAnswer(
   own: readonly AdkEvent[],
   seen: readonly AdkEvent[],
@@ -186,7 +192,7 @@ function isSameTask(one: AdkEvent | undefined, other: AdkEvent | undefined): boo
   );
 }
 
-/** An agent sees what was said in its own branch and in those that lead to it. */
+/** Returns true if an event belongs to the agent's branch or to one of its parent branches. */
 function isVisibleFromBranch(branch: string | undefined, event: AdkEvent): boolean {
   if (!branch || !event.branch) return true;
   return branch === event.branch || branch.startsWith(`${event.branch}.`);

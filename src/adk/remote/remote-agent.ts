@@ -41,36 +41,45 @@ import { assertSameHost } from "./same-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** What is sent to the peer; `metadata` are those of the request. */
+/** A request to the peer. `metadata` becomes the metadata of the request. */
 export interface RemoteRequest
   extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
 
-/** Where an agent is: the URL of its host, its card or itself; or a connection to it. */
+/** Location of an agent: a URL of its server or card, or an open connection. */
 type AgentLocation = string | A2AClient;
 
 export interface RemoteAgentOptions extends BaseAgentConfig {
-  /** Where it is, or what finds it for an invocation. Its `name` here need not be the name in its card. */
+  /**
+   * Location of the remote agent, or a function that returns it for an invocation. The `name` of a
+   * `RemoteAgent` may differ from the name in the agent card.
+   */
   agent: AgentLocation | ((context: InvocationContext) => AgentLocation | Promise<AgentLocation>);
-  /** How to connect when `agent` is a URL. The extension of ADK's bridges is asked for in any case. */
+  /** Connection options if `agent` is a URL. The extension of ADK's bridges is always requested. */
   connect?: ConnectOptions;
-  /** For each request of an invocation, for example with the token of its user. Only for the host of the card. */
+  /**
+   * Returns HTTP headers for the requests of an invocation, for example with the token of its user. They are
+   * only sent to the host of the agent card.
+   */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
-  /** How long a card is believed, in milliseconds. Default five minutes. */
+  /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
-  /** How long the peer may be silent while it is at work, in milliseconds. Default ten minutes. */
+  /** Time in milliseconds without an event from the peer after which a request fails. Default: 10 minutes. */
   idleTimeoutMs?: number;
-  /** What the peer may have the agents here do. Default: escalate, which ends a loop. */
+  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
   allowedActions?: readonly PeerAction[];
-  /** What becomes of a part that the peer is told; undefined drops it. Default: `toA2aPart`. */
+  /** Converts a part for the peer. Return `undefined` to drop the part. Default: `toA2aPart`. */
   toA2aPart?: OutgoingMessageOptions["toA2aPart"];
-  /** What becomes of a part that the peer says; undefined drops it. Default: `toGenaiPart`. */
+  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
-  /** Before each request: may give another one, or an event that is said instead. */
+  /** Called before each request. May return another request, or an event that replaces the request. */
   beforeRequest?: (
     request: RemoteRequest,
     context: InvocationContext,
   ) => RemoteRequest | Event | undefined | Promise<RemoteRequest | Event | undefined>;
-  /** For each event: undefined leaves it, null drops it, another one takes its place. */
+  /**
+   * Called for each event. Return `undefined` to keep the event, `null` to drop it, or another event to
+   * replace it.
+   */
   onEvent?: (
     event: Event,
     context: InvocationContext,
@@ -78,9 +87,11 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
 }
 
 /**
- * An agent somewhere else as an agent of ADK: a root, a sub-agent, a step of a workflow, or a tool (`AgentTool`). It
- * keeps one conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or
- * left before its end, it cancels the task of its peer.
+ * ADK agent that represents a remote A2A agent. Use it as a root agent, sub-agent, workflow step, or tool
+ * (`AgentTool`).
+ *
+ * A `RemoteAgent` keeps one conversation with its peer for each session. It reports errors as events and
+ * never throws. If its run is aborted or left early, it cancels the peer's task.
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
@@ -92,7 +103,10 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     if (typeof agent === "object") this.#applyCardDescription(agent);
   }
 
-  /** An agent with the name and the description that its card gives it, unless the options give others. */
+  /**
+   * Returns a remote agent with the name and description of its agent card. Values in `options` take
+   * precedence.
+   */
   static async connect(
     url: string,
     options: Partial<Omit<RemoteAgentOptions, "agent">> = {},
@@ -114,7 +128,10 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     }
   }
 
-  /** As a node of a workflow: the text of what it says is what the next node is given, as with agents of ADK. */
+  /**
+   * Runs the agent as a workflow node. As with other ADK agents, the text of its events is the input of the
+   * next node.
+   */
   protected override async *runImpl(context: NodeContext, input: unknown): AsyncGenerator<Event, void, void> {
     for await (const event of super.runImpl(context, input)) {
       const parts = event.content?.parts?.filter(({ text, thought }) => text && !thought) ?? [];
@@ -139,13 +156,14 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       }
       let last: Event | undefined;
       for await (const event of this.#sendRequest(instead ?? outgoing, context)) yield (last = event);
-      // Whoever is heard of in one task counts as having heard what was said before; so nothing may be left behind.
+      // Once the peer answers a request, all earlier events count as delivered. Later requests would hide the
+      // failed one.
       if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
     }
   }
 
   async *#sendRequest(request: RemoteRequest, context: InvocationContext): AsyncGenerator<Event, void, void> {
-    // A peer that would be told nothing is not asked; an event that says nothing shows that it was its turn.
+    // No request is sent without parts. An empty event records the agent's turn.
     if (request.parts.length === 0) {
       yield this.#createEvent({}, context);
       return;
@@ -190,7 +208,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       if (context.abortSignal?.aborted) return;
       yield* aggregation.finish();
       const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
-      // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
+      // The task id marks the request as delivered. It is set if the peer answered, or if the peer's task is
+      // gone or over.
       const refused = isTaskGone(cause) && place.taskId !== undefined && { [TASK_ID_KEY]: place.taskId };
       yield { ...toErrorEvent(cause), customMetadata: { ...refused, ...aggregation.taskMetadata } };
     } finally {
@@ -198,7 +217,10 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     }
   }
 
-  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelPendingRemoteTasks` later. */
+  /**
+   * Links the peer's waiting task to the local task, so that canceling the local task cancels the peer's
+   * task. While the local task also waits, `cancelPendingRemoteTasks` cancels the peer's task.
+   */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContext(context) ?? {};
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
@@ -209,7 +231,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     else run.signal.addEventListener("abort", cancelIt, { once: true });
   }
 
-  /** Cancels what a session waits for, outside of any run. Rejects only when the peer cannot be found. */
+  /** Cancels a remote task outside of a run. Rejects only if the peer cannot be reached. */
   async cancelRemoteTask(taskId: string, session: Session): Promise<void> {
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
@@ -228,7 +250,10 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     return remote;
   }
 
-  /** The card has the word where the owner has said nothing. ADK reads it when it hands over to the agent. */
+  /**
+   * Sets the description from the agent card unless the options define one. ADK reads it when it transfers to
+   * the agent.
+   */
   #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
     if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });
   }
@@ -244,7 +269,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 }
 
-/** What a peer writes may be of any length. */
+/** Maximum length of an error message, because a peer can send messages of any length. */
 const MAX_ERROR_LENGTH = 2_000;
 
 function toErrorEvent(error: unknown): AdkEvent {
@@ -253,7 +278,7 @@ function toErrorEvent(error: unknown): AdkEvent {
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
-/** True when a task takes no answer, and never will. */
+/** Returns true if the peer's task cannot accept answers any more. */
 function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";

@@ -2,8 +2,8 @@ import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Refuses an agent whose card names another host than its own: the credentials of users are for whom the URL names, and
- * whoever writes a card could have them sent anywhere.
+ * Throws if an agent card refers to an agent on another host. User credentials are meant for the host in the
+ * URL, and a card could redirect them to any host.
  */
 export function assertSameHost({
   cardUrl,
@@ -15,7 +15,7 @@ export function assertSameHost({
   throw new A2AError("INVALID_AGENT_RESPONSE", text);
 }
 
-/** An address of gRPC has no scheme; all names of this machine are one. */
+/** Returns the host of a URL. gRPC addresses have no scheme, and all loopback names count as one host. */
 function parseHost(url: string): string {
   const { hostname } = new URL(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?/i, "http://"));
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? "this machine" : hostname;

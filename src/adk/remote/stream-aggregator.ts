@@ -28,26 +28,28 @@ interface TaskIds {
 }
 
 /**
- * What a peer streams as events of a session: each chunk as it comes, which no session keeps (`partial`), and every
- * artifact once as a whole, which one does. It is whole when the peer says so, and at the latest at the end of the turn.
- * One aggregation per request.
+ * Converts the stream of a peer to session events. Each chunk becomes a partial event, which is not stored in
+ * the session. Each artifact also becomes one complete event, which is stored. An artifact is complete when
+ * the peer marks it so, or at the end of the turn.
+ *
+ * Every request uses a new aggregator.
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
-  /** Artifacts that are not told as a whole yet; the one that grew last stands last. */
+  /** Artifacts without a complete event, in the order of their last update. */
   readonly #openArtifacts = new Map<string, Artifact>();
-  /** What was told as a whole, as JSON; undefined for what was told before this request. */
+  /** Content of each completed artifact as JSON, or `undefined` for artifacts of earlier requests. */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
   #taskIds: TaskIds = { taskId: "", contextId: "" };
 
-  /** `known`: the artifacts of the task that the session has already. */
+  /** `known` lists the task's artifacts that the session already contains. */
   constructor(options: SessionEventOptions, known: readonly string[] = []) {
     this.#options = options;
     for (const id of known) this.#emittedArtifacts.set(id, undefined);
   }
 
-  /** Which task, in which conversation, the session is to remember. */
+  /** Returns custom metadata with the task id and context id of the peer. */
   get taskMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
@@ -63,7 +65,7 @@ export class StreamAggregator {
     return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(said)];
   }
 
-  /** What is not told yet: the stream is over, whatever ended it. */
+  /** Emits the complete events of all open artifacts when the stream has ended, for any reason. */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
     return artifacts.flatMap((artifact) => this.#emitCompleteArtifact(artifact));
@@ -76,7 +78,7 @@ export class StreamAggregator {
     const events = this.#toSessionEvents({ artifactUpdate: update });
     const isMarked = typeof metadata?.[PARTIAL_KEY] === "boolean";
     if (isMarked) {
-      // The peer tells the whole itself, or will.
+      // With an explicit mark, the peer sends the complete artifact itself.
       for (const event of events) if (!event.partial) this.#recordEmitted(event, artifact);
       return events;
     }
@@ -91,7 +93,7 @@ export class StreamAggregator {
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
     const { artifactId, parts } = artifact;
     const known = this.#openArtifacts.get(artifactId);
-    // An end without parts takes nothing away.
+    // A last chunk without parts keeps the content.
     const before = append || parts.length === 0 ? known : undefined;
     const grown: Artifact = { ...artifact, parts: before?.parts ?? [] };
     const said = { ...before?.metadata, ...artifact.metadata, ...metadata };
@@ -112,7 +114,10 @@ export class StreamAggregator {
     return events;
   }
 
-  /** The whole task takes the place of what was streamed of it; what was told as a whole is not told again. */
+  /**
+   * Processes a task snapshot, which replaces the streamed artifacts. Artifacts that were already completed
+   * are not emitted again.
+   */
   #processTask(task: Task): AdkEvent[] {
     this.#taskIds = { taskId: task.id, contextId: task.contextId };
     const streamed = new Map(this.#openArtifacts);
@@ -153,7 +158,7 @@ export class StreamAggregator {
   #toSessionEvents(said: StreamResponse): AdkEvent[] {
     const event = toSessionEvent(said, this.#options);
     if (!event) return [];
-    // What is not kept must not move anything either.
+    // Partial events are not stored, so they must not trigger actions either.
     if (event.partial) delete event.actions;
     else this.#removeRepeatedCalls(event);
     const state = getTaskState(said);
@@ -162,7 +167,10 @@ export class StreamAggregator {
     return [event];
   }
 
-  /** Calls, and answers to calls, that stand in an artifact may stand in the status again. */
+  /**
+   * Removes duplicate calls and responses, because a peer may send them in an artifact and again in the
+   * status.
+   */
   #removeRepeatedCalls(event: AdkEvent): void {
     const parts = event.content?.parts ?? [];
     const kept = parts.filter(({ functionCall, functionResponse }) => {
@@ -188,7 +196,7 @@ function getTaskState(said: StreamResponse): Task["status"]["state"] | undefined
   return "statusUpdate" in said ? said.statusUpdate.status.state : undefined;
 }
 
-/** ADK Go leaves its partial artifact behind with nothing in it. */
+/** Returns true for the empty partial artifact that ADK for Go leaves behind. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
@@ -202,7 +210,10 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
   return result;
 }
 
-/** What `after` has beyond `before`; nothing when it has not grown out of it. */
+/**
+ * Returns the parts of `after` that were added to `before`. Returns an empty list if `after` does not start
+ * with `before`.
+ */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const old = mergeAdjacentParts(before);
   const rest = mergeAdjacentParts(after);

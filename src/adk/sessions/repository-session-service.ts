@@ -14,9 +14,9 @@ import {
 } from "@google/adk";
 import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
 
-/** ADK sessions in tables, wherever those are. */
+/** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
-  /** The state that was written through a session object: what ADK compares the age of a write with. */
+  /** State written through each session object, from which ADK detects stale writes. */
   readonly #writtenStates = new WeakMap<Session, Session>();
 
   protected abstract getRepository(): SessionRepository;
@@ -53,7 +53,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     );
   }
 
-  /** Without events and without state, as ADK's in-memory service has it. */
+  /** Lists sessions without their events and state, like ADK's in-memory service. */
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
     const rows = this.getRepository();
     const { appName, userId, limit, page, order } = request;
@@ -82,8 +82,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * The caller's session has the event once the tables have it. What others wrote meanwhile is not brought into that
-   * session: a run goes on with the conversation that it began with.
+   * Stores an event and then adds it to the caller's session object. Events that other runs stored in the
+   * meantime are not added, so a run continues with the conversation that it started with.
    */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
     if (request.event.partial) return request.event;
@@ -103,7 +103,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     return event;
   }
 
-  /** Leaves temporary state out of the event, and a value that a younger one has replaced as it is. */
+  /** Removes temporary state from an event, and values that a newer event has already replaced. */
   async #prepareEvent({
     session,
     event,
@@ -126,8 +126,10 @@ export abstract class RepositorySessionService extends BaseSessionService {
     return written;
   }
 
-  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
-  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
+  /**
+   * Stores state by its prefix. `app:` state is shared by all sessions of an app and `user:` state by all
+   * sessions of a user. `temp:` state is never stored.
+   */
   #writeState(row: SessionRow, state: readonly StateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
   }
@@ -135,7 +137,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   #toSession(row: SessionRow, events: Event[]): Session {
     const state: Record<string, unknown> = {};
     for (const [name, json] of this.getRepository().listState(row)) {
-      // Not by assignment: a name like `__proto__` is a name.
+      // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
       Object.defineProperty(state, name, {
         value: JSON.parse(json),
         writable: true,
@@ -148,7 +150,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 }
 
-/** A name and its value; undefined for a value that is to be forgotten. */
+/** A state name and its value as JSON. `undefined` deletes the value. */
 type StateEntry = readonly [name: string, json: string | undefined];
 
 function toStateEntries(entries: readonly [string, unknown][]): StateEntry[] {

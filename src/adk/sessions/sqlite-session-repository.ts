@@ -4,7 +4,7 @@ import { runTransaction } from "./sqlite-file.ts";
 
 const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
 
-/** The tables of a SQLite file; statements are prepared once. */
+/** Session repository in a SQLite file, with prepared statements. */
 export class SqliteSessionRepository implements SessionRepository {
   readonly #db: DatabaseSync;
   readonly #findSessionStatement: StatementSync;
