@@ -28,12 +28,12 @@ const runContexts = new WeakMap<object, AdkRunContext>();
 
 export function registerRunContext(run: Run): AdkRunContext {
   // An empty list clears the ids that an earlier turn stored in the task metadata.
-  const serving: AdkRunContext = {
+  const runContext: AdkRunContext = {
     run,
     waitingTaskIds: run.task.metadata?.[WAITING_TASK_IDS_KEY] ? [] : undefined,
   };
-  runContexts.set(run.signal, serving);
-  return serving;
+  runContexts.set(run.signal, runContext);
+  return runContext;
 }
 
 export function findRunContext({ session, abortSignal }: InvocationContextLike): AdkRunContext | undefined {
@@ -44,9 +44,9 @@ export function findRunContext({ session, abortSignal }: InvocationContextLike):
  * Registers the run of an invocation under the invocation's session and abort signal, and returns the run
  * context.
  */
-export function propagateRunContext(place: InvocationContextLike): AdkRunContext | undefined {
-  const serving = findRunContext(place);
-  if (serving) runContexts.set(place.session, serving);
-  if (serving && place.abortSignal) runContexts.set(place.abortSignal, serving);
-  return serving;
+export function propagateRunContext(invocation: InvocationContextLike): AdkRunContext | undefined {
+  const runContext = findRunContext(invocation);
+  if (runContext) runContexts.set(invocation.session, runContext);
+  if (runContext && invocation.abortSignal) runContexts.set(invocation.abortSignal, runContext);
+  return runContext;
 }

@@ -1,7 +1,8 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { Part } from "../protocol/index.ts";
 
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
+/** An engine event that adds to an artifact. */
+export type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
  * Merges all artifacts of a run into one artifact. Each event chain is emitted without interruption. While
@@ -31,14 +32,14 @@ export class ArtifactMerger {
       else this.#queuedByChain.set(chain, [event]);
       return [];
     }
-    const said = [this.#toMergedEvent(event)];
+    const merged = [this.#toMergedEvent(event)];
     while (this.#currentChain === undefined) {
       const [next] = this.#queuedByChain;
       if (!next) break;
       this.#queuedByChain.delete(next[0]);
-      said.push(...next[1].map((waiting) => this.#toMergedEvent(waiting)));
+      merged.push(...next[1].map((queued) => this.#toMergedEvent(queued)));
     }
-    return said;
+    return merged;
   }
 
   #toMergedEvent({ artifact, append, lastChunk, metadata }: ArtifactEvent): ArtifactEvent {
@@ -48,13 +49,13 @@ export class ArtifactMerger {
     }
     const isFirst = this.#emittedParts.length === 0;
     // A complete answer that differs from its chunks replaces those chunks, and no others.
-    const isOther = !append && this.#emittedParts.length > this.#partCountBeforeChain;
-    if (isOther) this.#emittedParts.length = this.#partCountBeforeChain;
+    const isReplacement = !append && this.#emittedParts.length > this.#partCountBeforeChain;
+    if (isReplacement) this.#emittedParts.length = this.#partCountBeforeChain;
     this.#emittedParts.push(...artifact.parts);
     if (lastChunk) this.#currentChain = undefined;
-    const parts = isOther ? this.#emittedParts.slice() : artifact.parts;
+    const parts = isReplacement ? this.#emittedParts.slice() : artifact.parts;
     const event: ArtifactEvent = { artifact: { ...artifact, artifactId: this.#artifactId, parts } };
-    if (!isFirst && !isOther) event.append = true;
+    if (!isFirst && !isReplacement) event.append = true;
     if (metadata) event.metadata = metadata;
     return event;
   }

@@ -1,11 +1,7 @@
-import type { AgentEvent } from "../engine/index.ts";
 import { type JsonObject, type Part, appendPart } from "../protocol/index.ts";
-import { toAdkMetadataKey } from "./metadata.ts";
+import type { ArtifactEvent } from "./artifact-merger.ts";
+import { PARTIAL_KEY } from "./metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
-
-const PARTIAL_KEY = toAdkMetadataKey("partial");
-
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /** Consecutive emitted text of one kind, or one other part (`text` is `undefined`). */
 interface EmittedContent {
@@ -69,34 +65,32 @@ export class ArtifactStreamer {
     chain: string,
     parts: Part[],
     metadata: () => JsonObject,
-    saysMore: boolean,
+    hasExtraMetadata: boolean,
   ): ArtifactEvent | undefined {
     this.#hasNewInput = true;
-    const stream = this.#openArtifacts.get(chain);
-    if (!stream) {
-      const artifactId = this.#newId();
+    const openArtifact = this.#openArtifacts.get(chain);
+    if (!openArtifact) {
       // The first partial event is emitted as soon as the second one arrives. It does not wait for the end of
       // a frame.
-      const stream = {
-        artifactId,
+      this.#openArtifacts.set(chain, {
+        artifactId: this.#newId(),
         emittedContent: [],
         bufferedParts: parts,
         metadata: metadata(),
         emittedAt: -Infinity,
-      };
-      this.#openArtifacts.set(chain, stream);
+      });
       return undefined;
     }
     const now = this.#now();
-    if (now - stream.emittedAt < MIN_CHUNK_INTERVAL_MS) {
-      for (const part of parts) appendPart(stream.bufferedParts, part);
-      if (saysMore) stream.metadata = { ...stream.metadata, ...metadata() };
+    if (now - openArtifact.emittedAt < MIN_CHUNK_INTERVAL_MS) {
+      for (const part of parts) appendPart(openArtifact.bufferedParts, part);
+      if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
       return undefined;
     }
-    const event = emitChunk(stream, stream.bufferedParts, stream.metadata);
-    stream.emittedAt = now;
-    stream.bufferedParts = parts;
-    stream.metadata = saysMore ? metadata() : undefined;
+    const event = emitChunk(openArtifact, openArtifact.bufferedParts, openArtifact.metadata);
+    openArtifact.emittedAt = now;
+    openArtifact.bufferedParts = parts;
+    openArtifact.metadata = hasExtraMetadata ? metadata() : undefined;
     return event;
   }
 
@@ -104,8 +98,8 @@ export class ArtifactStreamer {
    * Adds the parts of a complete event, which closes the chain's artifact. Returns the last chunk, if any.
    */
   addComplete(chain: string, parts: Part[], metadata: JsonObject): ArtifactEvent | undefined {
-    const stream = this.#openArtifacts.get(chain);
-    if (!stream) {
+    const openArtifact = this.#openArtifacts.get(chain);
+    if (!openArtifact) {
       return parts.length > 0
         ? buildArtifactEvent(this.#newId(), parts, metadata, { lastChunk: true })
         : undefined;
@@ -113,16 +107,18 @@ export class ArtifactStreamer {
     this.#openArtifacts.delete(chain);
     // A complete event without artifact parts repeats nothing, for example when it only calls a long-running
     // tool. The partial events are then the entire content.
-    const whole = parts.length > 0 ? parts : undefined;
-    if (stream.emittedContent.length === 0) {
-      return buildArtifactEvent(stream.artifactId, whole ?? stream.bufferedParts, metadata, {
+    const complete = parts.length > 0 ? parts : undefined;
+    if (openArtifact.emittedContent.length === 0) {
+      return buildArtifactEvent(openArtifact.artifactId, complete ?? openArtifact.bufferedParts, metadata, {
         lastChunk: true,
       });
     }
-    const rest = whole ? computeRemainder(whole, stream.emittedContent) : stream.bufferedParts;
+    const rest = complete
+      ? computeRemainder(complete, openArtifact.emittedContent)
+      : openArtifact.bufferedParts;
     return rest?.length
-      ? buildArtifactEvent(stream.artifactId, rest, metadata, { append: true, lastChunk: true })
-      : buildArtifactEvent(stream.artifactId, parts, metadata, { lastChunk: true });
+      ? buildArtifactEvent(openArtifact.artifactId, rest, metadata, { append: true, lastChunk: true })
+      : buildArtifactEvent(openArtifact.artifactId, parts, metadata, { lastChunk: true });
   }
 
   /**
@@ -132,12 +128,12 @@ export class ArtifactStreamer {
   flush(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
     this.#hasNewInput = false;
-    for (const stream of this.#openArtifacts.values()) {
-      const [now, later] = splitLastCharacter(stream.bufferedParts);
+    for (const openArtifact of this.#openArtifacts.values()) {
+      const [now, later] = splitLastCharacter(openArtifact.bufferedParts);
       if (now.length === 0) continue;
-      events.push(emitChunk(stream, now, stream.metadata));
-      stream.bufferedParts = later;
-      stream.metadata = undefined;
+      events.push(emitChunk(openArtifact, now, openArtifact.metadata));
+      openArtifact.bufferedParts = later;
+      openArtifact.metadata = undefined;
     }
     return events;
   }
@@ -148,10 +144,10 @@ export class ArtifactStreamer {
    */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
-    for (const [chain, stream] of this.#openArtifacts) {
+    for (const [chain, openArtifact] of this.#openArtifacts) {
       this.#openArtifacts.delete(chain);
-      const metadata = { ...stream.metadata, [PARTIAL_KEY]: true };
-      events.push({ ...emitChunk(stream, stream.bufferedParts, metadata), lastChunk: true });
+      const metadata = { ...openArtifact.metadata, [PARTIAL_KEY]: true };
+      events.push({ ...emitChunk(openArtifact, openArtifact.bufferedParts, metadata), lastChunk: true });
     }
     return events;
   }
@@ -160,10 +156,14 @@ export class ArtifactStreamer {
 /**
  * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append to it.
  */
-function emitChunk(stream: OpenArtifact, parts: Part[], metadata: JsonObject | undefined): ArtifactEvent {
-  const append = stream.emittedContent.length > 0;
-  recordEmitted(stream.emittedContent, parts);
-  return buildArtifactEvent(stream.artifactId, parts, metadata, append ? { append: true } : {});
+function emitChunk(
+  openArtifact: OpenArtifact,
+  parts: Part[],
+  metadata: JsonObject | undefined,
+): ArtifactEvent {
+  const append = openArtifact.emittedContent.length > 0;
+  recordEmitted(openArtifact.emittedContent, parts);
+  return buildArtifactEvent(openArtifact.artifactId, parts, metadata, append ? { append: true } : {});
 }
 
 /**
@@ -187,13 +187,13 @@ function buildArtifactEvent(
   return event;
 }
 
-function recordEmitted(told: EmittedContent[], parts: readonly Part[]): void {
+function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[]): void {
   for (const part of parts) {
-    const about = computeMergeKey(part);
-    const last = told.at(-1);
-    if (!("text" in part)) told.push({ mergeKey: about, text: undefined });
-    else if (last?.mergeKey === about && last.text !== undefined) last.text += part.text;
-    else told.push({ mergeKey: about, text: part.text });
+    const mergeKey = computeMergeKey(part);
+    const last = emittedContent.at(-1);
+    if (!("text" in part)) emittedContent.push({ mergeKey, text: undefined });
+    else if (last?.mergeKey === mergeKey && last.text !== undefined) last.text += part.text;
+    else emittedContent.push({ mergeKey, text: part.text });
   }
 }
 
@@ -209,16 +209,19 @@ function computeMergeKey(part: Part): string {
 }
 
 /**
- * Returns the parts of `whole` that have not been emitted, or `undefined` if `whole` does not start with the
- * emitted content.
+ * Returns the parts of `complete` that have not been emitted. Returns `undefined` if `complete` does not
+ * start with the emitted content.
  */
-function computeRemainder(whole: readonly Part[], told: readonly EmittedContent[]): Part[] | undefined {
-  const rest = whole.slice();
-  for (const { mergeKey: about, text } of told) {
+function computeRemainder(
+  complete: readonly Part[],
+  emittedContent: readonly EmittedContent[],
+): Part[] | undefined {
+  const rest = complete.slice();
+  for (const { mergeKey, text } of emittedContent) {
     let expected = text;
     do {
       const part = rest.shift();
-      if (!part || computeMergeKey(part) !== about) return undefined;
+      if (!part || computeMergeKey(part) !== mergeKey) return undefined;
       if (expected === undefined || !("text" in part)) break;
       if (expected.startsWith(part.text)) {
         expected = expected.slice(part.text.length);

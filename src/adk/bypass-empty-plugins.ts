@@ -13,7 +13,8 @@ export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }
   const isOwn = manager.runAfterModelCallback === own.runAfterModelCallback;
   if (!isOwn || manager.runOnEventCallback !== own.runOnEventCallback) return;
   const afterModel = manager.runAfterModelCallback.bind(manager);
-  manager.runAfterModelCallback = (asked) => (manager.hasPlugins ? afterModel(asked) : RESOLVED_UNDEFINED);
+  manager.runAfterModelCallback = (request) =>
+    manager.hasPlugins ? afterModel(request) : RESOLVED_UNDEFINED;
   const onEvent = manager.runOnEventCallback.bind(manager);
-  manager.runOnEventCallback = (asked) => (manager.hasPlugins ? onEvent(asked) : RESOLVED_UNDEFINED);
+  manager.runOnEventCallback = (request) => (manager.hasPlugins ? onEvent(request) : RESOLVED_UNDEFINED);
 }

@@ -125,11 +125,11 @@ export async function buildAgentSkills(
  * Makes skill ids unique with a numeric suffix, because two toolsets may contain tools with the same name.
  */
 function deduplicateSkillIds(skills: readonly AgentSkill[]): AgentSkill[] {
-  const taken = new Set<string>();
+  const usedIds = new Set<string>();
   return skills.map((skill) => {
     let { id } = skill;
-    for (let next = 2; taken.has(id); next++) id = `${skill.id}-${next}`;
-    taken.add(id);
+    for (let next = 2; usedIds.has(id); next++) id = `${skill.id}-${next}`;
+    usedIds.add(id);
     return { ...skill, id };
   });
 }
@@ -173,20 +173,21 @@ async function buildOwnSkills(agent: AdkAgentLike, options: SkillOptions): Promi
 /** Describes in one or more sentences how a workflow agent orchestrates its sub-agents. */
 function describeOrchestration(kind: AgentKind, { subAgents = [], maxIterations }: AdkAgentLike): string {
   if (subAgents.length === 0) return "";
-  const doings = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
+  const actions = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
   if (kind === "sequential") {
-    return doings
-      .map((doing, at) => {
-        const when = at === 0 ? "First" : at === doings.length - 1 ? "Finally" : "Then";
-        return `${when}, this agent will ${doing}.`;
+    return actions
+      .map((action, at) => {
+        const when = at === 0 ? "First" : at === actions.length - 1 ? "Finally" : "Then";
+        return `${when}, this agent will ${action}.`;
       })
       .join(" ");
   }
-  const all = doings.length === 1 ? doings[0] : `${doings.slice(0, -1).join(", ")} and ${doings.at(-1)}`;
-  if (kind === "parallel") return `This agent will ${all} simultaneously.`;
+  const allActions =
+    actions.length === 1 ? actions[0] : `${actions.slice(0, -1).join(", ")} and ${actions.at(-1)}`;
+  if (kind === "parallel") return `This agent will ${allActions} simultaneously.`;
   if (kind !== "loop") return "";
   const limited = maxIterations !== undefined && maxIterations > 0 && maxIterations < Number.MAX_SAFE_INTEGER;
-  return `This agent will ${all} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
+  return `This agent will ${allActions} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
 }
 
 async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
@@ -233,13 +234,13 @@ async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promi
  * is specific to a conversation.
  */
 function buildLlmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
-  const said = [agent.description];
+  const sentences = [agent.description];
   if (includeInstructions) {
     for (const instruction of [agent.instruction, (agent.rootAgent ?? agent).globalInstruction]) {
-      if (typeof instruction === "string") said.push(toFirstPerson(instruction));
+      if (typeof instruction === "string") sentences.push(toFirstPerson(instruction));
     }
   }
-  return said.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
+  return sentences.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
 }
 
 const PRONOUN_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
@@ -284,11 +285,11 @@ async function listTools(
 
 async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It did not list its tools within ${ms} ms.`)), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The toolset did not list its tools within ${ms} ms.`)), ms);
   });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }

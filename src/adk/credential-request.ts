@@ -1,9 +1,6 @@
 import type { JsonObject } from "../protocol/index.ts";
 import { isJsonObject } from "./metadata.ts";
 
-/** Name of the function call with which ADK requests a credential from its user. */
-export const CREDENTIAL_CALL_NAME = "adk_request_credential";
-
 /** Members that may be sent to a caller. `true` allows the entire member. */
 interface AllowedMembers {
   readonly [member: string]: true | AllowedMembers;
@@ -47,9 +44,9 @@ function pickAllowed(object: JsonObject, allowed: AllowedMembers): JsonObject {
   for (const [member, value] of Object.entries(object)) {
     // ADK writes member names in camel case and in snake case.
     const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const below = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
-    if (below === true) picked[member] = value;
-    else if (below && isJsonObject(value)) picked[member] = pickAllowed(value, below);
+    const nested = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
+    if (nested === true) picked[member] = value;
+    else if (nested && isJsonObject(value)) picked[member] = pickAllowed(value, nested);
   }
   return picked;
 }

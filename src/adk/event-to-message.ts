@@ -11,8 +11,8 @@ export function eventToMessage(
   event: AdkEvent,
   newId: () => string = () => crypto.randomUUID(),
 ): Message | undefined {
-  const waits = new Set(event.longRunningToolIds);
-  const parts = toA2aParts(event.content?.parts, (id) => waits.has(id));
+  const longRunningIds = new Set(event.longRunningToolIds);
+  const parts = toA2aParts(event.content?.parts, (id) => longRunningIds.has(id));
   if (parts.length === 0) return undefined;
   const message: Message = {
     messageId: newId(),

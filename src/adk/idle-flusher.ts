@@ -22,15 +22,15 @@ export class IdleFlusher {
   #timer: NodeJS.Timeout | undefined;
 
   /** Resets the idle state of a listener and starts watching it. */
-  watch(who: IdleListener): void {
-    who.isIdle = false;
-    if (who.slot >= 0) return;
-    this.#listeners.add(who);
+  watch(listener: IdleListener): void {
+    listener.isIdle = false;
+    if (listener.slot >= 0) return;
+    this.#listeners.add(listener);
     this.#timer ??= setInterval(this.#notifyIdle, CHECK_INTERVAL_MS).unref();
   }
 
-  unwatch(who: IdleListener): void {
-    this.#listeners.delete(who);
+  unwatch(listener: IdleListener): void {
+    this.#listeners.delete(listener);
   }
 
   readonly #notifyIdle = (): void => {
@@ -38,11 +38,11 @@ export class IdleFlusher {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    for (const who of this.#listeners.toArray()) {
-      if (who.isIdle) {
-        this.unwatch(who);
-        who.onIdle();
-      } else who.isIdle = true;
+    for (const listener of this.#listeners.toArray()) {
+      if (listener.isIdle) {
+        this.unwatch(listener);
+        listener.onIdle();
+      } else listener.isIdle = true;
     }
   };
 }

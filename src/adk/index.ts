@@ -19,11 +19,10 @@ export {
   fromEventMetadata,
   type PeerAction,
   toSessionMetadata,
-  type SessionKey,
 } from "./metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
-export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
+export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart, SessionKey } from "./types.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {

@@ -44,13 +44,13 @@ export function createLazyRunner(
   options: RunnerOptions,
 ): () => Promise<AdkRunner> {
   if (typeof source !== "function") assertAdkRunnable(source);
-  let made: Promise<AdkRunner> | undefined;
+  let runner: Promise<AdkRunner> | undefined;
   return () => {
-    made ??= createRunner(source, options).catch((error: unknown) => {
-      made = undefined;
+    runner ??= createRunner(source, options).catch((error: unknown) => {
+      runner = undefined;
       throw error;
     });
-    return made;
+    return runner;
   };
 }
 
@@ -69,11 +69,11 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
   // create its tables concurrently. Therefore it is initialized here, once.
   if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
   // Resumability lets an answer reach the sub-agent that asked.
-  const what = isApp(root)
+  const rootOptions = isApp(root)
     ? { app: root }
     : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
   const runner = new adk.Runner({
-    ...what,
+    ...rootOptions,
     ...services,
     sessionService: sessions ?? new MemorySessionService(),
   });
@@ -87,10 +87,8 @@ async function importAdk(): Promise<typeof import("@google/adk")> {
   } catch (cause) {
     throw new A2AError(
       "INTERNAL",
-      "Serving an ADK agent needs the package @google/adk: npm install @google/adk",
-      {
-        cause,
-      },
+      "Serving an ADK agent requires the package @google/adk. Run: npm install @google/adk",
+      { cause },
     );
   }
 }
@@ -113,6 +111,7 @@ function assertAdkRunnable(root: unknown): void {
   }
   throw new A2AError(
     "INTERNAL",
-    `What is to be served is no ADK agent, workflow, app or runner (it is of type ${typeof root}); give one, or a function that makes one.`,
+    `The source to serve is not an ADK agent, workflow, app, or runner (its type is ${typeof root}). ` +
+      "Pass one of these, or a function that returns one.",
   );
 }

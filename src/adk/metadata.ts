@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import type { AdkEvent } from "./types.ts";
+import type { AdkEvent, SessionKey } from "./types.ts";
 
 /**
  * URI of the extension for ADK bridges. It appears in agent cards, and as a key in the metadata of task
@@ -12,16 +12,18 @@ export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}`
   return `adk_${name}`;
 }
 
+/** Metadata key that marks incomplete content. */
+export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
+
+/** Metadata key for the type of a data part. */
+export const TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
+
+/** Metadata key that marks the text of an error. */
+export const ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
+
 /** Returns the key for an A2A field in the custom metadata of an ADK event. */
 export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
-}
-
-/** Identifies the ADK session in which a task runs. */
-export interface SessionKey {
-  readonly appName: string;
-  readonly userId: string;
-  readonly sessionId: string;
 }
 
 export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
@@ -72,7 +74,7 @@ export type PeerAction = "escalate" | "transferToAgent";
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
-  allow: readonly PeerAction[] = ["escalate"],
+  allowedActions: readonly PeerAction[] = ["escalate"],
 ): Pick<AdkEvent, "citationMetadata" | "groundingMetadata" | "usageMetadata" | "customMetadata" | "actions"> {
   const event: ReturnType<typeof fromEventMetadata> = {};
   if (!metadata) return event;
@@ -88,9 +90,10 @@ export function fromEventMetadata(
   if (usage) event.usageMetadata = usage;
   const custom = Object.entries(object("custom_metadata") ?? {}).filter(([key]) => !key.startsWith("a2a:"));
   if (custom.length > 0) event.customMetadata = Object.fromEntries(custom);
-  const escalate = allow.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
+  const escalate = allowedActions.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
   const transfer = metadata[toAdkMetadataKey("transfer_to_agent")];
-  const mayTransfer = allow.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
+  const mayTransfer =
+    allowedActions.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
   if (escalate || mayTransfer) {
     event.actions = { ...(escalate && { escalate }), ...(mayTransfer && { transferToAgent: transfer }) };
   }

@@ -6,11 +6,11 @@ import {
   type Part,
   toBase64,
 } from "../protocol/index.ts";
-import { CREDENTIAL_CALL_NAME, redactCredentialRequest } from "./credential-request.ts";
-import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
+import { redactCredentialRequest } from "./credential-request.ts";
+import { isJsonObject, toAdkMetadataKey, TYPE_KEY } from "./metadata.ts";
+import { CREDENTIAL_CALL_NAME } from "./reserved-calls.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-const TYPE_KEY = toAdkMetadataKey("type");
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
 /** Metadata key for the thought signature that a model requires back with its thought. */
@@ -71,13 +71,15 @@ export function toA2aPart(
   isLongRunning: (id: string) => boolean = isNeverLongRunning,
 ): Part | undefined {
   if (hasOnlyText(part)) return { text: part.text };
-  const more = collectUnknownMembers(part);
+  const unknownMembers = collectUnknownMembers(part);
   const content = toA2aPartContent(part, isLongRunning);
   if (content) {
-    if (more) (content.metadata ??= {})[UNKNOWN_MEMBERS_KEY] = more;
+    if (unknownMembers) (content.metadata ??= {})[UNKNOWN_MEMBERS_KEY] = unknownMembers;
     return setPartMetadata(content, part);
   }
-  return more && setPartMetadata({ data: more, metadata: { [TYPE_KEY]: "unknown" } }, part);
+  return (
+    unknownMembers && setPartMetadata({ data: unknownMembers, metadata: { [TYPE_KEY]: "unknown" } }, part)
+  );
 }
 
 /** Fast path: nearly every part of a stream contains only text. */
@@ -105,12 +107,12 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
 
 /** Returns the members that this bridge does not know, or `undefined` if there are none. */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
-  let more: Record<string, unknown> | undefined;
+  let unknownMembers: Record<string, unknown> | undefined;
   for (const member in part) {
-    if (!KNOWN_PART_MEMBERS.has(member)) (more ??= {})[member] = part[member as keyof GenaiPart];
+    if (!KNOWN_PART_MEMBERS.has(member)) (unknownMembers ??= {})[member] = part[member as keyof GenaiPart];
   }
   // Members that are `undefined` disappear in JSON.
-  const json = more && toJsonObject(more);
+  const json = unknownMembers && toJsonObject(unknownMembers);
   return json && Object.keys(json).length > 0 ? json : undefined;
 }
 
@@ -159,9 +161,10 @@ export function toGenaiPart(part: Part): GenaiPart {
   // Go's bridge writes this key without its prefix.
   const video = metadata[VIDEO_METADATA_KEY] ?? metadata["video_metadata"];
   if (isJsonObject(video)) result.videoMetadata = video;
-  const more = metadata[UNKNOWN_MEMBERS_KEY];
+  const unknownMembers = metadata[UNKNOWN_MEMBERS_KEY];
   // Known members must not be set here, because they would bypass the checks for their type.
-  if (isJsonObject(more) && hasOnlyUnknownMembers(more)) Object.assign(result, more);
+  if (isJsonObject(unknownMembers) && hasOnlyUnknownMembers(unknownMembers))
+    Object.assign(result, unknownMembers);
   return result;
 }
 
@@ -204,16 +207,23 @@ function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject):
   const payload = type === "function_call" ? data["args"] : data["response"];
   const id = data["id"];
   // A response may omit its name, which is then taken from its call.
-  const named =
+  const hasValidName =
     typeof data["name"] === "string" || (type === "function_response" && data["name"] === undefined);
   return (
-    named && (id === undefined || typeof id === "string") && (payload === undefined || isJsonObject(payload))
+    hasValidName &&
+    (id === undefined || typeof id === "string") &&
+    (payload === undefined || isJsonObject(payload))
   );
 }
 
 /** Returns the function call in a part if the call waits for an external response. */
 export function parseLongRunningCall(part: Part): AdkFunctionCall | undefined {
   return part.metadata?.[LONG_RUNNING_KEY] === true ? parseTypedData(part, "function_call") : undefined;
+}
+
+/** Returns the ids of the function calls that wait for an external response, without duplicates. */
+export function collectLongRunningCallIds(parts: readonly Part[]): string[] {
+  return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
 }
 
 /** Returns the function response in a part, if there is one. */

@@ -1,16 +1,10 @@
 import type * as Adk from "@google/adk";
-import type { Message } from "../protocol/index.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import {
-  type CallAwaitingUser,
-  buildInterruptedResponses,
-  type UnansweredCall,
-  findUnansweredCalls,
-} from "./unanswered-calls.ts";
-import { parseLongRunningCall } from "./parts.ts";
+import { buildInterruptedResponses, type CallAwaitingUser, findUnansweredCalls } from "./unanswered-calls.ts";
+import { collectLongRunningCallIds } from "./parts.ts";
 import { propagateRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { bypassEmptyPlugins } from "./bypass-empty-plugins.ts";
-import type { AdkEvent, AdkFunctionCall } from "./types.ts";
+import type { AdkEvent, AdkFunctionCall, SessionCall } from "./types.ts";
 
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
@@ -30,17 +24,17 @@ export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): voi
   bypassEmptyPlugins(pluginManager, adk);
   const { createEvent } = adk;
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
-  pluginManager.runOnUserMessageCallback = async (asked) => {
-    await closeUnansweredCalls(asked, createEvent);
-    return onUserMessage(asked);
+  pluginManager.runOnUserMessageCallback = async (request) => {
+    await closeUnansweredCalls(request, createEvent);
+    return onUserMessage(request);
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
-  pluginManager.runBeforeToolCallback = async (asked) => {
-    const { invocationContext } = asked.toolContext;
+  pluginManager.runBeforeToolCallback = async (request) => {
+    const { invocationContext } = request.toolContext;
     propagateRunContext(invocationContext);
-    if (isAgentTool(asked.tool))
-      await closeAgentToolCalls(asked.tool.agent.name, invocationContext, createEvent);
-    return beforeTool(asked);
+    if (isAgentTool(request.tool))
+      await closeAgentToolCalls(request.tool.agent.name, invocationContext, createEvent);
+    return beforeTool(request);
   };
 }
 
@@ -49,10 +43,11 @@ async function closeUnansweredCalls(
   createEvent: typeof Adk.createEvent,
 ): Promise<void> {
   const { session, sessionService } = invocationContext;
-  const { interrupted, awaitingUser: asked } = findUnansweredCalls(session.events, userMessage);
-  const serving = propagateRunContext(invocationContext);
-  const given = serving && asked.length > 0 ? await findAbandonedCalls(serving, asked) : [];
-  await appendInterruptedResponses([...interrupted, ...given], { session, sessionService, createEvent });
+  const { interrupted, awaitingUser } = findUnansweredCalls(session.events, userMessage);
+  const runContext = propagateRunContext(invocationContext);
+  const abandoned =
+    runContext && awaitingUser.length > 0 ? await findAbandonedCalls(runContext, awaitingUser) : [];
+  await appendInterruptedResponses([...interrupted, ...abandoned], { session, sessionService, createEvent });
 }
 
 /**
@@ -76,15 +71,15 @@ interface SessionWriteContext {
 }
 
 async function appendInterruptedResponses(
-  open: readonly UnansweredCall[],
+  unanswered: readonly SessionCall[],
   { session, sessionService, createEvent }: SessionWriteContext,
 ): Promise<void> {
-  for (const [event, calls] of groupByEvent(open)) {
+  for (const [event, calls] of groupByEvent(unanswered)) {
     const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
-    const answer = createEvent({ invocationId, author, content: buildInterruptedResponses(calls) });
-    if (branch !== undefined) answer.branch = branch;
-    if (isolationScope !== undefined) answer.isolationScope = isolationScope;
-    await sessionService?.appendEvent({ session, event: answer });
+    const response = createEvent({ invocationId, author, content: buildInterruptedResponses(calls) });
+    if (branch !== undefined) response.branch = branch;
+    if (isolationScope !== undefined) response.isolationScope = isolationScope;
+    await sessionService?.appendEvent({ session, event: response });
   }
 }
 
@@ -93,23 +88,21 @@ async function appendInterruptedResponses(
  * because a model would see them without a response.
  */
 async function findAbandonedCalls(
-  serving: AdkRunContext,
-  asked: readonly CallAwaitingUser[],
-): Promise<UnansweredCall[]> {
-  const tasks = await serving.run.listInterruptedTasks();
-  if (tasks.length > 0) serving.waitingTaskIds = tasks.map(({ id }) => id);
-  const waiting = new Set(tasks.flatMap(({ status }) => collectLongRunningCallIds(status.message)));
-  return asked.flatMap(({ call, orphanedCall: leaves }) =>
-    leaves && !waiting.has(call.id ?? "") ? [leaves] : [],
+  runContext: AdkRunContext,
+  awaitingUser: readonly CallAwaitingUser[],
+): Promise<SessionCall[]> {
+  const tasks = await runContext.run.listInterruptedTasks();
+  if (tasks.length > 0) runContext.waitingTaskIds = tasks.map(({ id }) => id);
+  const waitingCallIds = new Set(
+    tasks.flatMap(({ status }) => collectLongRunningCallIds(status.message?.parts ?? [])),
+  );
+  return awaitingUser.flatMap(({ call, orphanedCall }) =>
+    orphanedCall && !waitingCallIds.has(call.id ?? "") ? [orphanedCall] : [],
   );
 }
 
-function collectLongRunningCallIds(question: Message | undefined): string[] {
-  return question?.parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []) ?? [];
-}
-
-function groupByEvent(open: readonly UnansweredCall[]): Map<AdkEvent, AdkFunctionCall[]> {
+function groupByEvent(unanswered: readonly SessionCall[]): Map<AdkEvent, AdkFunctionCall[]> {
   const events = new Map<AdkEvent, AdkFunctionCall[]>();
-  for (const { event, call } of open) events.set(event, [...(events.get(event) ?? []), call]);
+  for (const { event, call } of unanswered) events.set(event, [...(events.get(event) ?? []), call]);
   return events;
 }

@@ -117,12 +117,15 @@ describe("a message for a task that waits for answers", () => {
   it("may answer nothing else, and nothing under another name", () => {
     const task = createWaitingTask(createCallPart("a"));
     expect(admitParts(task, [createResponsePart("a"), createResponsePart("z")])).toMatchObject({
-      says: [createCallPart("a"), createValidationErrorPart('no function call ID "z" waits for an answer')],
+      says: [
+        createCallPart("a"),
+        createValidationErrorPart('function call ID "z" is not waiting for a response'),
+      ],
     });
     expect(admitParts(task, [createResponsePart("a", { name: "pay", response: {} })])).toMatchObject({
       says: [
         createCallPart("a"),
-        createValidationErrorPart('function call ID "a" is of "weather", not of "pay"'),
+        createValidationErrorPart('function call ID "a" belongs to "weather", not to "pay"'),
       ],
     });
   });

@@ -1,15 +1,11 @@
 import type { AgentEvent } from "../engine/index.ts";
 import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
-import { CREDENTIAL_CALL_NAME } from "./credential-request.ts";
-import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
+import { ERROR_MESSAGE_KEY, isJsonObject, TYPE_KEY } from "./metadata.ts";
 import { parseFunctionCall, parseFunctionResponse, parseLongRunningCall, toA2aParts } from "./parts.ts";
+import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
 import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
-const RESERVED_CALL_PREFIX = "adk_request_";
-
 const VALIDATION_ERROR_KEY = "validation_error";
-const TYPE_KEY = toAdkMetadataKey("type");
 
 /** Collects the long-running calls of a run and their interim responses. */
 export class PendingCalls {
@@ -72,16 +68,14 @@ export function admitMessage(
   task: Task,
   allowRemoteToolConfirmation: boolean,
 ): MessageAdmission {
-  const waiting = findPendingQuestion(task)?.parts ?? [];
-  const isPlain = waiting.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
+  const pendingParts = findPendingQuestion(task)?.parts ?? [];
+  const isPlain = pendingParts.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
   if (isPlain) return { parts: message.parts };
-  const forged = message.parts.find((part) =>
-    parseFunctionCall(part)?.name?.startsWith(RESERVED_CALL_PREFIX),
-  );
-  if (forged)
-    return buildRejection("A message may not contain function calls that only the agent itself can make.");
+  if (message.parts.some((part) => isReservedCallName(parseFunctionCall(part)?.name))) {
+    return buildRejection("A message must not contain function calls that only the agent can make.");
+  }
   const calls = new Map(
-    waiting.flatMap((part) => {
+    pendingParts.flatMap((part) => {
       const call = parseLongRunningCall(part);
       return call?.id === undefined ? [] : [[call.id, call] as const];
     }),
@@ -94,9 +88,9 @@ export function admitMessage(
     if (!response) return part;
     const { id = "", name } = response;
     const call = calls.get(id);
-    if (!call) problems.push(`no function call ID "${id}" waits for an answer`);
+    if (!call) problems.push(`function call ID "${id}" is not waiting for a response`);
     else if (name !== undefined && name !== call.name) {
-      problems.push(`function call ID "${id}" is of "${call.name}", not of "${name}"`);
+      problems.push(`function call ID "${id}" belongs to "${call.name}", not to "${name}"`);
     } else if (call.name === CONFIRMATION_CALL_NAME && !allowRemoteToolConfirmation) {
       problems.push(
         `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
@@ -112,7 +106,9 @@ export function admitMessage(
   if (problems.length === 0) return { parts };
   if (calls.size === 0) return buildRejection(problems.join("; "));
   return {
-    refused: { status: buildValidationErrorStatus(task.status.state as InterruptedState, waiting, problems) },
+    refused: {
+      status: buildValidationErrorStatus(task.status.state as InterruptedState, pendingParts, problems),
+    },
   };
 }
 
@@ -148,15 +144,15 @@ type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_S
  */
 function buildValidationErrorStatus(
   state: InterruptedState,
-  waiting: readonly Part[],
+  pendingParts: readonly Part[],
   problems: readonly string[],
 ): { state: InterruptedState; message: { parts: Part[] } } {
-  const kept = waiting.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
-  const said = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
-  return { state, message: { parts: [...kept, ...said] } };
+  const questionParts = pendingParts.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
+  const errorParts = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
+  return { state, message: { parts: [...questionParts, ...errorParts] } };
 }
 
 function buildRejection(text: string): MessageAdmission {
-  const parts: Part[] = [{ text, metadata: { [toAdkMetadataKey("is_error_message")]: true } }];
+  const parts: Part[] = [{ text, metadata: { [ERROR_MESSAGE_KEY]: true } }];
   return { refused: { status: { state: "TASK_STATE_REJECTED", message: { parts } } } };
 }

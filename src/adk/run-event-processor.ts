@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { ArtifactStreamer } from "./artifact-streamer.ts";
-import { ArtifactMerger } from "./artifact-merger.ts";
+import { type ArtifactEvent, ArtifactMerger } from "./artifact-merger.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import {
   toActionsMetadata,
@@ -10,11 +10,13 @@ import {
   toAdkMetadataKey,
   hasExtraMetadata,
   toSessionMetadata,
-  type SessionKey,
+  ERROR_MESSAGE_KEY,
+  PARTIAL_KEY,
+  TYPE_KEY,
 } from "./metadata.ts";
 import { toA2aParts, toJsonObject } from "./parts.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
-import type { AdkEvent, GenaiPart } from "./types.ts";
+import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
 
 export interface RunEventProcessorOptions {
   readonly session: SessionKey;
@@ -40,9 +42,6 @@ export interface RunEventProcessorOptions {
   readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }
 
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
-
-const PARTIAL_KEY = toAdkMetadataKey("partial");
 const NO_EVENTS: readonly AgentEvent[] = [];
 
 /** Result of a run: the last events of the turn, and the error for the server's observer, if any. */
@@ -102,8 +101,8 @@ export class RunEventProcessor {
   }
 
   process(event: AdkEvent): readonly AgentEvent[] {
-    const said = this.#processEvent(event);
-    return said ? this.#mergeArtifacts([said]) : NO_EVENTS;
+    const artifactEvent = this.#processEvent(event);
+    return artifactEvent ? this.#mergeArtifacts([artifactEvent]) : NO_EVENTS;
   }
 
   #processEvent(event: AdkEvent): ArtifactEvent | undefined {
@@ -134,12 +133,12 @@ export class RunEventProcessor {
 
   /** Closes the open artifacts of a run that was cut off. The engine emits the final status. */
   closeOpenArtifacts(): readonly AgentEvent[] {
-    const sealed = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
-    const last = sealed.at(-1);
+    const events = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
+    const last = events.at(-1);
     // With one artifact for a run, an incomplete chain makes the entire artifact partial.
     if (last && this.#artifactMerger)
       last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL_KEY]: true };
-    return sealed;
+    return events;
   }
 
   /**
@@ -153,8 +152,9 @@ export class RunEventProcessor {
       return this.#buildFailure(text, code === undefined ? {} : { [toAdkMetadataKey("error_code")]: code });
     }
     const status = this.#pendingCalls.buildStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
-    const { waitingTaskIds: waiting } = this.#options.runContext ?? {};
-    if ("message" in status && waiting?.length) status.message.referenceTaskIds = waiting.slice();
+    const { waitingTaskIds } = this.#options.runContext ?? {};
+    if ("message" in status && waitingTaskIds?.length)
+      status.message.referenceTaskIds = waitingTaskIds.slice();
     return { events: [...this.closeOpenArtifacts(), { status, metadata: this.#buildFinalMetadata() }] };
   }
 
@@ -169,8 +169,8 @@ export class RunEventProcessor {
 
   #buildFailure(text: string, metadata: JsonObject, cause?: unknown): RunOutcome {
     const errorId = this.#options.newId().slice(0, 8);
-    const told = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
-    const parts: Part[] = [{ text: told, metadata: { [toAdkMetadataKey("is_error_message")]: true } }];
+    const callerText = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
+    const parts: Part[] = [{ text: callerText, metadata: { [ERROR_MESSAGE_KEY]: true } }];
     const status = { state: "TASK_STATE_FAILED" as const, message: { parts } };
     return {
       events: [
@@ -186,23 +186,23 @@ export class RunEventProcessor {
    * chain, and a newly built string is slower to look up.
    */
   #getChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
-    const path = nodeInfo?.path ?? "";
-    const isTool = content?.role === "user";
+    const nodePath = nodeInfo?.path ?? "";
+    const isToolResponse = content?.role === "user";
     const last = this.#lastChain;
-    const same =
+    const isSameChain =
       last?.author === author &&
       last.branch === branch &&
-      last.nodePath === path &&
-      last.isToolResponse === isTool;
-    if (same) return last.key;
-    const chain = `${author}\n${branch}\n${path}\n${isTool ? "tool" : ""}`;
-    this.#lastChain = { author, branch, nodePath: path, isToolResponse: isTool, key: chain };
-    return chain;
+      last.nodePath === nodePath &&
+      last.isToolResponse === isToolResponse;
+    if (isSameChain) return last.key;
+    const key = `${author}\n${branch}\n${nodePath}\n${isToolResponse ? "tool" : ""}`;
+    this.#lastChain = { author, branch, nodePath, isToolResponse, key };
+    return key;
   }
 
   #mergeArtifacts(events: ArtifactEvent[]): ArtifactEvent[] {
-    const one = this.#artifactMerger;
-    return one ? events.flatMap((event) => one.merge(event)) : events;
+    const merger = this.#artifactMerger;
+    return merger ? events.flatMap((event) => merger.merge(event)) : events;
   }
 
   #buildStatusMetadata(): JsonObject {
@@ -210,9 +210,9 @@ export class RunEventProcessor {
   }
 
   #buildFinalMetadata(): JsonObject {
-    const { waitingTaskIds: waiting } = this.#options.runContext ?? {};
-    const others = waiting && { [WAITING_TASK_IDS_KEY]: waiting.slice() };
-    return { ...this.#buildStatusMetadata(), ...others, ...this.#actionsMetadata };
+    const { waitingTaskIds } = this.#options.runContext ?? {};
+    const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_KEY]: waitingTaskIds.slice() };
+    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
   }
 
   /** Returns the parts of an event that belong in an artifact. */
@@ -224,7 +224,7 @@ export class RunEventProcessor {
       return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);
     }
     const output = typeof event.output === "object" ? toJsonObject(event.output) : (event.output as string);
-    return [{ data: output, metadata: { [toAdkMetadataKey("type")]: "output" } }];
+    return [{ data: output, metadata: { [TYPE_KEY]: "output" } }];
   }
 
   /** Stores a model error. Only the first error counts. */

@@ -42,28 +42,28 @@ export async function* applyRunHooks(
   { onEvent, afterRun }: RunHooks,
   run: Run,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const through = async (event: AgentEvent): Promise<readonly AgentEvent[]> => {
+  const applyHooks = async (event: AgentEvent): Promise<readonly AgentEvent[]> => {
     if ("status" in event && event.status.state !== "TASK_STATE_WORKING") {
       return [(await afterRun?.(event, run)) ?? event];
     }
-    const said = await onEvent?.(event, stream.lastAdkEvent, run);
-    if (said === null) return [];
-    if (said === undefined) return [event];
-    return "length" in said ? said : [said];
+    const result = await onEvent?.(event, stream.lastAdkEvent, run);
+    if (result === null) return [];
+    if (result === undefined) return [event];
+    return "length" in result ? result : [result];
   };
   let thrown: unknown;
   try {
     for (let step = await stream.next(); !step.done; step = await stream.next()) {
-      let said: readonly AgentEvent[];
+      let events: readonly AgentEvent[];
       try {
-        said = await through(step.value);
+        events = await applyHooks(step.value);
       } catch (error) {
-        const ending = stream.fail("processor failed", error);
-        yield* ending.events;
-        thrown = ending.error;
+        const outcome = stream.fail("processor failed", error);
+        yield* outcome.events;
+        thrown = outcome.error;
         break;
       }
-      yield* said;
+      yield* events;
     }
   } finally {
     void stream.return();

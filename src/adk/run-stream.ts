@@ -36,10 +36,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   #hasEnded = false;
   #pendingError: Error | undefined;
 
-  constructor(begin: () => Promise<RunStart>, signal: AbortSignal, silences: IdleFlusher) {
-    this.#startRun = begin;
+  constructor(startRun: () => Promise<RunStart>, signal: AbortSignal, idleFlusher: IdleFlusher) {
+    this.#startRun = startRun;
     this.#signal = signal;
-    this.#idleFlusher = silences;
+    this.#idleFlusher = idleFlusher;
   }
 
   /** Returns the most recent ADK event. */
@@ -59,10 +59,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     const value = this.#queue.shift();
     if (value) return Promise.resolve({ value });
     if (this.#hasEnded) return this.#getFinalResult();
-    return new Promise((answer, refuse) => {
-      this.#resolveNext = answer;
+    return new Promise((resolve, reject) => {
+      this.#resolveNext = resolve;
       if (this.#events && this.#processor) void this.#pull(this.#events, this.#processor);
-      else this.#start().catch(refuse);
+      else this.#start().catch(reject);
     });
   }
 
@@ -75,12 +75,12 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   async #start(): Promise<void> {
     this.#signal.addEventListener("abort", this.#onAbort, { once: true });
     if (this.#signal.aborted) return this.#onAbort();
-    const beginning = await this.#startRun();
+    const start = await this.#startRun();
     if (this.#hasEnded) return;
-    this.#processor = beginning.processor;
-    if ("outcome" in beginning) return this.#finish(beginning.outcome);
-    this.#events = beginning.events;
-    this.#emit(beginning.firstEvent);
+    this.#processor = start.processor;
+    if ("outcome" in start) return this.#finish(start.outcome);
+    this.#events = start.events;
+    this.#emit(start.firstEvent);
   }
 
   /** Reads ADK events until the pending `next` call has a result. */
@@ -118,9 +118,9 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   }
 
   #emit(value: AgentEvent): void {
-    const answer = this.#resolveNext;
+    const resolve = this.#resolveNext;
     this.#resolveNext = undefined;
-    if (answer) answer({ value });
+    if (resolve) resolve({ value });
     else this.#queue.push(value);
   }
 

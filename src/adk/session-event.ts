@@ -11,8 +11,15 @@ import {
   type TaskStatus,
   type TaskStatusUpdateEvent,
 } from "../protocol/index.ts";
-import { toA2aMetadataKey, fromEventMetadata, toAdkMetadataKey, type PeerAction } from "./metadata.ts";
-import { parseLongRunningCall, toGenaiPart } from "./parts.ts";
+import {
+  ERROR_MESSAGE_KEY,
+  fromEventMetadata,
+  PARTIAL_KEY,
+  type PeerAction,
+  toA2aMetadataKey,
+  toAdkMetadataKey,
+} from "./metadata.ts";
+import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./parts.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
 /**
@@ -51,19 +58,17 @@ export const PLACEHOLDER_CALLS = {
   },
 } as const;
 
-const PARTIAL_KEY = toAdkMetadataKey("partial");
-
 /**
  * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
  * for a session. Events of unfinished work are `partial`. The event that ends a turn has `turnComplete`,
  * whether the peer is done or waits for input.
  */
-export function toSessionEvent(said: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
-  const maker = new SessionEventBuilder(options);
-  if ("message" in said) return maker.fromMessage(said.message);
-  if ("task" in said) return maker.fromTask(said.task);
-  if ("statusUpdate" in said) return maker.fromStatusUpdate(said.statusUpdate);
-  return maker.fromArtifactUpdate(said.artifactUpdate);
+export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
+  const builder = new SessionEventBuilder(options);
+  if ("message" in response) return builder.fromMessage(response.message);
+  if ("task" in response) return builder.fromTask(response.task);
+  if ("statusUpdate" in response) return builder.fromStatusUpdate(response.statusUpdate);
+  return builder.fromArtifactUpdate(response.artifactUpdate);
 }
 
 interface TaskIds {
@@ -100,13 +105,13 @@ class SessionEventBuilder {
     return this.#buildTurnEnd({ taskId, contextId }, status, metadata, parts);
   }
 
-  fromStatusUpdate({ status, metadata, ...place }: TaskStatusUpdateEvent): AdkEvent | undefined {
+  fromStatusUpdate({ status, metadata, ...taskIds }: TaskStatusUpdateEvent): AdkEvent | undefined {
     if (isTerminal(status.state) || isInterrupted(status.state)) {
-      return this.#buildTurnEnd(place, status, metadata, []);
+      return this.#buildTurnEnd(taskIds, status, metadata, []);
     }
     if (!status.message?.parts.length) return undefined;
     // Progress messages are meant for observers. They are not part of the answer.
-    const event = this.#buildEvent(place, metadata, status.message.parts);
+    const event = this.#buildEvent(taskIds, metadata, status.message.parts);
     event.partial = true;
     for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;
     return event;
@@ -117,14 +122,14 @@ class SessionEventBuilder {
     append,
     lastChunk,
     metadata,
-    ...place
+    ...taskIds
   }: TaskArtifactUpdateEvent): AdkEvent | undefined {
     if (artifact.parts.length === 0) return undefined;
-    const marked = metadata?.[PARTIAL_KEY];
+    const partialMark = metadata?.[PARTIAL_KEY];
     // ADK for Go empties its partial artifact at the end of a run. That update has no content.
-    if (marked === true && lastChunk) return undefined;
-    const event = this.#buildEvent(place, { ...artifact.metadata, ...metadata }, artifact.parts);
-    const partial = typeof marked === "boolean" ? marked : append === true || lastChunk !== true;
+    if (partialMark === true && lastChunk) return undefined;
+    const event = this.#buildEvent(taskIds, { ...artifact.metadata, ...metadata }, artifact.parts);
+    const partial = typeof partialMark === "boolean" ? partialMark : append === true || lastChunk !== true;
     if (partial) event.partial = true;
     const waiting = collectLongRunningCallIds(artifact.parts);
     if (waiting.length > 0) event.longRunningToolIds = waiting;
@@ -135,22 +140,27 @@ class SessionEventBuilder {
    * Builds the event that ends a turn. The task state decides whether the turn failed, waits, or is complete.
    */
   #buildTurnEnd(
-    place: TaskIds,
+    taskIds: TaskIds,
     { state, message }: TaskStatus,
     metadata: JsonObject | undefined,
-    before: readonly Part[],
+    artifactParts: readonly Part[],
   ): AdkEvent {
-    const told = message?.parts ?? [];
-    const error = told.find(isErrorMessagePart) ?? (TASK_STATE_ERROR_CODES[state] && told.find(isTextPart));
-    const parts = removeRepeatedCalls([...before, ...told.filter((part) => !isErrorMessagePart(part))]);
-    const event = this.#buildEvent(place, metadata, parts);
+    const messageParts = message?.parts ?? [];
+    const error =
+      messageParts.find(isErrorMessagePart) ??
+      (TASK_STATE_ERROR_CODES[state] && messageParts.find(isTextPart));
+    const parts = removeRepeatedCalls([
+      ...artifactParts,
+      ...messageParts.filter((part) => !isErrorMessagePart(part)),
+    ]);
+    const event = this.#buildEvent(taskIds, metadata, parts);
     event.turnComplete = true;
     if (isInterrupted(state)) this.#addPendingCalls(event, state, parts);
     const code = TASK_STATE_ERROR_CODES[state];
     if (code) {
-      const theirs = metadata?.[toAdkMetadataKey("error_code")];
+      const peerCode = metadata?.[toAdkMetadataKey("error_code")];
       // The prefix distinguishes a peer's error code from a local error code.
-      event.errorCode = typeof theirs === "string" ? `${code}:${theirs}` : code;
+      event.errorCode = typeof peerCode === "string" ? `${code}:${peerCode}` : code;
       event.errorMessage = error && "text" in error ? error.text : DEFAULT_ERROR_MESSAGES[code];
     } else if (error && "text" in error) event.errorMessage = error.text;
     return event;
@@ -158,35 +168,39 @@ class SessionEventBuilder {
 
   /** Adds the peer's pending calls to an event. If the peer asks without a call, adds a placeholder call. */
   #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
-    const waiting = collectLongRunningCallIds(parts);
-    if (waiting.length > 0) {
-      event.longRunningToolIds = waiting;
+    const pendingIds = collectLongRunningCallIds(parts);
+    if (pendingIds.length > 0) {
+      event.longRunningToolIds = pendingIds;
       return;
     }
-    const mock = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
+    const placeholder = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
     const id = (this.#options.newId ?? (() => `adk-${crypto.randomUUID()}`))();
-    const at = parts.findLastIndex((part) => "text" in part || "data" in part);
-    const asked = parts[at];
-    const question = asked && ("text" in asked ? asked.text : "data" in asked ? asked.data : "");
-    const call = { functionCall: { id, name: mock.name, args: { [mock.argument]: question ?? "" } } };
-    const { keepQuestionText: keepQuestion } = this.#options;
+    const questionIndex = parts.findLastIndex((part) => "text" in part || "data" in part);
+    const questionPart = parts[questionIndex];
+    const question =
+      questionPart &&
+      ("text" in questionPart ? questionPart.text : "data" in questionPart ? questionPart.data : "");
+    const call = {
+      functionCall: { id, name: placeholder.name, args: { [placeholder.argument]: question ?? "" } },
+    };
+    const { keepQuestionText } = this.#options;
     const others = this.#toGenaiParts(
-      parts.filter((part, index) => index !== at || (keepQuestion && "text" in part)),
+      parts.filter((part, index) => index !== questionIndex || (keepQuestionText && "text" in part)),
     );
     event.content = { role: "model", parts: [...others, call] };
     event.longRunningToolIds = [id];
   }
 
-  #buildEvent(place: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
-    const { author, branch, invocationId, allowedActions: allow } = this.#options;
-    const { customMetadata, ...said } = fromEventMetadata(metadata, allow);
-    const event: AdkEvent = { ...said, author };
+  #buildEvent(taskIds: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
+    const { author, branch, invocationId, allowedActions } = this.#options;
+    const { customMetadata, ...fields } = fromEventMetadata(metadata, allowedActions);
+    const event: AdkEvent = { ...fields, author };
     if (branch !== undefined) event.branch = branch;
     if (invocationId !== undefined) event.invocationId = invocationId;
-    const own: Record<string, unknown> = { ...customMetadata };
-    if (place.taskId) own[toA2aMetadataKey("task_id")] = place.taskId;
-    if (place.contextId) own[toA2aMetadataKey("context_id")] = place.contextId;
-    if (Object.keys(own).length > 0) event.customMetadata = own;
+    const merged: Record<string, unknown> = { ...customMetadata };
+    if (taskIds.taskId) merged[toA2aMetadataKey("task_id")] = taskIds.taskId;
+    if (taskIds.contextId) merged[toA2aMetadataKey("context_id")] = taskIds.contextId;
+    if (Object.keys(merged).length > 0) event.customMetadata = merged;
     const content = this.#toGenaiParts(parts);
     if (content.length > 0) event.content = { role: "model", parts: content };
     return event;
@@ -215,11 +229,7 @@ function isTextPart(part: Part): boolean {
 }
 
 function isErrorMessagePart(part: Part): boolean {
-  return "text" in part && part.metadata?.[toAdkMetadataKey("is_error_message")] === true;
-}
-
-function collectLongRunningCallIds(parts: readonly Part[]): string[] {
-  return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
+  return "text" in part && part.metadata?.[ERROR_MESSAGE_KEY] === true;
 }
 
 /** Removes duplicate calls, because a peer may send a call in an artifact and again in its status. */

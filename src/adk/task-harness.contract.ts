@@ -45,13 +45,13 @@ export class TaskHarness {
     const message: Message = { messageId: `m${++this.#messageCount}`, role: "ROLE_USER", parts };
     // As in the engine, the task already contains the message of the turn.
     this.#applyEvent({ message });
-    const found = this.task;
+    const task = this.task;
     const turn: RecordedTurn = { events: [], states: [], chunkParts: [] };
     const run: Run = {
-      taskId: found.id,
-      contextId: found.contextId,
+      taskId: task.id,
+      contextId: task.contextId,
       message,
-      task: found,
+      task,
       attempt: 1,
       caller: this.#caller,
       configuration: {},
@@ -68,7 +68,7 @@ export class TaskHarness {
         turn.events.push(event);
         if ("status" in event) turn.states.push(event.status.state);
         if ("artifact" in event) turn.chunkParts.push(...event.artifact.parts);
-        this.#applyEvent(toTaskEvent(found, event));
+        this.#applyEvent(toTaskEvent(task, event));
         more.onEvent?.(event);
       }
     } catch (error) {
@@ -87,7 +87,7 @@ export class TaskHarness {
 
 function toTaskEvent({ id: taskId, contextId }: Task, event: AgentEvent): TaskEvent {
   if ("artifact" in event) return { artifactUpdate: { taskId, contextId, ...event } };
-  if (!("status" in event)) throw new Error("a message is not an event of a task");
+  if (!("status" in event)) throw new Error("A message is not a task event.");
   const { state, message } = event.status;
   const status = message
     ? { state, message: { messageId: "a", role: "ROLE_AGENT" as const, taskId, contextId, ...message } }

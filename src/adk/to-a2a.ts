@@ -28,19 +28,19 @@ export interface ToA2aOptions
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
-  const chooseSessions = (): BaseSessionService | undefined => {
+  const resolveSessionService = (): BaseSessionService | undefined => {
     const file = getSqlitePath(server);
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
-  const served = adkAgent(runner ?? agent, { ...options, sessionService: chooseSessions });
-  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(served, agentCard) }, options);
+  const engineAgent = adkAgent(runner ?? agent, { ...options, sessionService: resolveSessionService });
+  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(engineAgent, agentCard) }, options);
   return {
     store: server.store,
     listener: server.listener,
     fetch: (request) => server.fetch(request),
-    listen: (listen) => server.listen({ port, host, grpc, ...listen }),
-    close: async (how) => {
-      await server.close(how);
+    listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
+    close: async (closeOptions) => {
+      await server.close(closeOptions);
       sessions?.close();
     },
   };
@@ -64,22 +64,24 @@ function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent
   return {
     ...agent,
     describe: async (): Promise<AgentDescription> => {
-      const [own, given] = await Promise.all([agent.describe(), readAgentCard(card)]);
+      const [description, overrides] = await Promise.all([agent.describe(), readAgentCard(card)]);
       // Only the server knows the interfaces and signatures of its card.
-      const { supportedInterfaces: _, signatures: __, ...said } = given;
-      return { ...own, ...said };
+      const { supportedInterfaces: _, signatures: __, ...members } = overrides;
+      return { ...description, ...members };
     },
   };
 }
 
 async function readAgentCard(card: NonNullable<ToA2aOptions["agentCard"]>): Promise<Partial<AgentCard>> {
   if (typeof card === "object" && !(card instanceof URL)) return card;
-  const place = String(card);
+  const location = String(card);
   try {
-    const json = /^https?:/.test(place) ? await (await fetch(place)).text() : await readFile(card, "utf8");
+    const json = /^https?:/.test(location)
+      ? await (await fetch(location)).text()
+      : await readFile(card, "utf8");
     return JSON.parse(json) as Partial<AgentCard>;
   } catch (cause) {
-    throw new A2AError("INTERNAL", `The agent card at ${place} cannot be read; check the path or URL.`, {
+    throw new A2AError("INTERNAL", `Cannot read the agent card at ${location}. Check the path or URL.`, {
       cause,
     });
   }

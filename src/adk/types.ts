@@ -62,15 +62,22 @@ export interface AdkEvent {
   nodeInfo?: { path?: string };
 }
 
-export interface AdkSessionKey {
-  appName: string;
-  userId: string;
-  sessionId: string;
+/** A function call and the session event that contains it. */
+export interface SessionCall {
+  readonly event: AdkEvent;
+  readonly call: AdkFunctionCall;
+}
+
+/** Identifies an ADK session. */
+export interface SessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
 }
 
 export interface AdkSessionService {
-  getSession(key: AdkSessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
-  createSession(key: AdkSessionKey): Promise<object>;
+  getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
+  createSession(key: SessionKey): Promise<object>;
 }
 
 export interface AdkRunRequest {

@@ -51,7 +51,7 @@ describe("the scripted assistant", () => {
     const contents = [{ role: "model", parts: [{ functionCall: call }] }];
     const answered = (response: object) =>
       runScript("…", [{ name: "request_approval", response: { ...response } }], contents);
-    expect(answered({ status: "pending" })).toContain("needs an approval");
+    expect(answered({ status: "pending" })).toContain("needs approval");
     expect(answered({ approved: true })).toEqual([{ call: "reimburse", args: call.args }]);
     expect(answered({ approved: "maybe" })).toContain("nothing is paid");
   });

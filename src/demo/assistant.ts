@@ -4,7 +4,7 @@ import { evaluateExpression } from "./calculator.ts";
 import { convertUnits } from "./units.ts";
 
 /** Amount in euros above which an expense requires approval. */
-const APPROVAL_THRESHOLD = 100;
+export const APPROVAL_THRESHOLD = 100;
 
 /** Returns an ordinary ADK agent with ADK tools. It contains no A2A code. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
@@ -12,11 +12,12 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
   const expense = buildObjectSchema({ amount: "NUMBER", purpose: "STRING" });
   return new LlmAgent({
     name: "assistant",
-    description: "Calculates, converts units, and reimburses expenses, large ones after an approval",
+    description: "Calculates, converts units, and reimburses expenses. Large expenses need approval.",
     model,
     instruction:
-      "You are a helpful office assistant. Use the tools for every calculation and conversion. Expenses above " +
-      `${APPROVAL_THRESHOLD} euros need request_approval first; call reimburse only once it answers approved: true.`,
+      "You are a helpful office assistant. Use the tools for every calculation and conversion. " +
+      `For expenses above ${APPROVAL_THRESHOLD} euros, call request_approval first. ` +
+      "Call reimburse only after it returns approved: true.",
     tools: [
       new FunctionTool({
         name: "calculate",
@@ -42,7 +43,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
       }),
       new LongRunningFunctionTool({
         name: "request_approval",
-        description: `Asks somebody to approve an expense above ${APPROVAL_THRESHOLD} euros; the answer comes later.`,
+        description: `Requests approval for an expense above ${APPROVAL_THRESHOLD} euros. The response comes later.`,
         parameters: expense,
         execute: () => ({ status: "pending" }),
       }),

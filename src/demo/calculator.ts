@@ -104,7 +104,7 @@ class ExpressionParser {
 
   #throwSyntaxError(): never {
     const token = this.#tokens[this.#position];
-    const where = token === undefined ? "it ends too early" : `“${token}” was not expected there`;
-    throw new SyntaxError(`${this.#expression} is not an expression: ${where}.`);
+    const problem = token === undefined ? "it ends too early" : `unexpected “${token}”`;
+    throw new SyntaxError(`${this.#expression} is not a valid expression: ${problem}.`);
   }
 }

@@ -27,22 +27,22 @@ export function chooseModel(name: string | undefined, env: Record<string, string
   if (name !== undefined)
     return { llm: createModel(name), description: name, isReal: !name.startsWith("scripted:") };
   const key = Object.keys(MODELS_BY_KEY_VARIABLE).find((variable) => env[variable]);
-  const found = key && MODELS_BY_KEY_VARIABLE[key];
-  if (!found) {
-    const keys = "GEMINI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY";
+  const modelName = key && MODELS_BY_KEY_VARIABLE[key];
+  if (!modelName) {
+    const keys = "GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY";
     return chooseScriptedModel(
-      `no key is set. For a real model set ${keys}, or pass --model (ollama:qwen3 needs none)`,
+      `no key is set. For a language model, set ${keys}, or pass --model (ollama:qwen3 needs no key)`,
     );
   }
   try {
-    return { llm: createModel(found), description: `${found} (${key} is set)`, isReal: true };
+    return { llm: createModel(modelName), description: `${modelName} (${key} is set)`, isReal: true };
   } catch (error) {
-    return chooseScriptedModel(`${found} cannot be used: ${(error as Error).message}`);
+    return chooseScriptedModel(`${modelName} cannot be used: ${(error as Error).message}`);
   }
 }
 
-function chooseScriptedModel(why: string): ChosenModel {
+function chooseScriptedModel(reason: string): ChosenModel {
   // A delay that makes streaming visible.
   const llm = new ScriptedLlm(assistantScript, { delayMs: 30 });
-  return { llm, description: `scripted, because ${why}`, isReal: false };
+  return { llm, description: `scripted, because ${reason}`, isReal: false };
 }

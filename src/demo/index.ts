@@ -34,8 +34,8 @@ export async function createDemo(
     import("./tutor.ts"),
     import("./writer.ts"),
   ]);
-  const { llm, description: about, isReal } = chooseModel(model, env);
+  const { llm, description: modelDescription, isReal } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
   const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined);
-  return { agents: { assistant, writer, tutor }, modelDescription: about, ...rest };
+  return { agents: { assistant, writer, tutor }, modelDescription, ...rest };
 }

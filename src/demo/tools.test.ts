@@ -24,11 +24,11 @@ describe("the calculator", () => {
     ["", "ends too early"],
     ["2 +", "ends too early"],
     ["(2", "ends too early"],
-    ["2 3", "“3” was not expected"],
+    ["2 3", "unexpected “3”"],
     ["1 / 0", "Division by zero"],
     ["ln(0)", "no finite value"],
-    ["process.exit(1)", "“process” was not expected"],
-    ["constructor", "“constructor” was not expected"],
+    ["process.exit(1)", "unexpected “process”"],
+    ["constructor", "unexpected “constructor”"],
   ])("refuses %j", (expression, message) => {
     expect(() => evaluateExpression(expression)).toThrow(message);
   });
@@ -50,6 +50,6 @@ describe("conversion", () => {
 
   it("refuses units that it does not know, or that do not fit", () => {
     expect(() => convertUnits(1, "km", "kg")).toThrow("km cannot be converted to kg");
-    expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is no unit");
+    expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is not a known unit");
   });
 });

@@ -29,7 +29,7 @@ export interface Tutor {
  */
 export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
   const [janet] = getGsm8kSlice();
-  const problem = janet?.question ?? "";
+  const sampleProblem = janet?.question ?? "";
   const model = llm ? toRoleModel(llm) : createOracleModel(getGsm8kSlice());
   const roles = { planner: { role: createPlanner(), model }, solver: { role: createSolver(), model } };
   const served = await serveRoles({ roles });
@@ -39,9 +39,9 @@ export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
     controller,
     dataset: "gsm8k",
     name: "tutor",
-    description: "Has a planner and a solver work out a word problem, card by card",
+    description: "Solves a word problem with a planner and a solver that exchange message cards",
   });
-  if (llm) return { agent, sampleProblem: problem, flowDiagram: undefined, close };
-  const { cards } = await controller.solve({ task: problem, dataset: "gsm8k", relay: "full" });
-  return { agent, sampleProblem: problem, flowDiagram: generateFlowDiagram(cards), close };
+  if (llm) return { agent, sampleProblem, flowDiagram: undefined, close };
+  const { cards } = await controller.solve({ task: sampleProblem, dataset: "gsm8k", relay: "full" });
+  return { agent, sampleProblem, flowDiagram: generateFlowDiagram(cards), close };
 }

@@ -82,12 +82,13 @@ export function convertUnits(value: number, from: string, to: string): number {
   const fromKelvin = FROM_KELVIN[target];
   if (toKelvin && fromKelvin) return roundToSignificantDigits(fromKelvin(toKelvin(value)));
   for (const units of Object.values(UNIT_FACTORS)) {
-    const [one, other] = [units[source], units[target]];
-    if (one !== undefined && other !== undefined) return roundToSignificantDigits((value * one) / other);
+    const [sourceFactor, targetFactor] = [units[source], units[target]];
+    if (sourceFactor !== undefined && targetFactor !== undefined)
+      return roundToSignificantDigits((value * sourceFactor) / targetFactor);
   }
   const unknown = [from, to].find((name) => !isUnit(name));
   throw new RangeError(
-    unknown === undefined ? `${from} cannot be converted to ${to}.` : `“${unknown}” is no unit that I know.`,
+    unknown === undefined ? `${from} cannot be converted to ${to}.` : `“${unknown}” is not a known unit.`,
   );
 }
 

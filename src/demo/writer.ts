@@ -3,7 +3,7 @@ import { agent, artifact, data, inputRequired, status } from "../adapters/index.
 import type { Agent } from "../engine/index.ts";
 
 const WORDS =
-  "the agents of the house talk to each other all day long and whoever listens can follow every word".split(
+  "the agents talk to each other all day long and everyone who listens can follow the conversation".split(
     " ",
   );
 const MAX_WORDS = 1000;
@@ -16,12 +16,13 @@ const WORD_DELAY_MS = 100;
 export const writerAgent: Agent = agent(
   {
     name: "writer",
-    description: "Writes as many words as you ask for, ten per second; asks when you name no number",
+    description:
+      "Writes the requested number of words, ten per second, and asks for the number if there is none",
     skills: [
       {
         id: "write",
         name: "Write",
-        description: "Writes words, slowly: to try streaming, subscribe and cancel",
+        description: "Writes words slowly, to try streaming, subscribing, and canceling",
         tags: ["streaming", "demo"],
         examples: ["Write 30 words"],
       },
@@ -29,11 +30,11 @@ export const writerAgent: Agent = agent(
   },
   async function* ({ text, signal }) {
     const number = /\d+/.exec(text)?.[0];
-    if (number === undefined) yield inputRequired("How many words shall I write?");
+    if (number === undefined) yield inputRequired("How many words should I write?");
     const count = Math.min(Number(number), MAX_WORDS);
     yield status(`Writing ${count} words…`);
-    for (let at = 0; at < count; at++) {
-      yield `${at > 0 ? " " : ""}${WORDS[at % WORDS.length]}`;
+    for (let index = 0; index < count; index++) {
+      yield `${index > 0 ? " " : ""}${WORDS[index % WORDS.length]}`;
       await pause(WORD_DELAY_MS, undefined, { signal });
     }
     yield artifact({ name: "statistics" }, data({ words: count, seconds: (count * WORD_DELAY_MS) / 1000 }));

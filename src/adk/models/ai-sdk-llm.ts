@@ -31,7 +31,7 @@ export class AiSdkLlm extends BaseLlm {
       const { generateText, jsonSchema, NoObjectGeneratedError, Output, streamText } = await importAiSdk();
       const { config = {} } = request;
       const schema = getResponseSchema(config);
-      const call = {
+      const settings = {
         model: await this.#loadModel(),
         messages: toAiSdkMessages(request.contents),
         ...toCallSettings(config),
@@ -39,24 +39,24 @@ export class AiSdkLlm extends BaseLlm {
         ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
         ...(abortSignal && { abortSignal }),
       };
-      const answer = new LlmResponseBuilder();
+      const builder = new LlmResponseBuilder();
       if (stream) {
         // Errors arrive as stream parts. Without this option, the SDK also prints them.
-        const { stream: parts } = streamText({ ...call, onError: () => {} });
+        const { stream: parts } = streamText({ ...settings, onError: () => {} });
         for await (const part of parts) {
           if (part.type === "text-delta" || part.type === "reasoning-delta") {
             const thought = part.type === "reasoning-delta";
-            answer.addText(part.text, thought, part.providerMetadata);
-            const said: Part = thought ? { text: part.text, thought } : { text: part.text };
-            if (part.text) yield { content: { role: "model", parts: [said] }, partial: true };
+            builder.addText(part.text, thought, part.providerMetadata);
+            const chunk: Part = thought ? { text: part.text, thought } : { text: part.text };
+            if (part.text) yield { content: { role: "model", parts: [chunk] }, partial: true };
           } else if (part.type === "text-end" || part.type === "reasoning-end") {
-            answer.endText(part.providerMetadata);
-          } else if (part.type === "tool-call") answer.addCall(part);
-          else if (part.type === "finish") yield answer.build(part.finishReason, part.totalUsage);
+            builder.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") builder.addCall(part);
+          else if (part.type === "finish") yield builder.build(part.finishReason, part.totalUsage);
           else if (part.type === "error") throw part.error;
         }
       } else {
-        const said = await generateText(call).catch((error: unknown) => {
+        const result = await generateText(settings).catch((error: unknown) => {
           // An answer that does not match the JSON schema is returned, as with Google's models. The caller
           // validates it.
           if (!NoObjectGeneratedError.isInstance(error) || !error.usage) throw error;
@@ -68,14 +68,14 @@ export class AiSdkLlm extends BaseLlm {
             response,
           };
         });
-        for (const part of said.content) {
+        for (const part of result.content) {
           if (part.type === "text" || part.type === "reasoning") {
-            answer.addText(part.text, part.type === "reasoning", part.providerMetadata);
-            answer.endText(part.providerMetadata);
-          } else if (part.type === "tool-call") answer.addCall(part);
+            builder.addText(part.text, part.type === "reasoning", part.providerMetadata);
+            builder.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") builder.addCall(part);
         }
-        const modelVersion = said.response?.modelId;
-        yield { ...answer.build(said.finishReason, said.usage), ...(modelVersion && { modelVersion }) };
+        const modelVersion = result.response?.modelId;
+        yield { ...builder.build(result.finishReason, result.usage), ...(modelVersion && { modelVersion }) };
       }
     } catch (error) {
       if (!abortSignal?.aborted) throw toGenaiError(error);
@@ -84,7 +84,9 @@ export class AiSdkLlm extends BaseLlm {
 
   override connect(): Promise<BaseLlmConnection> {
     return Promise.reject(
-      new Error("Models of the AI SDK have no live connection; run the agent without bidi streaming."),
+      new Error(
+        "AI SDK models do not support live connections. Run the agent without bidirectional streaming.",
+      ),
     );
   }
 }
@@ -134,7 +136,7 @@ class LlmResponseBuilder {
     // As with ADK's Gemini model, an empty answer is an error unless the model stopped intentionally.
     else if (reason !== "stop" && reason !== "tool-calls") {
       response.errorCode = String(GENAI_FINISH_REASONS[reason]);
-      response.errorMessage = `The model answered nothing (finish reason: ${reason}).`;
+      response.errorMessage = `The model returned an empty answer (finish reason: ${reason}).`;
     }
     return response;
   }
@@ -177,7 +179,7 @@ function toCallSettings(config: GenerateContentConfig): object {
   const { temperature, topP, topK, maxOutputTokens, presencePenalty, frequencyPenalty, seed, stopSequences } =
     config;
   const instructions = extractInstructionText(config.systemInstruction);
-  const all = {
+  const settings = {
     temperature,
     topP,
     topK,
@@ -188,7 +190,7 @@ function toCallSettings(config: GenerateContentConfig): object {
     stopSequences,
     instructions: instructions || undefined,
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
 /** Returns the text of an instruction in any of the shapes that genai accepts. */
@@ -249,6 +251,6 @@ async function importAiSdk(): Promise<typeof import("ai")> {
   try {
     return await import("ai");
   } catch (cause) {
-    throw new A2AError("INTERNAL", "Models of the AI SDK need the package ai: npm install ai", { cause });
+    throw new A2AError("INTERNAL", "AI SDK models require the package ai. Run: npm install ai", { cause });
   }
 }

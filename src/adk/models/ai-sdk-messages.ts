@@ -20,23 +20,23 @@ type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
-  const open: { id: string; name: string }[] = [];
-  let calls = 0;
+  const openCalls: { id: string; name: string }[] = [];
+  let callCount = 0;
 
-  const answer = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
-    const at = open.findIndex(({ id, name }) =>
+  const resolveCall = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
+    const index = openCalls.findIndex(({ id, name }) =>
       part.id === undefined ? name === part.name : id === part.id,
     );
-    const call = open[at];
+    const call = openCalls[index];
     if (!call) return undefined;
-    open.splice(at, 1);
+    openCalls.splice(index, 1);
     const output = { type: "json" as const, value: (part.response ?? {}) as JSONValue };
     return { type: "tool-result", toolCallId: call.id, toolName: call.name, output };
   };
   const closeOpenCalls = (): void => {
-    if (open.length === 0) return;
-    const output = { type: "error-text" as const, value: "The call was interrupted; it has no result." };
-    const content = open
+    if (openCalls.length === 0) return;
+    const output = { type: "error-text" as const, value: "The call was interrupted and has no result." };
+    const content = openCalls
       .splice(0)
       .map(({ id, name }) => ({ type: "tool-result" as const, toolCallId: id, toolName: name, output }));
     messages.push({ role: "tool", content });
@@ -44,7 +44,7 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
 
   for (const { role, parts = [] } of contents) {
     const results = parts.flatMap(
-      ({ functionResponse }) => (functionResponse && answer(functionResponse)) ?? [],
+      ({ functionResponse }) => (functionResponse && resolveCall(functionResponse)) ?? [],
     );
     if (results.length > 0) messages.push({ role: "tool", content: results });
     if (role === "model") {
@@ -52,8 +52,8 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
       const content = parts.flatMap((part) => {
         const { functionCall } = part;
         if (!functionCall) return toAssistantPart(part);
-        const { id = `call_${calls++}`, name = "", args = {} } = functionCall;
-        open.push({ id, name });
+        const { id = `call_${callCount++}`, name = "", args = {} } = functionCall;
+        openCalls.push({ id, name });
         return {
           type: "tool-call" as const,
           toolCallId: id,

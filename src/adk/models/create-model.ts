@@ -67,7 +67,7 @@ function readApiKey(provider: string, variables: readonly string[]): string {
   }
   throw new A2AError(
     "INTERNAL",
-    `The ${provider} model needs a key: set ${variables.join(" or ")}, or pass apiKey.`,
+    `The ${provider} model requires an API key. Set ${variables.join(" or ")}, or pass "apiKey".`,
   );
 }
 
@@ -88,7 +88,10 @@ function findProviderFactory(exports: Record<string, unknown>, packageName: stri
   const names = Object.keys(exports).filter((name) => /^create[A-Z]/.test(name));
   const found = names.find((name) => name.toLowerCase() === own) ?? names[0];
   if (found === undefined)
-    throw new A2AError("INTERNAL", `${packageName} does not export an AI SDK provider.`);
+    throw new A2AError(
+      "INTERNAL",
+      `The package ${packageName} does not export an AI SDK provider. Use the package of a provider.`,
+    );
   return exports[found] as ProviderFactory;
 }
 
@@ -104,13 +107,13 @@ function resolvePackage(packageName: string): { require: NodeJS.Require; path: s
   }
   throw new A2AError(
     "INTERNAL",
-    `This model needs the package ${packageName}: npm install ai ${packageName}`,
+    `This model requires the package ${packageName}. Run: npm install ai ${packageName}`,
   );
 }
 
 function createModelNameError(name: string): A2AError {
   return new A2AError(
     "INTERNAL",
-    `"${name}" does not name a model; write provider:model, for example gemini:gemini-2.5-flash or ollama:qwen3.`,
+    `"${name}" is not a model name. Use provider:model, for example gemini:gemini-2.5-flash or ollama:qwen3.`,
   );
 }

@@ -43,7 +43,11 @@ describe("a program that hushes its models", () => {
       signal: new AbortController().signal,
     } as const;
     for (let call = 0; call < 3; call++) await toRoleModel(new AiSdkLlm(mock)).complete(asked);
-    expect(heard).toEqual(["p m: no seed", "p m: no temperature, it reasons", "p m: as it is"]);
+    expect(heard).toEqual([
+      "p m: seed is not supported",
+      "p m: temperature is not supported, it reasons",
+      "p m: as it is",
+    ]);
     expect(emitted).not.toHaveBeenCalled();
   });
 });

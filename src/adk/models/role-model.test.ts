@@ -174,7 +174,7 @@ describe("a model of ADK for roles", () => {
       "The model failed: X.",
     );
     await expect(toRoleModel(new FixedLlm()).complete(createRequest())).rejects.toThrow(
-      "gemini-x ended without an answer",
+      "gemini-x returned no answer",
     );
   });
 

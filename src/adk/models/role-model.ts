@@ -60,10 +60,10 @@ export interface RoleModelOptions {
  * matching `finish`.
  */
 export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
-  const { id = llm.model, evidenceKind: evidence = "live-model" } = options;
+  const { id = llm.model, evidenceKind = "live-model" } = options;
   return {
     id,
-    evidenceKind: evidence,
+    evidenceKind,
     async complete(call): Promise<RoleModelReply> {
       call.signal.throwIfAborted();
       let reply: RoleModelReply | undefined;
@@ -72,7 +72,7 @@ export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRo
       }
       // An aborted model ends without an error.
       call.signal.throwIfAborted();
-      if (!reply) throw new Error(`The model ${id} ended without an answer.`);
+      if (!reply) throw new Error(`The model ${id} returned no answer.`);
       return reply;
     },
   };
@@ -101,7 +101,7 @@ function appendResponse(response: LlmResponse, before: RoleModelReply | undefine
   const reason = finishReason ?? errorCode;
   // A known finish reason counts as a short answer. Any other error code is a failure.
   if (errorCode !== undefined && FINISH_REASONS[String(reason)] === undefined)
-    throw new Error(errorMessage ?? `The model failed: ${errorCode}.`);
+    throw new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`);
   const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {

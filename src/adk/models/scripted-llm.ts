@@ -28,7 +28,7 @@ export interface ScriptInput {
  * A list of replies in order, whose last reply is repeated, or a function that returns the reply for an
  * input.
  */
-export type Script = readonly ScriptedReply[] | ((ask: ScriptInput) => ScriptedReply);
+export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 
 export interface ScriptedLlmOptions {
   /** Name of the model. Default: `scripted`. */
@@ -62,10 +62,10 @@ export class ScriptedLlm extends BaseLlm {
     stream = false,
     abortSignal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const reply = this.#selectSteps(request);
+    const steps = this.#selectSteps(request);
     const parts: Part[] = [];
-    let said = 0;
-    for (const step of reply) {
+    let outputTokens = 0;
+    for (const step of steps) {
       if (typeof step === "object" && "error" in step) {
         yield { errorCode: step.code ?? "SCRIPTED_ERROR", errorMessage: step.error };
         return;
@@ -73,7 +73,7 @@ export class ScriptedLlm extends BaseLlm {
       if (typeof step === "object" && "call" in step) {
         const { call, args = {}, id } = step;
         parts.push({ functionCall: { name: call, args, ...(id !== undefined && { id }) } });
-        said++;
+        outputTokens++;
         continue;
       }
       const chunks = splitChunks(step);
@@ -84,27 +84,33 @@ export class ScriptedLlm extends BaseLlm {
         if (stream) yield { content: { role: "model", parts: [{ text, ...thought }] }, partial: true };
       }
       parts.push({ text: chunks.join(""), ...thought });
-      said += chunks.length;
+      outputTokens += chunks.length;
     }
-    const asked = countWords(request);
+    const inputTokens = countWords(request);
     yield {
       content: { role: "model", parts },
-      usageMetadata: { promptTokenCount: asked, candidatesTokenCount: said, totalTokenCount: asked + said },
+      usageMetadata: {
+        promptTokenCount: inputTokens,
+        candidatesTokenCount: outputTokens,
+        totalTokenCount: inputTokens + outputTokens,
+      },
     };
   }
 
   override connect(): Promise<BaseLlmConnection> {
     return Promise.reject(
-      new Error("A scripted model has no live connection; run the agent without bidi streaming."),
+      new Error(
+        "Scripted models do not support live connections. Run the agent without bidirectional streaming.",
+      ),
     );
   }
 
   #selectSteps(request: LlmRequest): readonly ScriptedStep[] {
-    const turn = this.#requestCount++;
+    const requestIndex = this.#requestCount++;
     if (typeof this.#script === "function") {
-      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex: turn, request }));
+      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex, request }));
     }
-    return toSteps(this.#script[Math.min(turn, this.#script.length - 1)] ?? []);
+    return toSteps(this.#script[Math.min(requestIndex, this.#script.length - 1)] ?? []);
   }
 }
 
@@ -125,9 +131,9 @@ function extractScriptInput({ contents }: LlmRequest): { text: string; results: 
       role === "user" && parts?.[0]?.text !== "For context:" && parts?.some(({ text }) => text),
   );
   const text = (question?.parts ?? []).map((part) => part.text ?? "").join("");
-  const spoke = contents.findLastIndex(({ role }) => role === "model");
+  const lastModelIndex = contents.findLastIndex(({ role }) => role === "model");
   const results = contents
-    .slice(spoke + 1)
+    .slice(lastModelIndex + 1)
     .flatMap(({ parts }) => (parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []));
   return { text, results };
 }

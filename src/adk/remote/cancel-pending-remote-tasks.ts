@@ -1,7 +1,6 @@
 import type { Task } from "../../protocol/index.ts";
 import { isAgentTool } from "../agent-tool.ts";
-import type { SessionKey } from "../metadata.ts";
-import type { AdkEvent, AdkRunner } from "../types.ts";
+import type { AdkEvent, AdkRunner, SessionKey } from "../types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
 /** The members of an ADK session that are needed to find pending remote tasks. */
@@ -19,16 +18,16 @@ export interface RemoteAgentProxy {
 /** Cancels the remote tasks that wait for input on behalf of a canceled local task. */
 export async function cancelPendingRemoteTasks(
   { agent, sessionService }: AdkRunner,
-  place: SessionKey,
+  sessionKey: SessionKey,
   { id }: Task,
 ): Promise<void> {
-  const apps = collectRemoteProxies(agent, place.appName);
+  const apps = collectRemoteProxies(agent, sessionKey.appName);
   await Promise.all(
-    [...apps].map(async ([appName, standIns]) => {
-      if (standIns.size === 0) return;
-      const session: SessionLike = (await sessionService.getSession({ ...place, appName })) ?? {};
-      const waiting = findPendingRemoteTasks(id, session, standIns);
-      await Promise.all([...waiting].map(([taskId, standIn]) => standIn.cancelRemoteTask(taskId, session)));
+    [...apps].map(async ([appName, proxies]) => {
+      if (proxies.size === 0) return;
+      const session: SessionLike = (await sessionService.getSession({ ...sessionKey, appName })) ?? {};
+      const pending = findPendingRemoteTasks(id, session, proxies);
+      await Promise.all([...pending].map(([taskId, proxy]) => proxy.cancelRemoteTask(taskId, session)));
     }),
   );
 }
@@ -38,19 +37,19 @@ export async function cancelPendingRemoteTasks(
  * behalf of another local task is excluded.
  */
 function findPendingRemoteTasks(
-  id: string,
+  localTaskId: string,
   { events = [] }: SessionLike,
-  standIns: ReadonlyMap<string, RemoteAgentProxy>,
+  proxies: ReadonlyMap<string, RemoteAgentProxy>,
 ): Map<string, RemoteAgentProxy> {
-  const waiting = new Map<string, RemoteAgentProxy>();
+  const pending = new Map<string, RemoteAgentProxy>();
   for (const event of events) {
-    const standIn = standIns.get(event.author ?? "");
+    const proxy = proxies.get(event.author ?? "");
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
-    if (!standIn || taskId === undefined) continue;
-    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === id) waiting.set(taskId, standIn);
-    else waiting.delete(taskId);
+    if (!proxy || taskId === undefined) continue;
+    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === localTaskId) pending.set(taskId, proxy);
+    else pending.delete(taskId);
   }
-  return waiting;
+  return pending;
 }
 
 interface AgentNode {
@@ -67,15 +66,15 @@ function collectRemoteProxies(root: object, appName: string): Map<string, Map<st
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();
   const walkApp = (agent: object, name: string): void => {
     if (apps.has(name)) return;
-    const standIns = new Map<string, RemoteAgentProxy>();
-    apps.set(name, standIns);
+    const proxies = new Map<string, RemoteAgentProxy>();
+    apps.set(name, proxies);
     const seen = new Set<object>();
     const walk = (node: object): void => {
       if (seen.has(node)) return;
       seen.add(node);
-      if (isRemoteAgentProxy(node)) standIns.set(node.name, node);
+      if (isRemoteAgentProxy(node)) proxies.set(node.name, node);
       const { subAgents = [], graph, tools = [] }: AgentNode = node;
-      for (const below of [...subAgents, ...(graph?.nodes ?? [])]) walk(below);
+      for (const child of [...subAgents, ...(graph?.nodes ?? [])]) walk(child);
       for (const tool of tools) if (isAgentTool(tool)) walkApp(tool.agent, tool.agent.name);
     };
     walk(agent);

@@ -26,18 +26,18 @@ export class ConnectionCache {
   }
 
   getClient(url: string): Promise<A2AClient> {
-    const known = this.#connections.get(url);
-    if (known && known.expiresAt > this.#now()) return known.client;
-    const found = connect(url, this.#options);
-    const remote = known ? found.catch(() => known.client) : found;
-    const made = { client: remote, expiresAt: this.#now() + this.#maxAgeMs };
-    this.#connections.set(url, made);
+    const cached = this.#connections.get(url);
+    if (cached && cached.expiresAt > this.#now()) return cached.client;
+    const pending = connect(url, this.#options);
+    const client = cached ? pending.catch(() => cached.client) : pending;
+    const connection = { client, expiresAt: this.#now() + this.#maxAgeMs };
+    this.#connections.set(url, connection);
     const [oldest = url] = this.#connections.keys();
     if (this.#connections.size > MAX_CONNECTIONS) this.#connections.delete(oldest);
     // A failed connection is removed, so the next call tries again.
-    remote.catch(() => {
-      if (this.#connections.get(url) === made) this.#connections.delete(url);
+    client.catch(() => {
+      if (this.#connections.get(url) === connection) this.#connections.delete(url);
     });
-    return remote;
+    return client;
   }
 }

@@ -1,3 +1,4 @@
+import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
 
 /**
@@ -5,8 +6,8 @@ import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
  * Files, code, and code results are kept unchanged, and thoughts are omitted.
  */
 export function renderContextParts({ author = "agent", content }: AdkEvent): GenaiPart[] {
-  const told = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);
-  return told.length > 0 ? [{ text: "For context:" }, ...told] : [];
+  const rendered = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);
+  return rendered.length > 0 ? [{ text: "For context:" }, ...rendered] : [];
 }
 
 function renderContextPart(author: string, part: GenaiPart): GenaiPart | undefined {
@@ -32,7 +33,7 @@ export function renderToolAnswer({ name = "", response }: AdkFunctionResponse): 
  * they may contain credentials.
  */
 function isInternalCall(name: string | undefined): boolean {
-  return name === "transfer_to_agent" || (name?.startsWith("adk_request_") ?? false);
+  return name === "transfer_to_agent" || isReservedCallName(name);
 }
 
 function formatJson(value: object | undefined): string {

@@ -74,12 +74,12 @@ export class Conversation {
     abort?: AbortController,
     onEvent?: (event: Event) => void,
   ): Promise<Event[]> {
-    const at = { userId: "u", sessionId: "s" };
-    this.#sessionReady ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...at });
+    const sessionKey = { userId: "u", sessionId: "s" };
+    this.#sessionReady ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...sessionKey });
     await this.#sessionReady;
     const events: Event[] = [];
     for await (const event of this.#runner.runAsync({
-      ...at,
+      ...sessionKey,
       newMessage: { role: "user", parts: typeof parts === "string" ? [{ text: parts }] : parts },
       runConfig: { streamingMode: this.#streamingMode as never },
       ...(abort && { abortSignal: abort.signal }),

@@ -38,8 +38,8 @@ export function isAnswerFrom(name: string, { author, partial, customMetadata = {
 /** Returns the ids of a task's artifacts that are already in the session. */
 export function listKnownArtifactIds(events: readonly AdkEvent[], taskId: string | undefined): string[] {
   if (taskId === undefined) return [];
-  const ofTask = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
-  return ofTask.flatMap(({ customMetadata }) => {
+  const taskEvents = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
+  return taskEvents.flatMap(({ customMetadata }) => {
     const ids = customMetadata?.[ARTIFACT_IDS_KEY];
     return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
   });

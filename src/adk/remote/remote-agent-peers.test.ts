@@ -162,7 +162,9 @@ describe("a remote agent", () => {
     });
     const events = await new Conversation(agent).send("hello");
     expect(events).toMatchObject([{ errorCode: "A2A_INVALID_AGENT_RESPONSE", author: "remote" }]);
-    expect(events[0]?.errorMessage).toMatch(/^The card at near\.test names an agent at this machine/);
+    expect(events[0]?.errorMessage).toMatch(
+      /^The agent card at near\.test refers to an agent at this machine/,
+    );
   });
 
   it("does not act on what passes by", async () => {

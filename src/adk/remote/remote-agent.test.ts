@@ -228,7 +228,7 @@ describe("a remote agent", () => {
       }),
     );
     const events = await new Conversation(createRemoteAgent(url, { idleTimeoutMs: 200 })).send("go");
-    expect(events.at(-1)?.errorMessage).toContain("has said nothing for 200 ms");
+    expect(events.at(-1)?.errorMessage).toContain("sent no event for 200 ms");
     expect(listFinalTexts(events)).toEqual(["remote: one"]);
   });
 

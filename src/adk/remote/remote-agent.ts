@@ -112,16 +112,16 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     options: Partial<Omit<RemoteAgentOptions, "agent">> = {},
   ): Promise<RemoteAgent> {
     const { card } = await findCard(url, options.connect);
-    const introduced = { name: toAdkName(card), description: toAdkDescription(card) };
-    return new RemoteAgent({ ...introduced, ...options, agent: url });
+    const identity = { name: toAdkName(card), description: toAdkDescription(card) };
+    return new RemoteAgent({ ...identity, ...options, agent: url });
   }
 
   protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { onEvent } = this.config;
     try {
       for await (const event of this.#sendNewMessages(context)) {
-        const other = await onEvent?.(event, context);
-        if (other !== null) yield other ?? event;
+        const replacement = await onEvent?.(event, context);
+        if (replacement !== null) yield replacement ?? event;
       }
     } catch (error) {
       if (!context.abortSignal?.aborted) yield this.#createEvent(toErrorEvent(error), context);
@@ -142,20 +142,20 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   // oxlint-disable-next-line require-yield
   protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {
-    throw new Error(`The remote agent ${this.name} has no live mode; run it with runAsync.`);
+    throw new Error(`The remote agent ${this.name} does not support live mode. Run it with runAsync.`);
   }
 
   async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { beforeRequest, toA2aPart } = this.config;
-    const about = { name: this.name, branch: context.branch, toA2aPart };
-    for (const outgoing of toOutgoingMessages(context.session.events, about)) {
-      const instead = await beforeRequest?.(outgoing, context);
-      if (instead && isAdkEvent(instead)) {
-        yield instead;
+    const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
+    for (const outgoing of toOutgoingMessages(context.session.events, messageOptions)) {
+      const replacement = await beforeRequest?.(outgoing, context);
+      if (replacement && isAdkEvent(replacement)) {
+        yield replacement;
         continue;
       }
       let last: Event | undefined;
-      for await (const event of this.#sendRequest(instead ?? outgoing, context)) yield (last = event);
+      for await (const event of this.#sendRequest(replacement ?? outgoing, context)) yield (last = event);
       // Once the peer answers a request, all earlier events count as delivered. Later requests would hide the
       // failed one.
       if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
@@ -168,15 +168,15 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       yield this.#createEvent({}, context);
       return;
     }
-    const answers = this.#streamEvents(request, context);
+    const events = this.#streamEvents(request, context);
     const isStreaming = context.runConfig?.streamingMode === StreamingMode.SSE;
-    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(answers) : answers) {
+    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(events) : events) {
       if (isStreaming || !event.partial) yield this.#createEvent(event, context);
     }
   }
 
   async *#streamEvents(
-    { parts, ...place }: RemoteRequest,
+    { parts, ...request }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
     const { idleTimeoutMs = 600_000, allowedActions, toGenaiPart, headers } = this.config;
@@ -186,34 +186,35 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       ...(allowedActions && { allowedActions }),
       ...(toGenaiPart && { toGenaiPart }),
     };
-    const aggregation = new StreamAggregator(
+    const aggregator = new StreamAggregator(
       options,
-      listKnownArtifactIds(context.session.events, place.taskId),
+      listKnownArtifactIds(context.session.events, request.taskId),
     );
-    const silence = new IdleTimeout(idleTimeoutMs);
-    const signals = [silence.signal, context.abortSignal].filter((one) => one !== undefined);
-    const signal = AbortSignal.any(signals);
+    const idleTimeout = new IdleTimeout(idleTimeoutMs);
+    const { abortSignal } = context;
+    const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
-      const remote = await untilAborted(this.#getClient(context), signal);
-      const call = { ...place, signal, headers: await headers?.(context) };
-      for await (const said of exchangeMessage(remote, parts, call)) {
-        silence.reset();
-        const events = aggregation.process(said);
+      const client = await untilAborted(this.#getClient(context), signal);
+      const sendOptions = { ...request, signal, headers: await headers?.(context) };
+      for await (const response of exchangeMessage(client, parts, sendOptions)) {
+        idleTimeout.reset();
+        const events = aggregator.process(response);
         for (const event of events)
           if (getCustomMetadataText(TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
       }
-      yield* aggregation.finish();
+      yield* aggregator.finish();
     } catch (error) {
-      if (context.abortSignal?.aborted) return;
-      yield* aggregation.finish();
-      const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
+      if (abortSignal?.aborted) return;
+      yield* aggregator.finish();
+      const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // The task id marks the request as delivered. It is set if the peer answered, or if the peer's task is
       // gone or over.
-      const refused = isTaskGone(cause) && place.taskId !== undefined && { [TASK_ID_KEY]: place.taskId };
-      yield { ...toErrorEvent(cause), customMetadata: { ...refused, ...aggregation.taskMetadata } };
+      const closedTask = isTaskGone(cause) &&
+        request.taskId !== undefined && { [TASK_ID_KEY]: request.taskId };
+      yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.taskMetadata } };
     } finally {
-      silence.stop();
+      idleTimeout.stop();
     }
   }
 
@@ -226,9 +227,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
     if (!run || taskId === undefined) return;
     setCustomMetadata(event, LOCAL_TASK_ID_KEY, run.taskId);
-    const cancelIt = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
-    if (run.signal.aborted) cancelIt();
-    else run.signal.addEventListener("abort", cancelIt, { once: true });
+    const cancelRemote = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
+    if (run.signal.aborted) cancelRemote();
+    else run.signal.addEventListener("abort", cancelRemote, { once: true });
   }
 
   /** Cancels a remote task outside of a run. Rejects only if the peer cannot be reached. */
@@ -236,18 +237,18 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
-    const remote = await this.#getClient(context);
-    await cancelIgnoringErrors(remote, taskId, await this.config.headers?.(context));
+    const client = await this.#getClient(context);
+    await cancelIgnoringErrors(client, taskId, await this.config.headers?.(context));
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {
     const { agent, headers } = this.config;
-    const where = typeof agent === "function" ? await agent(context) : agent;
-    if (typeof where !== "string") return where;
-    const remote = await this.#connectionCache.getClient(where);
-    if (typeof agent === "string") this.#applyCardDescription(remote);
-    if (headers) assertSameHost(remote);
-    return remote;
+    const location = typeof agent === "function" ? await agent(context) : agent;
+    if (typeof location !== "string") return location;
+    const client = await this.#connectionCache.getClient(location);
+    if (typeof agent === "string") this.#applyCardDescription(client);
+    if (headers) assertSameHost(client);
+    return client;
   }
 
   /**
@@ -285,8 +286,11 @@ function isTaskGone(error: unknown): boolean {
 }
 
 function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
-  const text = `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. Raise "idleTimeoutMs" to wait longer.`;
-  return new A2AError("UNAVAILABLE", text);
+  return new A2AError(
+    "UNAVAILABLE",
+    `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. ` +
+      `Raise "idleTimeoutMs" to wait longer.`,
+  );
 }
 
 function isAdkEvent(value: RemoteRequest | Event): value is Event {

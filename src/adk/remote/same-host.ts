@@ -7,12 +7,15 @@ import { A2AError } from "../../protocol/index.ts";
  */
 export function assertSameHost({
   cardUrl,
-  agentInterface: via,
+  agentInterface,
 }: Pick<A2AClient, "cardUrl" | "agentInterface">): void {
-  const [from, to] = [parseHost(cardUrl), parseHost(via.url)];
+  const [from, to] = [parseHost(cardUrl), parseHost(agentInterface.url)];
   if (from === to) return;
-  const text = `The card at ${from} names an agent at ${to}, and "headers" are for ${from} only; if you trust it, give the agent as a connection: { agent: await connect(…) }.`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", text);
+  throw new A2AError(
+    "INVALID_AGENT_RESPONSE",
+    `The agent card at ${from} refers to an agent at ${to}, but "headers" are only sent to ${from}. ` +
+      "If you trust the card, pass a connection: { agent: await connect(…) }.",
+  );
 }
 
 /** Returns the host of a URL. gRPC addresses have no scheme, and all loopback names count as one host. */

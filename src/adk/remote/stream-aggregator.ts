@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { toA2aMetadataKey, toAdkMetadataKey } from "../metadata.ts";
+import { PARTIAL_KEY, toA2aMetadataKey } from "../metadata.ts";
 import { type SessionEventOptions, toSessionEvent } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
 import {
@@ -19,8 +19,6 @@ import {
   TASK_STATE_KEY,
   TASK_ID_KEY,
 } from "./custom-metadata.ts";
-
-const PARTIAL_KEY = toAdkMetadataKey("partial");
 
 interface TaskIds {
   readonly taskId: string;
@@ -55,14 +53,14 @@ export class StreamAggregator {
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
   }
 
-  process(said: StreamResponse): AdkEvent[] {
-    if ("message" in said) return [...this.finish(), ...this.#toSessionEvents(said)];
-    if ("task" in said) return this.#processTask(said.task);
-    if ("artifactUpdate" in said) return this.#processArtifactUpdate(said.artifactUpdate);
-    const { taskId, contextId, status } = said.statusUpdate;
+  process(response: StreamResponse): AdkEvent[] {
+    if ("message" in response) return [...this.finish(), ...this.#toSessionEvents(response)];
+    if ("task" in response) return this.#processTask(response.task);
+    if ("artifactUpdate" in response) return this.#processArtifactUpdate(response.artifactUpdate);
+    const { taskId, contextId, status } = response.statusUpdate;
     this.#taskIds = { taskId, contextId };
     const isOver = isTerminal(status.state) || isInterrupted(status.state);
-    return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(said)];
+    return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(response)];
   }
 
   /** Emits the complete events of all open artifacts when the stream has ended, for any reason. */
@@ -92,12 +90,12 @@ export class StreamAggregator {
 
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
     const { artifactId, parts } = artifact;
-    const known = this.#openArtifacts.get(artifactId);
+    const existing = this.#openArtifacts.get(artifactId);
     // A last chunk without parts keeps the content.
-    const before = append || parts.length === 0 ? known : undefined;
-    const grown: Artifact = { ...artifact, parts: before?.parts ?? [] };
-    const said = { ...before?.metadata, ...artifact.metadata, ...metadata };
-    if (Object.keys(said).length > 0) grown.metadata = said;
+    const previous = append || parts.length === 0 ? existing : undefined;
+    const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
+    const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };
+    if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
     for (const part of parts) appendPart(grown.parts, part);
     this.#openArtifacts.delete(artifactId);
     if (grown.parts.length > 0) this.#openArtifacts.set(artifactId, grown);
@@ -130,19 +128,19 @@ export class StreamAggregator {
       for (const event of events) this.#recordEmitted(event, ...artifacts);
       return events;
     }
-    const news: Artifact[] = [];
+    const changed: Artifact[] = [];
     for (const artifact of artifacts) {
       this.#openArtifacts.set(artifact.artifactId, { ...artifact, parts: artifact.parts.slice() });
       const parts = computeAddedParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
-      if (parts.length > 0) news.push({ ...artifact, parts });
+      if (parts.length > 0) changed.push({ ...artifact, parts });
     }
-    return this.#toSessionEvents({ task: { ...task, artifacts: news } });
+    return this.#toSessionEvents({ task: { ...task, artifacts: changed } });
   }
 
   #isEmitted({ artifactId, parts }: Artifact): boolean {
     if (!this.#emittedArtifacts.has(artifactId)) return false;
-    const told = this.#emittedArtifacts.get(artifactId);
-    return told === undefined || told === JSON.stringify(mergeAdjacentParts(parts));
+    const emitted = this.#emittedArtifacts.get(artifactId);
+    return emitted === undefined || emitted === JSON.stringify(mergeAdjacentParts(parts));
   }
 
   #recordEmitted(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
@@ -155,15 +153,15 @@ export class StreamAggregator {
     );
   }
 
-  #toSessionEvents(said: StreamResponse): AdkEvent[] {
-    const event = toSessionEvent(said, this.#options);
+  #toSessionEvents(response: StreamResponse): AdkEvent[] {
+    const event = toSessionEvent(response, this.#options);
     if (!event) return [];
     // Partial events are not stored, so they must not trigger actions either.
     if (event.partial) delete event.actions;
     else this.#removeRepeatedCalls(event);
-    const state = getTaskState(said);
+    const state = getTaskState(response);
     if (state && isInterrupted(state)) setCustomMetadata(event, TASK_STATE_KEY, state);
-    if ("message" in said) setCustomMetadata(event, MESSAGE_ID_KEY, said.message.messageId);
+    if ("message" in response) setCustomMetadata(event, MESSAGE_ID_KEY, response.message.messageId);
     return [event];
   }
 
@@ -184,16 +182,16 @@ export class StreamAggregator {
     if (kept.length === parts.length) return;
     if (kept.length === 0) delete event.content;
     else event.content = { role: "model", parts: kept };
-    const called = new Set(kept.map(({ functionCall }) => functionCall?.id));
-    const waiting = event.longRunningToolIds?.filter((id) => called.has(id));
-    if (waiting?.length) event.longRunningToolIds = waiting;
+    const keptCallIds = new Set(kept.map(({ functionCall }) => functionCall?.id));
+    const longRunningToolIds = event.longRunningToolIds?.filter((id) => keptCallIds.has(id));
+    if (longRunningToolIds?.length) event.longRunningToolIds = longRunningToolIds;
     else delete event.longRunningToolIds;
   }
 }
 
-function getTaskState(said: StreamResponse): Task["status"]["state"] | undefined {
-  if ("task" in said) return said.task.status.state;
-  return "statusUpdate" in said ? said.statusUpdate.status.state : undefined;
+function getTaskState(response: StreamResponse): Task["status"]["state"] | undefined {
+  if ("task" in response) return response.task.status.state;
+  return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
 /** Returns true for the empty partial artifact that ADK for Go leaves behind. */
@@ -215,13 +213,13 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
  * with `before`.
  */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
-  const old = mergeAdjacentParts(before);
+  const previous = mergeAdjacentParts(before);
   const rest = mergeAdjacentParts(after);
-  for (const [at, part] of old.entries()) {
+  for (const [index, part] of previous.entries()) {
     const next = rest.shift();
     if (!next) return [];
     if (JSON.stringify(next) === JSON.stringify(part)) continue;
-    const isLast = at === old.length - 1;
+    const isLast = index === previous.length - 1;
     if (!isLast || !("text" in part) || !("text" in next) || !next.text.startsWith(part.text)) return [];
     return [{ ...next, text: next.text.slice(part.text.length) }, ...rest];
   }

@@ -84,10 +84,10 @@ export class MemorySessionRepository implements SessionRepository {
   *listState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
     const { app, user, state } = session as MemorySessionRow;
     if (state) yield* state;
-    const ofApp = this.#appStates.get(app);
-    if (ofApp) yield* ofApp;
-    const ofUser = this.#userStates.get(encodeKey(app, user));
-    if (ofUser) yield* ofUser;
+    const appState = this.#appStates.get(app);
+    if (appState) yield* appState;
+    const userState = this.#userStates.get(encodeKey(app, user));
+    if (userState) yield* userState;
   }
 
   /** Runs `work` without a rollback, because operations in memory do not fail halfway. */

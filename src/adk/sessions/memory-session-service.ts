@@ -18,7 +18,7 @@ export class MemorySessionService extends RepositorySessionService {
   constructor({ maxSessions = 10_000 }: MemorySessionOptions = {}) {
     super();
     if (!Number.isInteger(maxSessions) || maxSessions < 2) {
-      throw new RangeError(`maxSessions is ${maxSessions}; make it a whole number of at least 2.`);
+      throw new RangeError(`"maxSessions" is ${maxSessions}. Use an integer of at least 2.`);
     }
     this.#repository = new MemorySessionRepository(maxSessions);
   }

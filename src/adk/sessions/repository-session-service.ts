@@ -24,14 +24,14 @@ export abstract class RepositorySessionService extends BaseSessionService {
   override async createSession(request: CreateSessionRequest): Promise<Session> {
     const { appName, userId, state = {} } = request;
     const id = request.sessionId || randomUUID();
-    const rows = this.getRepository();
-    const written = toStateEntries(Object.entries(state));
-    const row = rows.runTransaction(() => {
-      if (rows.findSession(appName, userId, id)) {
-        throw new Error(`Session ${id} exists already; get it, or create one with another id.`);
+    const repository = this.getRepository();
+    const entries = toStateEntries(Object.entries(state));
+    const row = repository.runTransaction(() => {
+      if (repository.findSession(appName, userId, id)) {
+        throw new Error(`Session ${id} already exists. Get it, or create a session with another id.`);
       }
-      const added = rows.addSession(appName, userId, id, Date.now());
-      this.#writeState(added, written);
+      const added = repository.addSession(appName, userId, id, Date.now());
+      this.#writeState(added, entries);
       return added;
     });
     return this.#toSession(row, []);
@@ -43,10 +43,10 @@ export abstract class RepositorySessionService extends BaseSessionService {
     sessionId,
     config,
   }: GetSessionRequest): Promise<Session | undefined> {
-    const rows = this.getRepository();
-    const row = rows.findSession(appName, userId, sessionId);
+    const repository = this.getRepository();
+    const row = repository.findSession(appName, userId, sessionId);
     if (!row) return undefined;
-    const jsons = rows.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
+    const jsons = repository.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
     return this.#toSession(
       row,
       jsons.map((json) => JSON.parse(json) as Event),
@@ -55,11 +55,11 @@ export abstract class RepositorySessionService extends BaseSessionService {
 
   /** Lists sessions without their events and state, like ADK's in-memory service. */
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const rows = this.getRepository();
+    const repository = this.getRepository();
     const { appName, userId, limit, page, order } = request;
-    const totalItems = rows.countSessions(appName, userId);
+    const totalItems = repository.countSessions(appName, userId);
     const offset = limit !== undefined && page !== undefined ? (page - 1) * limit : (request.offset ?? 0);
-    const found = rows.listSessions(appName, userId, order, limit ?? -1, offset);
+    const found = repository.listSessions(appName, userId, order, limit ?? -1, offset);
     const sessions = found.map((row) =>
       createSession({ id: row.id, appName, userId: row.user, lastUpdateTime: row.updated }),
     );
@@ -74,10 +74,10 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
-    const rows = this.getRepository();
-    rows.runTransaction(() => {
-      const row = rows.findSession(appName, userId, sessionId);
-      if (row) rows.deleteSession(row);
+    const repository = this.getRepository();
+    repository.runTransaction(() => {
+      const row = repository.findSession(appName, userId, sessionId);
+      if (row) repository.deleteSession(row);
     });
   }
 
@@ -91,11 +91,14 @@ export abstract class RepositorySessionService extends BaseSessionService {
     const { appName, userId, id } = session;
     const { event, state } = await this.#prepareEvent(request);
     const json = JSON.stringify(event);
-    const rows = this.getRepository();
-    rows.runTransaction(() => {
-      const row = rows.findSession(appName, userId, id);
-      if (!row) throw new Error(`Session ${id} is gone; nothing can be added to it.`);
-      rows.addEvent(row, event.id, event.timestamp, json);
+    const repository = this.getRepository();
+    repository.runTransaction(() => {
+      const row = repository.findSession(appName, userId, id);
+      if (!row)
+        throw new Error(
+          `Session ${id} does not exist, so the event was not stored. Create the session first.`,
+        );
+      repository.addEvent(row, event.id, event.timestamp, json);
       this.#writeState(row, state);
     });
     await super.appendEvent({ session, event });
@@ -110,20 +113,23 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }: AppendEventRequest): Promise<{ event: Event; state: StateEntry[] }> {
     const isPlain = Object.keys(event.actions?.stateDelta ?? {}).length === 0;
     if (isPlain) return { event, state: [] };
-    const written = this.#getWrittenState(session);
-    const judged = await super.appendEvent({ session: written, event });
-    written.events.length = 0;
-    const names = Object.keys(judged.actions?.stateDelta ?? {});
-    return { event: judged, state: toStateEntries(names.map((name) => [name, written.state[name]])) };
+    const writtenSession = this.#getWrittenState(session);
+    const storedEvent = await super.appendEvent({ session: writtenSession, event });
+    writtenSession.events.length = 0;
+    const names = Object.keys(storedEvent.actions?.stateDelta ?? {});
+    return {
+      event: storedEvent,
+      state: toStateEntries(names.map((name) => [name, writtenSession.state[name]])),
+    };
   }
 
   #getWrittenState(session: Session): Session {
-    let written = this.#writtenStates.get(session);
-    if (!written) {
-      written = createSession({ id: session.id, appName: session.appName });
-      this.#writtenStates.set(session, written);
+    let writtenSession = this.#writtenStates.get(session);
+    if (!writtenSession) {
+      writtenSession = createSession({ id: session.id, appName: session.appName });
+      this.#writtenStates.set(session, writtenSession);
     }
-    return written;
+    return writtenSession;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Caller } from "../../engine/index.ts";
-import type { SessionKey } from "../metadata.ts";
+import type { SessionKey } from "../types.ts";
 
 /**
  * Returns the session for a context. The context id is the session id, and the caller is the user. An

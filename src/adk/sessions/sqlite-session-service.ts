@@ -11,7 +11,7 @@ import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
  */
 export class SqliteSessionService extends RepositorySessionService {
   readonly #path: string;
-  #openDatabase: { db: DatabaseSync; getRepository: SqliteSessionRepository } | undefined;
+  #openDatabase: { db: DatabaseSync; repository: SqliteSessionRepository } | undefined;
 
   /**
    * Accepts the path of the SQLite file. The file is opened on first use, and created if it does not exist.
@@ -27,10 +27,10 @@ export class SqliteSessionService extends RepositorySessionService {
   }
 
   protected override getRepository(): SqliteSessionRepository {
-    if (this.#openDatabase) return this.#openDatabase.getRepository;
-    const db = openSqlite(this.#path);
-    const rows = new SqliteSessionRepository(db);
-    this.#openDatabase = { db, getRepository: rows };
-    return rows;
+    if (!this.#openDatabase) {
+      const db = openSqlite(this.#path);
+      this.#openDatabase = { db, repository: new SqliteSessionRepository(db) };
+    }
+    return this.#openDatabase.repository;
   }
 }
