@@ -6,7 +6,7 @@ afterEach(() => {
 });
 
 describe("the model of the demo", () => {
-  it("is scripted without a key, and tells which keys there are", () => {
+  it("is scripted without a key, and names the key variables", () => {
     const { llm, description } = chooseModel(undefined, {});
     expect(llm.model).toBe("scripted");
     expect(description).toMatch(/no key is set.*GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY/);
@@ -23,7 +23,7 @@ describe("the model of the demo", () => {
     expect(description).toContain(`${key} is set`);
   });
 
-  it("is the one that is asked for, or an error that says why not", () => {
+  it("is the requested model, or an error", () => {
     expect(chooseModel("ollama:qwen3", {}).llm.model).toBe("ollama:qwen3");
     expect(() => chooseModel("nonsense", {})).toThrow("is not a model name");
   });

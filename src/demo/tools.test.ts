@@ -29,7 +29,7 @@ describe("the calculator", () => {
     ["ln(0)", "no finite value"],
     ["process.exit(1)", "unexpected “process”"],
     ["constructor", "unexpected “constructor”"],
-  ])("refuses %j", (expression, message) => {
+  ])("rejects %j", (expression, message) => {
     expect(() => evaluateExpression(expression)).toThrow(message);
   });
 });
@@ -48,7 +48,7 @@ describe("conversion", () => {
     expect(convertUnits(value, from, to)).toBe(result);
   });
 
-  it("refuses units that it does not know, or that do not fit", () => {
+  it("rejects unknown and incompatible units", () => {
     expect(() => convertUnits(1, "km", "kg")).toThrow("km cannot be converted to kg");
     expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is not a known unit");
   });

@@ -81,17 +81,17 @@ describe("a model by its name", () => {
     expect(said[0]?.content?.parts).toEqual([{ text: "hello" }]);
   });
 
-  it("says which variable to set when a key is missing", () => {
+  it("names the variable to set when a key is missing", () => {
     unsetApiKeys();
-    expect(() => createModel("openai:gpt-5")).toThrow(/set OPENAI_API_KEY/);
-    expect(() => createModel("gemini:gemini-2.5-flash")).toThrow(/set GEMINI_API_KEY or GOOGLE_API_KEY/);
+    expect(() => createModel("openai:gpt-5")).toThrow(/Set OPENAI_API_KEY/);
+    expect(() => createModel("gemini:gemini-2.5-flash")).toThrow(/Set GEMINI_API_KEY or GOOGLE_API_KEY/);
   });
 
-  it("says which package to install when it is missing", () => {
+  it("names the package to install when it is missing", () => {
     expect(() => createModel("nowhere:m")).toThrow("npm install ai @ai-sdk/nowhere");
   });
 
-  it("says how a name is written", () => {
-    expect(() => createModel("gpt-5")).toThrow(/write provider:model/);
+  it("explains the format of a model name", () => {
+    expect(() => createModel("gpt-5")).toThrow(/Use provider:model/);
   });
 });

@@ -8,8 +8,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a program that hushes its models", () => {
-  it("hears what ADK warns of, each once, and nothing of every request", () => {
+describe("redirectModelLogs", () => {
+  it("forwards each ADK warning once, and no request logs", () => {
     const heard: string[] = [];
     redirectModelLogs((warning) => heard.push(warning));
     getLogger().info("Sending out request");
@@ -20,7 +20,7 @@ describe("a program that hushes its models", () => {
     expect(heard).toEqual(["no key here", "Error: lost"]);
   });
 
-  it("hears once what a model of the AI SDK does not know", async () => {
+  it("forwards each AI SDK warning once", async () => {
     const heard: string[] = [];
     redirectModelLogs((warning) => heard.push(warning));
     const emitted = vi.spyOn(process, "emitWarning");

@@ -19,7 +19,7 @@ const listTexts = (responses: LlmResponse[]): (string | undefined)[][] =>
   responses.map(({ content }) => content?.parts?.map(({ text }) => text) ?? []);
 
 describe("a scripted model", () => {
-  it("streams text word by word and then says it whole", async () => {
+  it("streams text word by word, then the complete response", async () => {
     const said = await collectResponses(["  Good morning,\nworld! "], true);
     expect(listTexts(said)).toEqual([
       ["  Good"],
@@ -31,7 +31,7 @@ describe("a scripted model", () => {
     expect(said.map(({ partial }) => partial)).toEqual([true, true, true, true, undefined]);
   });
 
-  it("says only the whole when nobody streams, and counts words", async () => {
+  it("returns one response without streaming, and counts words", async () => {
     const said = await collectResponses([{ text: ["x", "y"] }], false);
     expect(listTexts(said)).toEqual([["xy"]]);
     expect(said[0]?.usageMetadata).toEqual({
@@ -41,7 +41,7 @@ describe("a scripted model", () => {
     });
   });
 
-  it("thinks, speaks and calls tools in one answer", async () => {
+  it("combines thoughts, text, and tool calls in one answer", async () => {
     const [said] = await collectResponses(
       [[{ text: "hm", thought: true }, "I add.", { call: "add", args: { a: 1 }, id: "c" }]],
       false,
@@ -53,7 +53,7 @@ describe("a scripted model", () => {
     ]);
   });
 
-  it("fails where its script says so", async () => {
+  it("returns the errors of its script", async () => {
     expect(await collectResponses([["half", { error: "boom", code: "500" }]], true)).toEqual([
       { content: { role: "model", parts: [{ text: "half" }] }, partial: true },
       { errorCode: "500", errorMessage: "boom" },
@@ -70,7 +70,7 @@ describe("a scripted model", () => {
     expect(said).toEqual(["one", "two", "two"]);
   });
 
-  it("hears the last question, and the results that came since it spoke", async () => {
+  it("passes the last question and the latest results to its script", async () => {
     const result = { name: "add", response: { sum: 3 } };
     const contents = [
       ...question.contents,
@@ -89,7 +89,7 @@ describe("a scripted model", () => {
     expect(heard).toEqual({ text: "a b c", results: [result], turn: 0 });
   });
 
-  it("stops at once when it is aborted, even while it waits", async () => {
+  it("stops immediately when it is aborted, even during a delay", async () => {
     const abort = new AbortController();
     const llm = new ScriptedLlm(["one two"], { delayMs: 60_000 });
     const saying = llm.generateContentAsync(question, true, abort.signal).next();

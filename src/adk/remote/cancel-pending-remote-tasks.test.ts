@@ -32,7 +32,7 @@ async function startServer(server: Server): Promise<string> {
   return (await server.listen({ port: 0 })).url;
 }
 
-/** Asks a question, or works until it is cancelled. */
+/** Asks a question, or works until it is canceled. */
 const childAgent: Agent = {
   describe: () => ({ name: "child", description: "c", capabilities: { streaming: true } }),
   async *execute({ message, signal }: Run) {
@@ -47,7 +47,7 @@ const childAgent: Agent = {
   },
 };
 
-/** A client of an agent that has its work done by another one far away, and that other one. */
+/** Returns a client of an agent that delegates to a remote agent, and a client of the remote agent. */
 async function createAgentChain(
   parentOf: (remote: RemoteAgent) => AdkRunnable,
   options: ToA2aOptions = {},
@@ -67,7 +67,7 @@ async function createAgentChain(
 
 const getTask = (answer: object): Task => (answer as { task: Task }).task;
 
-/** The states of the other agent's tasks, once all are as told. */
+/** Returns the states of the remote agent's tasks once they match the expected states. */
 async function pollTaskStates(far: A2AClient, expected: string): Promise<string[]> {
   for (;;) {
     const states = (await far.tasks.list()).tasks.map(({ status }) => status.state);
@@ -82,7 +82,7 @@ const createTransferringAgent = (remote: RemoteAgent): LlmAgent =>
     model: new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "remote" } }]),
   });
 
-describe("an agent whose task is cancelled while another agent is at it", () => {
+describe("a canceled task with a pending remote task", () => {
   it.each([
     ["a sub-agent", createTransferringAgent],
     ["the agent itself", (remote: RemoteAgent): RemoteAgent => remote],
@@ -98,7 +98,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
 
-  it("cancels what is at work [J6, J20]", async () => {
+  it("cancels running remote tasks [J6, J20]", async () => {
     const { parent, far } = await createAgentChain(createTransferringAgent);
     let id = "";
     for await (const said of parent.stream("work")) {
@@ -108,7 +108,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
 
-  it("cancels nothing of its other tasks, and shows who it asks for", async () => {
+  it("cancels no remote tasks of other local tasks", async () => {
     const authenticate: NonNullable<ServerOptions["authenticate"]> = ({ header }) => {
       const [, principal] = /^Bearer (\w+)$/.exec(header("authorization") ?? "") ?? [];
       return principal ? { tenant: "", principal } : undefined;
@@ -135,7 +135,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     parameters,
     execute: () => ({ status: "pending" }),
   });
-  /** Never ends. `begun` resolves once it is at work. */
+  /** Returns a tool that never ends. `begun` resolves when the tool has started. */
   function digging(): { dig: FunctionTool; begun: Promise<void> } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const execute = (): Promise<never> => {
@@ -147,7 +147,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
       begun: promise,
     };
   }
-  /** Asks the other agent as a tool, and then does something else. */
+  /** Returns an agent that calls the remote agent as a tool, and then another tool. */
   const asker = (remote: RemoteAgent, then: FunctionTool): LlmAgent =>
     new LlmAgent({
       name: "asker",

@@ -29,7 +29,7 @@ const createFarAgent = (): Agent =>
   adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`));
 
 describe("a remote agent", () => {
-  it.each(BINDING_CASES)("speaks with its peer over %s", async (_, how) => {
+  it.each(BINDING_CASES)("calls its peer over %s", async (_, how) => {
     const url = await serveAgent(createFarAgent(), {}, { grpc: {} });
     const conversation = new Conversation(createRemoteAgent(url, { connect: how }));
     const first = await conversation.send("hello");
@@ -42,7 +42,7 @@ describe("a remote agent", () => {
     expect(two).toBe(one);
   });
 
-  it("speaks with a peer that does not stream", async () => {
+  it("calls a peer without streaming", async () => {
     const quiet: Agent = {
       ...createFarAgent(),
       describe: () => ({ name: "q", description: "q", capabilities: {} }),
@@ -51,7 +51,7 @@ describe("a remote agent", () => {
     expect(listFinalTexts(events)).toEqual(["remote: You said hello, I hear."]);
   });
 
-  it("speaks with a peer that answers without tasks, and tells it only what is new", async () => {
+  it("sends only new messages to a peer that answers without tasks", async () => {
     const heard: (readonly Part[])[] = [];
     const plain: Agent = {
       ...createPeerAgent(async function* ({ message }: Run) {
@@ -66,7 +66,7 @@ describe("a remote agent", () => {
     expect(heard).toEqual([[{ text: "one" }], [{ text: "two" }]]);
   });
 
-  it("goes on after a cut where it was, and says nothing twice", async () => {
+  it("resumes after an interruption without repeating text", async () => {
     const words = Array.from({ length: 40 }, (_, at) => `word${at} `);
     const url = await serveAgent(
       createPeerAgent(async function* () {
@@ -81,7 +81,7 @@ describe("a remote agent", () => {
     let requests = 0;
     const through = await connect(url, {
       reconnect: { initialDelayMs: 1 },
-      // The card names the server itself; what is tested is the way through the proxy.
+      // The card contains the URL of the server itself. This test checks the path through the proxy.
       fetch: (input, init) => {
         requests++;
         return fetch((input as string).replace(url, proxy.url), init);
@@ -95,7 +95,7 @@ describe("a remote agent", () => {
     expect(requests).toBeGreaterThan(2);
   });
 
-  it("lets its peer name neither an author nor a task, and take no action that is not allowed [J19]", async () => {
+  it("does not let its peer choose an author or task, or trigger actions that are not allowed [J19]", async () => {
     const forger = createPeerAgent(async function* () {
       const metadata = {
         adk_author: "user",
@@ -116,7 +116,7 @@ describe("a remote agent", () => {
     expect(own.some(({ customMetadata }) => customMetadata?.["a2a:task_id"] === "other")).toBe(false);
   });
 
-  it("sends metadata of its owner's, and keeps what its peer says beside its words", async () => {
+  it("sends custom metadata, and keeps the metadata of its peer", async () => {
     const got: unknown[] = [];
     const metadata = {
       adk_usage_metadata: { totalTokenCount: 3 },
@@ -141,7 +141,7 @@ describe("a remote agent", () => {
     });
   });
 
-  it("signs its requests as the card asks for it", async () => {
+  it("authenticates its requests as the card requires", async () => {
     const token = "a-token-for-this-test";
     const authenticate = bearer({ tokens: { [token]: { principal: "ada" } } });
     const url = await serveAgent(createFarAgent(), { authenticate });
@@ -153,7 +153,7 @@ describe("a remote agent", () => {
     expect(unknown).toMatchObject([{ errorCode: "A2A_UNAUTHENTICATED", turnComplete: true }]);
   });
 
-  it("shows its user's credentials to nobody whom a card names elsewhere", async () => {
+  it("does not send user credentials to another host in a card", async () => {
     const url = await serveAgent(createFarAgent());
     const near = "http://near.test";
     const agent = createRemoteAgent(near, {
@@ -167,7 +167,7 @@ describe("a remote agent", () => {
     );
   });
 
-  it("does not act on what passes by", async () => {
+  it("does not apply actions of partial events", async () => {
     const eager = createPeerAgent(async function* () {
       const metadata = { adk_escalate: true };
       yield { artifact: { artifactId: "a", parts: [{ text: "one " }] }, metadata };
@@ -178,7 +178,7 @@ describe("a remote agent", () => {
     expect(listFinalTexts(events)).toEqual(["remote: one two"]);
   });
 
-  it("is told again what it was told in vain, and not what it has heard", async () => {
+  it("sends undelivered messages again, and no delivered ones", async () => {
     let isUp = false;
     const heard: (readonly Part[])[] = [];
     const url = await serveAgent(
@@ -202,7 +202,7 @@ describe("a remote agent", () => {
     expect(heard).toEqual([[{ text: "one" }, { text: "two" }]]);
   });
 
-  it("has the callbacks of any agent, and can be cloned", async () => {
+  it("supports agent callbacks and cloning", async () => {
     const url = await serveAgent(createFarAgent());
     const events: string[] = [];
     const agent = createRemoteAgent(url, {
@@ -215,7 +215,7 @@ describe("a remote agent", () => {
     expect(events).toEqual(["before", "after"]);
   });
 
-  it("says what its owner says in its place, and tells the peer of that later", async () => {
+  it("emits a replacement event, and sends it to the peer later", async () => {
     const url = await serveAgent(createFarAgent());
     let isFirst = true;
     const agent = createRemoteAgent(url, {

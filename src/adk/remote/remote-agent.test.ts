@@ -23,7 +23,7 @@ import {
 } from "./conversation.fixture.ts";
 
 describe("a remote agent", () => {
-  it("streams what its peer says and keeps the whole [R01, J14]", async () => {
+  it("streams the chunks of its peer and stores the complete answer [R01, J14]", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`)));
     const events = await new Conversation(createRemoteAgent(url)).send("hello");
     const partials = events.filter(({ partial }) => partial);
@@ -33,14 +33,14 @@ describe("a remote agent", () => {
     expect(events.at(-1)?.turnComplete).toBe(true);
   });
 
-  it("shows only what is kept to those who do not stream", async () => {
+  it("yields only stored events without streaming", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ["one two three"])));
     const events = await new Conversation(createRemoteAgent(url), { streamingMode: "none" }).send("hello");
     expect(events.some(({ partial }) => partial)).toBe(false);
     expect(listFinalTexts(events)).toEqual(["remote: one two three"]);
   });
 
-  it("keeps one conversation for a session, and tells only what is new [R03]", async () => {
+  it("keeps one conversation for a session, and sends only new messages [R03]", async () => {
     const heard: string[] = [];
     const contexts = new Set<string>();
     const url = await serveAgent(
@@ -57,7 +57,7 @@ describe("a remote agent", () => {
     expect(contexts.size).toBe(1);
   });
 
-  it("waits for its user when its peer does, and the answer goes to the task that asked [R04, J18]", async () => {
+  it("waits for its user like its peer, and sends the answer to the task that asked [R04, J18]", async () => {
     const approval = new LongRunningFunctionTool({
       name: "request_approval",
       description: "Asks",
@@ -88,7 +88,7 @@ describe("a remote agent", () => {
     expect(taskId(done.at(-1))).toBe(taskId(waiting[0]));
   });
 
-  it("lets a peer that only asks in words be answered in words [W24]", async () => {
+  it("lets the user answer a text question with text [W24]", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* ({ message, task }: Run) {
         if (task.history?.length === 1) {
@@ -111,7 +111,7 @@ describe("a remote agent", () => {
     ]);
   });
 
-  it("does not wait behind a stream that stays open for authorization", async () => {
+  it("does not wait for a stream that stays open for authorization", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* () {
         const parts = [{ text: "Sign in." }];
@@ -122,7 +122,7 @@ describe("a remote agent", () => {
     expect(events.at(-1)?.content?.parts?.[0]?.functionCall?.args).toEqual({ auth_required: "Sign in." });
   });
 
-  it("ends a loop when its peer escalates, and asks nothing when there is nothing to say [J13, R09]", async () => {
+  it("ends a loop when its peer escalates, and sends no empty request [J13, R09]", async () => {
     let asked = 0;
     const url = await serveAgent(
       createPeerAgent(async function* () {
@@ -144,7 +144,7 @@ describe("a remote agent", () => {
     expect(asked).toBe(1);
   });
 
-  it("can be a step of a sequence, a sub-agent and a tool", async () => {
+  it("can be a step of a sequence, a sub-agent, and a tool", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
     const sequence = new SequentialAgent({
       name: "s",
@@ -174,7 +174,7 @@ describe("a remote agent", () => {
     expect(listFinalTexts(await new Conversation(user).send("go")).at(-1)).toContain("far heard hi");
   });
 
-  it("fails with an event when its peer fails, cannot be found or breaks off [J17, J21]", async () => {
+  it("yields an error event when its peer fails, is unreachable, or disconnects [J17, J21]", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* () {
         yield { artifact: { artifactId: "a", parts: [{ text: "half" }] }, append: false };
@@ -218,7 +218,7 @@ describe("a remote agent", () => {
     expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
   });
 
-  it("gives up a peer that takes too long, and cancels its task", async () => {
+  it("cancels the task of a peer that exceeds the idle timeout", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* ({ signal }: Run) {
         yield { artifact: { artifactId: "a", parts: [{ text: "one" }] } };
@@ -232,7 +232,7 @@ describe("a remote agent", () => {
     expect(listFinalTexts(events)).toEqual(["remote: one"]);
   });
 
-  it("shows its user's credentials with each request", async () => {
+  it("sends user credentials with each request", async () => {
     const principals: string[] = [];
     const url = await serveAgent(
       createPeerAgent(async function* ({ caller }: Run) {
@@ -253,7 +253,7 @@ describe("a remote agent", () => {
     expect(principals).toEqual(["u"]);
   });
 
-  it("lets its owner change what is asked and what is said", async () => {
+  it("supports hooks for requests and events", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
     const changed = createRemoteAgent(url, {
       beforeRequest: (request) => ({ ...request, parts: [{ text: "other" }] }),

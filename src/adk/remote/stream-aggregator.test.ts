@@ -5,7 +5,7 @@ import { StreamAggregator } from "./stream-aggregator.ts";
 
 const taskIds = { taskId: "T", contextId: "C" };
 
-/** `a1:Hel a` is a chunk of a1 that appends; `l` is the last one. */
+/** Parses a chunk: `a1:Hel a` appends to artifact a1, and `l` marks the last chunk. */
 function parseChunk(said: string, metadata?: JsonObject): StreamResponse {
   const [, artifactId = "", text = "", flags = ""] = /^(\w+):(.*?)(?: (a?l?))?$/.exec(said) ?? [];
   return createChunk(artifactId, [{ text }], flags, metadata);
@@ -45,7 +45,7 @@ function aggregateEvents(said: readonly StreamResponse[]): AdkEvent[] {
   return [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
 }
 
-/** p(…) is partial, F(…) is kept, T ends the turn. */
+/** Summarizes events: p(…) is partial, F(…) is stored, and T ends the turn. */
 function summarizeEvents(said: readonly StreamResponse[]): string {
   return aggregateEvents(said)
     .map(({ partial, content, turnComplete }) => {
@@ -56,7 +56,7 @@ function summarizeEvents(said: readonly StreamResponse[]): string {
     .join(" ");
 }
 
-describe("the chunks of a peer, as events of a session", () => {
+describe("the chunks of a peer as session events", () => {
   const yes = { adk_partial: true };
   const no = { adk_partial: false };
 
@@ -151,7 +151,7 @@ describe("the chunks of a peer, as events of a session", () => {
     ],
   ])("%s", (_, said, expected) => expect(summarizeEvents(said)).toBe(expected));
 
-  it("keep what they say beside their content, and whose task they are of", () => {
+  it("keep their metadata and the ids of their task", () => {
     const usage = { adk_usage_metadata: { totalTokenCount: 3 } };
     const [, , whole] = aggregateEvents([
       parseChunk("a1:a a", { adk_custom_metadata: { k: 1 } }),
@@ -171,7 +171,7 @@ describe("the chunks of a peer, as events of a session", () => {
     });
   });
 
-  it("tell a call once, though it comes again in the status [J16]", () => {
+  it("contain a call once, even if the status repeats it [J16]", () => {
     const call: Part = {
       data: { id: "c", name: "f", args: {} },
       metadata: { adk_type: "function_call", adk_is_long_running: true },
@@ -188,7 +188,7 @@ describe("the chunks of a peer, as events of a session", () => {
     expect(said[1]).not.toHaveProperty("longRunningToolIds");
   });
 
-  it("end with the actions of a status that says nothing else [J13]", () => {
+  it("end with the actions of a status without content [J13]", () => {
     const end: StreamResponse = {
       statusUpdate: {
         ...taskIds,

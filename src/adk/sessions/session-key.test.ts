@@ -21,7 +21,7 @@ describe("the session of a context", () => {
     expect(deriveSessionKey("app", "C", caller)).toEqual({ appName: "app", userId, sessionId: "C" });
   });
 
-  it("is never that of another caller", () => {
+  it("never belongs to another caller", () => {
     const caller = fc.record({ tenant: arbitraryName, principal: arbitraryName });
     fc.assert(
       fc.property(caller, caller, arbitraryName, (one, other, contextId) => {
