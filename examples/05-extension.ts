@@ -1,7 +1,7 @@
 /**
- * Declares an A2A extension and requests it from a client. An extension is a URI that both sides know. It is
- * active only if the agent card declares it and the client requests it. This translator explains its
- * translation to clients that request the extension.
+ * Declares an A2A extension and requests it from a client. An extension is a URI that both sides know. An
+ * extension is active only if the agent card declares it and the client requests it. The translator explains
+ * its translation to clients that request the extension.
  *
  *     node examples/05-extension.ts
  */

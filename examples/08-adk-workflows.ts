@@ -55,7 +55,7 @@ const polisher = writer(
 );
 const loop = new LoopAgent({ name: "loop", maxIterations: 5, subAgents: [polisher] });
 
-// A workflow step may be a function. Its second argument is the output of the previous step.
+// A workflow step may be a function whose second argument is the output of the previous step.
 const count = (_: unknown, text: string): object => ({ words: text.split(" ").length });
 const workflow = new Workflow({
   name: "workflow",

@@ -15,7 +15,7 @@ const refund = new LongRunningFunctionTool({
   name: "refund",
   description: "Refunds an amount once a person has approved it",
   parameters: z.object({ euros: z.number() }),
-  // A real tool would notify a person here. This return value is only the interim response.
+  // A real tool would notify a person here. The return value is only the interim response.
   execute: ({ euros }) => ({ status: "pending", euros }),
 });
 

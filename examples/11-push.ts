@@ -25,7 +25,8 @@ const server = createServer(baker, {
 });
 const { url } = await server.listen();
 
-// The webhook requires the token and a signature with the server's key. It rejects the first notification.
+// The webhook requires the token and a signature with the server's key. To demonstrate a retry, the webhook
+// rejects the first notification.
 const webhook = createHttpServer();
 await new Promise<void>((resolve) => webhook.listen(0, "127.0.0.1", resolve));
 const address = webhook.address();

@@ -1,7 +1,7 @@
 /**
- * Runs a planner and a solver as agents on separate servers. They exchange message cards, and the controller
- * receives all cards. Here both roles return fixed answers. `createPlanner` and `createSolver` use a language
- * model.
+ * Runs a planner and a solver as agents on separate servers. The planner and the solver exchange message
+ * cards, and the controller receives all cards. Both roles return fixed answers in this example.
+ * `createPlanner` and `createSolver` use a language model.
  *
  *     node examples/13-cards.ts
  */

@@ -2,8 +2,8 @@
  * Serves the skills of an agent as tools for an MCP host. The host receives progress notifications. When the
  * agent asks a question, the host's model answers it with another call of the same tool.
  *
- * Here the host is a client of the MCP SDK. Other hosts start the MCP server themselves with `colloquy mcp
- * agent.ts` (see docs/mcp.md).
+ * The host in this example is a client of the MCP SDK. Other hosts start the MCP server themselves with
+ * `colloquy mcp agent.ts` (see docs/mcp.md).
  *
  *     npm run -s example examples/14-mcp-server.ts
  */
@@ -28,7 +28,7 @@ const station = agent(
   },
 );
 
-// This is a local agent. The URL of a remote agent works in the same way.
+// `createMcpServer` also accepts the URL of a remote agent.
 const server = await createMcpServer({ station });
 const { url } = await server.listen();
 

@@ -1,7 +1,7 @@
 /**
  * Serves a LangGraph graph that calls another A2A agent in one of its nodes. The graph's custom events become
- * progress messages, and its `interrupt` becomes a question to the user. Its checkpointer stores the
- * conversation.
+ * progress messages, and its `interrupt` becomes a question to the user. The checkpointer of the graph stores
+ * the conversation.
  *
  *     npm run -s example examples/18-langgraph.ts
  */

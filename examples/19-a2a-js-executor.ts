@@ -1,6 +1,6 @@
 /**
- * Serves an unchanged `AgentExecutor` of `@a2a-js/sdk` on this engine. Its tasks become durable and
- * resumable, over A2A 1.0 and 0.3.
+ * Serves an unchanged `AgentExecutor` of `@a2a-js/sdk` on this engine. The tasks of the executor become
+ * durable and resumable, over A2A 1.0 and 0.3.
  *
  *     npm run -s colloquy -- serve examples/19-a2a-js-executor.ts
  */

@@ -1,6 +1,5 @@
 /**
- * MCP server over stdio with one tool, which reports stock levels. It is used by 10-adk-mcp.ts and
- * 15-mcp-tools.ts.
+ * MCP server over stdio with one tool, which reports stock levels. Used by 10-adk-mcp.ts and 15-mcp-tools.ts.
  */
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";

@@ -1,5 +1,5 @@
 /**
- * Mounts agents in an Express app under a path. It works with and without body parsing (`express.json()`).
+ * Mounts agents in an Express app under a path, with or without body parsing (`express.json()`).
  *
  *     node examples/hosts/express.ts
  */

@@ -1,6 +1,6 @@
 /**
- * A research assistant over a folder of documents. It is a LangGraph workflow that is served as an A2A agent
- * and calls a tool over MCP.
+ * Research assistant over a folder of documents: a LangGraph workflow that is served as an A2A agent and
+ * calls a tool over MCP.
  *
  *     colloquy serve examples/research
  *     colloquy send http://127.0.0.1:4120/a2a/research "What is the difference between MCP and A2A?" --stream

@@ -1,4 +1,4 @@
-/** Configuration for `colloquy serve` in this folder. It serves the agent as `research-assistant`. */
+/** Configuration for `colloquy serve` in this folder, which serves the agent as `research-assistant`. */
 import { defineConfig } from "colloquy";
 import { agent } from "./agent.ts";
 

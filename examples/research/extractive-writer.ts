@@ -1,6 +1,6 @@
 /**
- * Report writer without a model. It selects the sentences of the documents that contain the most words of the
- * question, with a higher weight for rare words. The sentences are quoted unchanged.
+ * Report writer without a model. The writer quotes the sentences of the documents that share the most words
+ * with the question. Rare words have a higher weight.
  */
 import type { FoundDocument } from "./search-index.ts";
 import type { ReportWriter } from "./report-writer.ts";

@@ -1,6 +1,6 @@
 /**
- * Tokenizer for the search and the extractive writer. It stems English words and splits Korean words into
- * bigrams.
+ * Tokenizer for the search and the extractive writer. The tokenizer stems English words and splits Korean
+ * words into bigrams.
  */
 
 const STOP_WORDS = new Set(
@@ -10,8 +10,8 @@ const STOP_WORDS = new Set(
 );
 
 /**
- * Returns the tokens of a text. In Korean, particles are attached to words without spaces. Therefore each
- * pair of letters is a token: 프로토콜은 → 프로 로토 토콜 콜은.
+ * Returns the tokens of a text. In Korean, particles are attached to words without spaces, so each pair of
+ * letters is a token: 프로토콜은 → 프로 로토 토콜 콜은.
  */
 export function tokenize(text: string): string[] {
   const words: string[] = [];

@@ -16,6 +16,7 @@ import { deriveSessionKey } from "./sessions/session-key.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./types.ts";
 
+/** Options of `adkAgent`. */
 export interface AdkAgentOptions
   extends
     RunnerOptions,
@@ -37,7 +38,7 @@ export interface AdkAgentOptions
    * the observer of the server instead.
    */
   observer?: Pick<Observer, "onError">;
-  /** Returns the members that the extended agent card overrides for authenticated callers. */
+  /** Returns the members in which the extended agent card differs from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 

@@ -35,9 +35,9 @@ const MIN_CHUNK_INTERVAL_MS = 16;
  * consists of partial events and a complete event that repeats their content.
  *
  * The joined chunks of an artifact contain its content exactly once, and the last chunk has `lastChunk`. Only
- * the complete event shows which partial event was the last. Therefore the streamer buffers one partial
- * event, and all parts that arrive within one frame of the previous chunk. When no event follows for a while,
- * `flush` emits the buffered parts up to their last character.
+ * the complete event shows which partial event was the last. For this reason, the streamer buffers one
+ * partial event, and all parts that arrive within one frame of the previous chunk. When no event follows for
+ * a while, `flush` emits the buffered parts up to their last character.
  *
  * See docs/decisions/004-adk-artifacts.md.
  */
@@ -70,7 +70,7 @@ export class ArtifactStreamer {
     this.#hasNewInput = true;
     const openArtifact = this.#openArtifacts.get(chain);
     if (!openArtifact) {
-      // The first partial event is emitted as soon as the second one arrives. It does not wait for the end of
+      // The first partial event is emitted as soon as the second one arrives, without waiting for the end of
       // a frame.
       this.#openArtifacts.set(chain, {
         artifactId: this.#newId(),
@@ -139,8 +139,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Closes all artifacts whose complete event never arrived. Their content is kept and marked with
-   * `adk_partial`.
+   * Closes all artifacts whose complete event never arrived. The content of these artifacts is kept and
+   * marked with `adk_partial`.
    */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];

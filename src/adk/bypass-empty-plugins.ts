@@ -5,8 +5,9 @@ const RESOLVED_UNDEFINED = Promise.resolve(undefined);
 /**
  * Skips the plugin callbacks of a plugin manager that has no plugins.
  *
- * For every model chunk, ADK makes four asynchronous calls to find out that there are no plugins. This patch
- * returns a resolved promise instead. It is applied only if the callbacks are ADK's own implementation.
+ * For every model chunk, ADK makes four asynchronous calls to find out that there are no plugins. The patched
+ * callbacks return a resolved promise instead. Callbacks that differ from ADK's own implementation are not
+ * patched.
  */
 export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }: typeof Adk): void {
   const own = PluginManager.prototype;

@@ -2,6 +2,7 @@ import type { AgentDescription, Observer } from "../engine/index.ts";
 import type { AgentSkill } from "../protocol/index.ts";
 import { ADK_EXTENSION_URI } from "./metadata.ts";
 
+/** Options for the agent card of an ADK agent. */
 export interface AdkCardOptions {
   /**
    * Publishes the agents' instructions in the agent card, rewritten in the first person. Default: `false`,
@@ -14,7 +15,7 @@ export interface AdkCardOptions {
 
 interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   observer?: Pick<Observer, "onError">;
-  /** Time in milliseconds after which listing the tools of a toolset is aborted. Default: 5 s. */
+  /** Time in milliseconds to wait for a toolset to list its tools. Default: 5 s. */
   toolsetTimeoutMs?: number;
 }
 
@@ -44,7 +45,9 @@ interface AdkTool {
 
 type AgentKind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
 
-/** Symbols with which ADK marks its classes. They identify a class across several copies of the package. */
+/**
+ * Symbols with which ADK marks its classes. A symbol identifies a class across several copies of the package.
+ */
 const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
   ["llm", Symbol.for("google.adk.llmAgent")],
   ["loop", Symbol.for("google.adk.loopAgent")],

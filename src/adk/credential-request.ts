@@ -31,8 +31,8 @@ const ALLOWED_MEMBERS: AllowedMembers = {
 };
 
 /**
- * Returns a credential request that is safe to send to a caller. It contains the data needed to sign in, but
- * no secrets. ADK merges the caller's response with the request that it stored itself.
+ * Returns a credential request that is safe to send to a caller: the request contains the data needed to sign
+ * in, but no secrets. ADK merges the caller's response with the request that it stored itself.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;

@@ -66,7 +66,8 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
   const { MemorySessionService } = await import("./sessions/memory-session-service.ts");
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
   // ADK's `DatabaseSessionService` initializes itself again on every call until it is ready, and cannot
-  // create its tables concurrently. Therefore it is initialized here, once.
+  // create its tables concurrently. To avoid this, the service is initialized once before the runner is
+  // created.
   if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
   // Resumability lets an answer reach the sub-agent that asked.
   const rootOptions = isApp(root)

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent, SessionKey } from "./types.ts";
 
 /**
- * URI of the extension for ADK bridges. It appears in agent cards, and as a key in the metadata of task
+ * URI of the extension for ADK bridges, which appears in agent cards and as a key in the metadata of task
  * statuses.
  */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
@@ -26,6 +26,7 @@ export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}`
   return `a2a:${name}`;
 }
 
+/** Returns the A2A metadata for the session of a task. */
 export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
     [toAdkMetadataKey("app_name")]: appName,

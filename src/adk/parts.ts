@@ -146,11 +146,12 @@ function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   return part;
 }
 
-/** Converts A2A parts to genai parts. This is the inverse of `toA2aParts`. */
+/** Converts A2A parts to genai parts, as the inverse of `toA2aParts`. */
 export function toGenaiParts(parts: readonly Part[]): GenaiPart[] {
   return parts.map(toGenaiPart);
 }
 
+/** Converts an A2A part to a genai part. */
 export function toGenaiPart(part: Part): GenaiPart {
   const result = toGenaiPartContent(part);
   const { metadata } = part;

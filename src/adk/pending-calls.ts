@@ -61,7 +61,7 @@ export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
  * Checks a message against the calls that its task waits for. The message must answer every pending call and
- * no others. A remote caller may confirm a tool call only if `allowRemoteToolConfirmation` is true.
+ * no other calls. A remote caller may confirm a tool call only if `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
   message: Message,

@@ -18,6 +18,7 @@ import { toA2aParts, toJsonObject } from "./parts.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
 import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
 
+/** Options for converting the events of a run. */
 export interface RunEventProcessorOptions {
   readonly session: SessionKey;
   /** Context of the run. By the end of the run it lists the other tasks that wait for their user. */

@@ -14,9 +14,9 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /**
  * Iterator over the engine events of one ADK run.
  *
- * It is written by hand because it needs two features that generators lack. It flushes buffered text when the
- * run is idle. It also ends immediately when it is aborted, although ADK returns from an aborted run only
- * when the current tool ends.
+ * A generator would not suffice, because the iterator needs to flush buffered text when the run is idle. The
+ * iterator also ends immediately when it is aborted, although ADK returns from an aborted run only when the
+ * current tool ends.
  *
  * A failed run first emits its failed status and then throws. The engine reports the error to the server's
  * observer.

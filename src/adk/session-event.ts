@@ -110,7 +110,7 @@ class SessionEventBuilder {
       return this.#buildTurnEnd(taskIds, status, metadata, []);
     }
     if (!status.message?.parts.length) return undefined;
-    // Progress messages are meant for observers. They are not part of the answer.
+    // Progress messages are not part of the answer, so they become thoughts that are not stored.
     const event = this.#buildEvent(taskIds, metadata, status.message.parts);
     event.partial = true;
     for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;

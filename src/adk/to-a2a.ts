@@ -8,6 +8,7 @@ import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./types.ts";
 
+/** Options of `toA2a`. */
 export interface ToA2aOptions
   extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
   /** Session service for conversations. Default: sessions are stored with the tasks. */

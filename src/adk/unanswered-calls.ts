@@ -3,8 +3,8 @@ import type { AdkEvent, AdkFunctionCall, GenaiContent, SessionCall } from "./typ
 
 export interface CallAwaitingUser extends SessionCall {
   /**
-   * The call that would stay without a response for the model if the user never answers. It is this call, or
-   * the call that this call blocks.
+   * The call that would stay without a response for the model if the user never answers: the request itself,
+   * or the tool call that it blocks.
    */
   readonly orphanedCall?: SessionCall;
 }

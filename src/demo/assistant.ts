@@ -6,7 +6,7 @@ import { convertUnits } from "./units.ts";
 /** Amount in euros above which an expense requires approval. */
 export const APPROVAL_THRESHOLD = 100;
 
-/** Returns an ordinary ADK agent with ADK tools. It contains no A2A code. */
+/** Returns an ordinary ADK agent with ADK tools and without A2A code. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
   const { FunctionTool, LlmAgent, LongRunningFunctionTool } = await import("@google/adk");
   const expense = buildObjectSchema({ amount: "NUMBER", purpose: "STRING" });

@@ -1,7 +1,7 @@
 /**
- * Demo application that uses this package as its users do. It contains an ADK agent with tools, a plain async
- * generator, and a planner and a solver that exchange message cards. It uses a language model if an API key
- * is set, and otherwise a scripted model.
+ * Demo application that uses this package as its users do. The demo contains an ADK agent with tools, a plain
+ * async generator, and a planner and a solver that exchange message cards. Its agents use a language model if
+ * an API key is set, and otherwise a scripted model.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";

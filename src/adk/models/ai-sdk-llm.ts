@@ -9,8 +9,8 @@ import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
- * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). It supports
- * instructions, history with function calls and responses, tools, files, streaming, reasoning, usage, and
+ * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). Supported features
+ * are instructions, history with function calls and responses, tools, files, streaming, reasoning, usage, and
  * abort signals. The ADK agent executes the tools, not the SDK.
  */
 export class AiSdkLlm extends BaseLlm {
@@ -119,7 +119,7 @@ class LlmResponseBuilder {
     providerMetadata?: ProviderMetadata;
   }): void {
     this.#openTextPart = undefined;
-    // Tools that the provider runs itself, such as a web search, already have their result.
+    // Skips tools that the provider runs itself, such as a web search, because they need no response.
     if (call.providerExecuted) return;
     const args = typeof call.input === "object" && call.input !== null ? call.input : { input: call.input };
     const functionCall = { id: call.toolCallId, name: call.toolName, args: args as Record<string, unknown> };
@@ -145,8 +145,8 @@ class LlmResponseBuilder {
 type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
 
 /**
- * The finish reasons of genai. They are not typed as genai's enum, because the enum would require an import
- * of its package.
+ * The finish reasons of genai. The values are not typed as genai's enum, because the enum would require an
+ * import of the genai package.
  */
 const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
   stop: "STOP",
@@ -236,7 +236,7 @@ function toToolSettings(
 /** Converts an error to the message format of Google's SDK, from which ADK reads the error code. */
 function toGenaiError(error: unknown): Error {
   if (!(error instanceof Error) || error instanceof A2AError) return A2AError.from(error);
-  // After retries, the SDK throws an error about the retries. Its last error contains the reason.
+  // After retries, the SDK throws an error whose `lastError` contains the reason.
   const cause = "lastError" in error && error.lastError instanceof Error ? error.lastError : error;
   const code = "statusCode" in cause && typeof cause.statusCode === "number" ? cause.statusCode : cause.name;
   return new Error(JSON.stringify({ error: { code, message: cause.message } }), { cause: error });

@@ -6,6 +6,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { AiSdkLlm } from "./ai-sdk-llm.ts";
 import { ScriptedLlm } from "./scripted-llm.ts";
 
+/** Options of `createModel`. */
 export interface ModelOptions {
   /** API key of the provider. Default: the provider's environment variable, for example `OPENAI_API_KEY`. */
   apiKey?: string;

@@ -16,6 +16,7 @@ export interface RoleModelRequest {
   readonly signal: AbortSignal;
 }
 
+/** The answer of a role model. */
 export interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
@@ -26,7 +27,7 @@ export interface RoleModelReply {
 }
 
 /**
- * Token usage reported by the provider. This is a `type` because interfaces are not assignable to JSON
+ * Token usage reported by the provider. A `type` is required because interfaces are not assignable to JSON
  * objects.
  */
 export type RoleModelUsage = {
@@ -38,12 +39,14 @@ export type RoleModelUsage = {
   source: "reported";
 };
 
+/** A role model that uses an ADK model. */
 export interface LlmRoleModel {
   readonly id: string;
   readonly evidenceKind: "live-model" | "simulated";
   complete(call: RoleModelRequest): Promise<RoleModelReply>;
 }
 
+/** Options of `toRoleModel`. */
 export interface RoleModelOptions {
   /** Model id for records and tables. Default: the name of the model. */
   readonly id?: string;

@@ -30,6 +30,7 @@ export interface ScriptInput {
  */
 export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 
+/** Options of `ScriptedLlm`. */
 export interface ScriptedLlmOptions {
   /** Name of the model. Default: `scripted`. */
   model?: string;
@@ -38,9 +39,9 @@ export interface ScriptedLlmOptions {
 }
 
 /**
- * ADK model that follows a script, for tests and for demos without an API key. It streams text in chunks
- * before the complete response. It also calls tools, reports words as tokens, returns scripted errors, and
- * stops when aborted.
+ * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams text
+ * in chunks before the complete response. Scripts can also call tools, return errors, and delay their chunks.
+ * The reported token counts are word counts for the input, and chunks and calls for the output.
  *
  *     new ScriptedLlm(({ text, results }) =>
  *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })

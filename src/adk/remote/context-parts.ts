@@ -29,8 +29,8 @@ export function renderToolAnswer({ name = "", response }: AdkFunctionResponse): 
 }
 
 /**
- * Returns true for calls between ADK and its user, and for transfers. They are not sent to peers, because
- * they may contain credentials.
+ * Returns true for calls that must not be sent to peers: transfers, and requests of ADK to its user, which
+ * may contain credentials.
  */
 function isInternalCall(name: string | undefined): boolean {
   return name === "transfer_to_agent" || isReservedCallName(name);

@@ -4,7 +4,7 @@ import type { AdkEvent } from "../types.ts";
 /** Keys of custom metadata in which session events store the peer's ids. */
 export const TASK_ID_KEY: "a2a:task_id" = toA2aMetadataKey("task_id");
 export const CONTEXT_ID_KEY: "a2a:context_id" = toA2aMetadataKey("context_id");
-/** Key for the message id of an answer without a task. Such an answer may also lack a context. */
+/** Key for the message id of an answer without a task, which may also lack a context. */
 export const MESSAGE_ID_KEY: "a2a:message_id" = toA2aMetadataKey("message_id");
 /** Key for the interrupted state of the peer's task. */
 export const TASK_STATE_KEY: "a2a:state" = toA2aMetadataKey("state");

@@ -48,6 +48,7 @@ export interface RemoteRequest
 /** Location of an agent: a URL of its server or card, or an open connection. */
 type AgentLocation = string | A2AClient;
 
+/** Options of `RemoteAgent`. */
 export interface RemoteAgentOptions extends BaseAgentConfig {
   /**
    * Location of the remote agent, or a function that returns it for an invocation. The `name` of a
@@ -57,8 +58,8 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   /** Connection options if `agent` is a URL. The extension of ADK's bridges is always requested. */
   connect?: ConnectOptions;
   /**
-   * Returns HTTP headers for the requests of an invocation, for example with the token of its user. They are
-   * only sent to the host of the agent card.
+   * Returns HTTP headers for the requests of an invocation, for example with the token of its user. The
+   * headers are only sent to the host of the agent card.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
@@ -90,8 +91,8 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
  * ADK agent that represents a remote A2A agent. Use it as a root agent, sub-agent, workflow step, or tool
  * (`AgentTool`).
  *
- * A `RemoteAgent` keeps one conversation with its peer for each session. It reports errors as events and
- * never throws. If its run is aborted or left early, it cancels the peer's task.
+ * A `RemoteAgent` keeps one conversation with its peer for each session. Errors become events, and a run
+ * never throws. If a run is aborted or left early, the peer's task is canceled.
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
@@ -208,8 +209,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       if (abortSignal?.aborted) return;
       yield* aggregator.finish();
       const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
-      // The task id marks the request as delivered. It is set if the peer answered, or if the peer's task is
-      // gone or over.
+      // The task id marks the request as delivered, because the peer has answered or its task accepts no more
+      // messages.
       const closedTask = isTaskGone(cause) &&
         request.taskId !== undefined && { [TASK_ID_KEY]: request.taskId };
       yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.taskMetadata } };

@@ -3,7 +3,7 @@ import type { AdkEvent } from "../types.ts";
 
 /**
  * Returns true if an agent appears to run as a tool. `AgentTool` runs the agent as an app with the agent's
- * name, without streaming. It uses only the text of the last event as the result.
+ * name, without streaming, and uses only the text of the last event as the result.
  */
 export function isRunningAsTool(name: string, { session, runConfig }: InvocationContext): boolean {
   return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;

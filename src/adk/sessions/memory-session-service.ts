@@ -1,6 +1,7 @@
 import { MemorySessionRepository } from "./memory-session-repository.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
+/** Options of `MemorySessionService`. */
 export interface MemorySessionOptions {
   /** Maximum number of sessions to keep. Default: 10,000. */
   readonly maxSessions?: number;

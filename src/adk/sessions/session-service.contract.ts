@@ -35,7 +35,7 @@ interface SessionServiceTraits {
   readonly rejectsMissingSession: boolean;
   /** The first sessions of an app and a user can be created concurrently. */
   readonly supportsConcurrentCreation: boolean;
-  /** `createSession` rejects for an existing id. Otherwise it replaces the existing session. */
+  /** `createSession` rejects for an existing id instead of replacing the existing session. */
   readonly rejectsDuplicateId: boolean;
 }
 
