@@ -17,7 +17,7 @@ interface EmittedContent {
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** Latest parts that have not been emitted. Never empty. */
+  /** Latest parts that have not been emitted. The list is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
   /** Time of the last emitted chunk. */

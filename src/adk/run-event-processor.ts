@@ -136,7 +136,7 @@ export class RunEventProcessor {
   closeOpenArtifacts(): readonly AgentEvent[] {
     const events = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
     const last = events.at(-1);
-    // With one artifact for a run, an incomplete chain makes the entire artifact partial.
+    // In `per-run` mode, an incomplete chain makes the entire artifact partial.
     if (last && this.#artifactMerger)
       last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL_KEY]: true };
     return events;
@@ -216,7 +216,7 @@ export class RunEventProcessor {
     return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
   }
 
-  /** Returns the parts of an event that belong in an artifact. */
+  /** Returns the parts of an event that become artifact content. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
     if (this.#pendingCalls.hasCallIds) parts = parts?.filter((part) => !this.#pendingCalls.collectPart(part));

@@ -143,7 +143,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#hasEnded = true;
     this.#idleFlusher.unwatch(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // The result is ignored. The generator returns later, and no consumer is left to report an error to.
+    // Does not wait for the generator, which may return much later. Its errors have no consumer any more.
     this.#events?.return().catch(() => {});
   }
 }

@@ -40,7 +40,7 @@ export interface SessionEventOptions {
    * Default: `false`.
    */
   readonly keepQuestionText?: boolean;
-  /** Converts a part of the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
+  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
 

@@ -157,8 +157,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       }
       let last: Event | undefined;
       for await (const event of this.#sendRequest(replacement ?? outgoing, context)) yield (last = event);
-      // Once the peer answers a request, all earlier events count as delivered. Later requests would hide the
-      // failed one.
+      // Stops after a failed request. If a later request succeeded, the failed messages would count as
+      // delivered and would never be sent again.
       if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
     }
   }
@@ -253,8 +253,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Sets the description from the agent card unless the options define one. ADK reads it when it transfers to
-   * the agent.
+   * Sets the description from the agent card unless the options define one. ADK reads the description when it
+   * transfers to the agent.
    */
   #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
     if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });

@@ -76,7 +76,7 @@ export class StreamAggregator {
     const events = this.#toSessionEvents({ artifactUpdate: update });
     const isMarked = typeof metadata?.[PARTIAL_KEY] === "boolean";
     if (isMarked) {
-      // With an explicit mark, the peer sends the complete artifact itself.
+      // If the peer marks partial content explicitly, it also sends the complete artifact.
       for (const event of events) if (!event.partial) this.#recordEmitted(event, artifact);
       return events;
     }
@@ -91,7 +91,7 @@ export class StreamAggregator {
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
     const { artifactId, parts } = artifact;
     const existing = this.#openArtifacts.get(artifactId);
-    // A last chunk without parts keeps the content.
+    // A last chunk without parts does not remove the existing content.
     const previous = append || parts.length === 0 ? existing : undefined;
     const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
     const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };

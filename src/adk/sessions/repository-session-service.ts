@@ -82,7 +82,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores an event and then adds it to the caller's session object. Events that other runs stored in the
+   * Stores an event and then adds it to the given session object. Events that other runs stored in the
    * meantime are not added, so a run continues with the conversation that it started with.
    */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
