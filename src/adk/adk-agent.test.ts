@@ -97,20 +97,20 @@ describe("an ADK agent", () => {
 
   it("waits for its user with a long-running tool, and continues with the response alone [V44, J7]", async () => {
     const task = new TaskHarness(adkAgent(createApprovalAgent()));
-    const asked = await task.send("approve");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTurn = await task.send("approve");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = getPendingCall(task);
     expect(call.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
     expect(task.task.status.message?.parts[1]).toMatchObject({ data: { response: { status: "pending" } } });
     expect(JSON.stringify(task.task.artifacts)).not.toContain("request_approval");
 
-    const told = await task.send("go on then");
-    expect(told.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
+    const otherTurn = await task.send("go on then");
+    expect(otherTurn.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
     expect(getText(task.task.status.message?.parts ?? [])).toMatch(/^no input provided for function call ID/);
 
-    const done = await task.send([buildCallResponse(call, { status: "approved" })]);
-    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(getText(done.chunkParts)).toBe("It was approved.");
+    const finalTurn = await task.send([buildCallResponse(call, { status: "approved" })]);
+    expect(finalTurn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(getText(finalTurn.chunkParts)).toBe("It was approved.");
   });
 
   it("passes the response to the sub-agent that asked", async () => {
@@ -126,8 +126,8 @@ describe("an ADK agent", () => {
     await task.send("approve");
     expect(task.task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(task.task.metadata?.["adk_transfer_to_agent"]).toBe("clerk");
-    const done = await task.send([buildCallResponse(getPendingCall(task), { status: "approved" })]);
-    expect(getText(done.chunkParts)).toBe("It was approved.");
+    const finalTurn = await task.send([buildCallResponse(getPendingCall(task), { status: "approved" })]);
+    expect(getText(finalTurn.chunkParts)).toBe("It was approved.");
   });
 
   it("confirms a tool only where its owner allows it [J11]", async () => {
@@ -211,23 +211,23 @@ describe("an ADK agent", () => {
     );
     const bake = (size: unknown): string => `A ${JSON.stringify(size)} cake.`;
     const task = new TaskHarness(adkAgent(new Workflow({ name: "bakery", edges: [["START", ask, bake]] })));
-    const asked = await task.send("cake");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTurn = await task.send("cake");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = getPendingCall(task);
     expect(call.data.name).toBe("adk_request_input");
     expect(task.task.status.message?.parts).toHaveLength(1);
     expect(task.task.artifacts ?? []).toEqual([]);
-    const done = await task.send([buildCallResponse(call, { result: "large" })]);
-    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(getText(done.chunkParts)).toContain("large");
+    const finalTurn = await task.send([buildCallResponse(call, { result: "large" })]);
+    expect(finalTurn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(getText(finalTurn.chunkParts)).toContain("large");
   });
 
   it("can be a runner, an app, or a function that returns one", async () => {
     const runner = new InMemoryRunner({ agent: createApprovalAgent(), appName: "office" });
     const app = new App({ name: "office", rootAgent: createApprovalAgent() });
-    let made = 0;
+    let createdCount = 0;
     const maker = (): LlmAgent => {
-      made++;
+      createdCount++;
       return createApprovalAgent();
     };
     for (const [source, appName] of [
@@ -243,7 +243,7 @@ describe("an ADK agent", () => {
         expect(task.task.metadata?.["adk_app_name"]).toBe(appName);
       }
     }
-    expect(made).toBe(1);
+    expect(createdCount).toBe(1);
   });
 
   it("runs 100 concurrent tasks with separate artifacts [J1]", async () => {
@@ -337,8 +337,8 @@ describe("an ADK agent", () => {
       return mails ? `${mails} mails with ${key}.` : "I need a key.";
     };
     const task = new TaskHarness(adkAgent(createLlmAgent("a", script, { tools: [tool] })));
-    const asked = await task.send("mail?");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_AUTH_REQUIRED");
+    const waitingTurn = await task.send("mail?");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_AUTH_REQUIRED");
     expect(JSON.stringify(task.task)).not.toContain("SECRET");
     const call = getPendingCall(task);
     expect(call.data.name).toBe("adk_request_credential");
@@ -459,7 +459,7 @@ describe("an ADK agent with hooks", () => {
       },
     ],
     ["after the run", { afterRun: () => Promise.reject(new Error("abort execution")) }],
-  ])("fails its task when it throws %s, and what it threw at is not said [V46]", async (when, hooks) => {
+  ])("fails its task when a hook throws %s, and drops the current event [V46]", async (when, hooks) => {
     const task = new TaskHarness(adkAgent(createLlmAgent("a", ["ok"]), { ...hooks, exposeErrors: true }));
     const { thrownError: thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
@@ -513,10 +513,12 @@ describe("an ADK agent that fails", () => {
     );
     const { thrownError: thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
-    const told = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
+    const match = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
       getText(task.task.status.message?.parts ?? []),
     );
-    expect(String(thrown)).toBe(`Error: llm error response (code 402): "no credit" (error_id: ${told?.[1]})`);
+    expect(String(thrown)).toBe(
+      `Error: llm error response (code 402): "no credit" (error_id: ${match?.[1]})`,
+    );
     expect(task.task.metadata?.["adk_error_code"]).toBe("402");
     expect(listArtifactTexts(task)).toEqual(["half of it"]);
     expect(task.task.artifacts?.[0]?.metadata?.["adk_partial"]).toBe(true);

@@ -88,7 +88,7 @@ async function startTask(remote: A2AClient): Promise<Task> {
 describe("canceling a task of an ADK agent", () => {
   it("during a model call aborts the model and cancels the task [V19, J6]", async () => {
     const called = createDeferred();
-    const told = createDeferred();
+    const aborted = createDeferred();
     class SlowAgent extends BaseAgent {
       protected override async *runAsyncImpl({
         abortSignal,
@@ -98,18 +98,18 @@ describe("canceling a task of an ADK agent", () => {
           partial: true,
           content: { role: "model", parts: [{ text: "Let me " }] },
         });
-        abortSignal?.addEventListener("abort", told.keep);
+        abortSignal?.addEventListener("abort", aborted.keep);
         called.keep();
-        await told.kept;
+        await aborted.kept;
       }
       protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
     }
     const { remote } = await serveAgent(new SlowAgent({ name: "slow" }));
     const { id } = await startTask(remote);
     await called.kept;
-    const cancelled = await remote.tasks.cancel(id);
-    await told.kept;
-    expect(cancelled.status.state).toBe("TASK_STATE_CANCELED");
+    const canceledTask = await remote.tasks.cancel(id);
+    await aborted.kept;
+    expect(canceledTask.status.state).toBe("TASK_STATE_CANCELED");
     expect(getArtifactText(await remote.tasks.get(id))).toBe("Let me ");
   });
 
@@ -143,15 +143,15 @@ describe("canceling a task of an ADK agent", () => {
 
   it("also cancels the task of a remote agent [J20]", async () => {
     const called = createDeferred();
-    const told = createDeferred();
+    const aborted = createDeferred();
     class Slow extends BaseAgent {
       protected override async *runAsyncImpl({
         abortSignal,
       }: InvocationContext): AsyncGenerator<Event, void, void> {
         yield createEvent({ author: "slow", content: { role: "model", parts: [{ text: "Far away." }] } });
-        abortSignal?.addEventListener("abort", told.keep);
+        abortSignal?.addEventListener("abort", aborted.keep);
         called.keep();
-        await told.kept;
+        await aborted.kept;
       }
       protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
     }
@@ -160,7 +160,7 @@ describe("canceling a task of an ADK agent", () => {
     const { id } = await startTask(parent.remote);
     await called.kept;
     expect((await parent.remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
-    await told.kept;
+    await aborted.kept;
     await vi.waitFor(async () => {
       const { tasks } = await child.remote.tasks.list();
       expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
@@ -169,10 +169,10 @@ describe("canceling a task of an ADK agent", () => {
 
   it("while it waits for its user prevents later answers [V19]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
-    const asked = requireTask(await remote.send("approve"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    expect((await remote.tasks.cancel(asked.id)).status.state).toBe("TASK_STATE_CANCELED");
-    await expect(remote.send(buildApproval(asked), { taskId: asked.id })).rejects.toMatchObject({
+    const waitingTask = requireTask(await remote.send("approve"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect((await remote.tasks.cancel(waitingTask.id)).status.state).toBe("TASK_STATE_CANCELED");
+    await expect(remote.send(buildApproval(waitingTask), { taskId: waitingTask.id })).rejects.toMatchObject({
       reason: "UNSUPPORTED_OPERATION",
     });
   });
@@ -181,21 +181,23 @@ describe("canceling a task of an ADK agent", () => {
 describe("a context of an ADK agent", () => {
   it("accepts another task while one waits, which can still be answered [J10, J7]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
-    const asked = requireTask(await remote.send("approve"));
-    const { contextId } = asked;
-    const other = requireTask(await remote.send("hello", { contextId }));
-    expect(other.status.state).toBe("TASK_STATE_COMPLETED");
-    expect((await remote.tasks.get(asked.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const done = requireTask(await remote.send(buildApproval(asked), { taskId: asked.id }));
-    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(getArtifactText(done)).toBe("I have asked.Approved.");
+    const waitingTask = requireTask(await remote.send("approve"));
+    const { contextId } = waitingTask;
+    const otherTask = requireTask(await remote.send("hello", { contextId }));
+    expect(otherTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await remote.tasks.get(waitingTask.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const completedTask = requireTask(
+      await remote.send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect(completedTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getArtifactText(completedTask)).toBe("I have asked.Approved.");
   });
 });
 
 describe("the server of an ADK agent", () => {
   it("returns the error codes of A2A [J4]", async () => {
     const { remote, url } = await serveAgent(createApprovalAgent());
-    const done = requireTask(await remote.send("hello"));
+    const completedTask = requireTask(await remote.send("hello"));
     const code = async (method: string, params: object): Promise<unknown> => {
       const response = await fetch(url, {
         method: "POST",
@@ -205,7 +207,7 @@ describe("the server of an ADK agent", () => {
       return ((await response.json()) as { error?: { code: number } }).error?.code;
     };
     expect(await code("GetTask", { id: "unknown" })).toBe(-32001);
-    expect(await code("CancelTask", { id: done.id })).toBe(-32002);
+    expect(await code("CancelTask", { id: completedTask.id })).toBe(-32002);
     expect(await code("Sing", {})).toBe(-32601);
     expect(await code("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts: [] } })).toBe(
       -32602,

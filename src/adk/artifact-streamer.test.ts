@@ -105,11 +105,11 @@ describe("the partial events of a chain", () => {
       tell(artifacts.addPartial("a", piece, getEmptyMetadata, false));
     }
     const signed = { adk_thought_signature: "c2ln" };
-    const whole = [
+    const complete = [
       { text: "Hm", metadata: { adk_thought: true, ...signed } },
       { text: "Hello", metadata: signed },
     ];
-    tell(artifacts.addComplete("a", whole, {}));
+    tell(artifacts.addComplete("a", complete, {}));
     expect(said()).toEqual([
       ["A1", ["Hm"], ""],
       ["A1", ["Hel"], "append"],
@@ -150,13 +150,13 @@ describe("the partial events of a chain", () => {
 
   it("are merged within a frame, except the first one", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture(5);
-    const about = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
+    const getMetadata = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
     for (const piece of ["a", "b", "c", "d", "e", "f"]) {
       tell(
         artifacts.addPartial(
           "x",
           createTextParts(piece),
-          piece === "d" ? about : getEmptyMetadata,
+          piece === "d" ? getMetadata : getEmptyMetadata,
           piece === "d",
         ),
       );
@@ -167,7 +167,7 @@ describe("the partial events of a chain", () => {
       ["A1", ["bcde"], "append"],
       ["A1", ["f"], "append last"],
     ]);
-    expect(events[1]?.metadata).toEqual(about());
+    expect(events[1]?.metadata).toEqual(getMetadata());
   });
 
   it("are flushed up to the last character when idle", () => {
@@ -201,9 +201,9 @@ describe("the partial events of a chain", () => {
 
   it("carry their metadata on the artifact and on the event, once [J12]", () => {
     const { artifacts, events, record: tell } = createStreamerFixture();
-    const about = (): JsonObject => ({ adk_author: "a" });
+    const getMetadata = (): JsonObject => ({ adk_author: "a" });
     for (const piece of ["1", "2", "3"])
-      tell(artifacts.addPartial("a", createTextParts(piece), about, false));
+      tell(artifacts.addPartial("a", createTextParts(piece), getMetadata, false));
     tell(
       artifacts.addComplete("a", createTextParts("123"), {
         adk_author: "a",
@@ -236,14 +236,14 @@ const streamSteps = fc.array(
 );
 
 function mergeTextParts(parts: Part[]): Part[] {
-  const whole: Part[] = [];
+  const complete: Part[] = [];
   for (const part of parts) {
-    const last = whole.at(-1);
+    const last = complete.at(-1);
     if (last && "text" in last && "text" in part && Boolean(last.metadata) === Boolean(part.metadata)) {
-      whole[whole.length - 1] = { ...last, text: last.text + part.text };
-    } else whole.push(part);
+      complete[complete.length - 1] = { ...last, text: last.text + part.text };
+    } else complete.push(part);
   }
-  return whole;
+  return complete;
 }
 
 describe("any stream of a run", () => {

@@ -142,7 +142,7 @@ describe("the skills of an agent", () => {
       "Test test. First, this agent will Inner 1 description. Finally, this agent will Inner 2 description.",
     ],
     [
-      "agents side by side [C08]",
+      "parallel agents [C08]",
       () => new ParallelAgent({ ...testAgentConfig, subAgents: createInnerAgents() }),
       "parallel_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description simultaneously.",
@@ -219,7 +219,7 @@ describe("a card", () => {
   it.each([
     ["fails", () => Promise.reject(new Error("no such server"))],
     ["hangs", () => new Promise<never>(() => {})],
-  ])("is there even when a toolset %s, and that is reported", async (_, answer) => {
+  ])("is available even if a toolset %s, and the error is reported", async (_, answer) => {
     const agent = new LlmAgent({ name: "a", description: "Does.", tools: [new BrokenToolset(answer)] });
     const errors: string[] = [];
     const description = await describeAdkAgent(agent, {
@@ -256,12 +256,12 @@ describe("an instruction in the first person", () => {
       "I should do my work and it will be mine.",
     ],
     [
-      "in capitals [P03]",
+      "capital letters [P03]",
       "YOU should do YOUR work and it will be YOURS.",
       "I should do my work and it will be mine.",
     ],
-    ["words that only begin alike [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
+    ["words with the same prefix [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
     ["at the beginning [P05]", "Your task is to be helpful", "my task is to be helpful"],
-    ["again and again [P06]", "you you you", "I I I"],
-  ])("%s", (_, said, meant) => expect(toFirstPerson(said)).toBe(meant));
+    ["repetition [P06]", "you you you", "I I I"],
+  ])("%s", (_, instruction, expected) => expect(toFirstPerson(instruction)).toBe(expected));
 });

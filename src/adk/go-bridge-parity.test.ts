@@ -63,7 +63,7 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
   ["text [V01]", [createTextEvent("Hello")]],
   ["a thought [V02]", [createContentEvent({ text: "Hello", thought: true })]],
   [
-    "a file by its address [V03]",
+    "a file by URL [V03]",
     [
       createContentEvent({
         fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" },
@@ -79,18 +79,18 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
   ],
   ["code [V10]", [createContentEvent({ executableCode: { code: "print(2+2)", language: "PYTHON" } })]],
   ["data [V11]", [createContentEvent(wrapDataPart('{"arbitrary":"data"}'))]],
-  ["data that is no object [V12]", [createContentEvent(wrapDataPart('[1,"x",null]'))]],
-  ["nothing [V13]", []],
+  ["data that is not an object [V12]", [createContentEvent(wrapDataPart('[1,"x",null]'))]],
+  ["no events [V13]", []],
   ["actions [V14]", [{ actions: { escalate: true, transferToAgent: "a-2" } }]],
   ["an error [V15]", [createErrorEvent("418", "I'm a teapot")]],
   ["a question [V16]", [createLongRunningEvent(weatherCall), createContentEvent(pendingResponse)]],
   ["a question for a credential [V18]", [createLongRunningEvent(credentialCall)]],
   [
-    "partials and their whole [V21]",
+    "partial events and their complete event [V21]",
     [createPartialEvent("Hello, "), createPartialEvent("world!"), createTextEvent("Hello, world!")],
   ],
   [
-    "partials in one artifact [V22]",
+    "partial events in one artifact [V22]",
     [createPartialEvent("Hello, "), createPartialEvent("world!"), createTextEvent("Hello, world!")],
     perRunOptions,
   ],
@@ -140,7 +140,7 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
     ],
   ],
   [
-    "a thought that the whole leaves out [V37]",
+    "a thought that the complete event omits [V37]",
     [
       { ...createContentEvent({ text: "Thinking...", thought: true }), partial: true },
       createTextEvent("Done"),
@@ -160,7 +160,7 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
     ],
   ],
   [
-    "a policy [V20]",
+    "a rejection by a hook [V20]",
     [],
     {
       beforeRun: () => ({ status: { state: "TASK_STATE_REJECTED", message: { parts: [{ text: "no" }] } } }),
@@ -295,11 +295,11 @@ describe.each(["1.0", "0.3"] as const)("the output of an ADK agent in A2A %s", (
   it.each(RUN_CASES)("%s", async (title, events, options) => {
     const [, id = ""] = /\[(V\d\d)\]$/.exec(title) ?? [];
     const expected = summarizeFrames(GO_BRIDGE_FRAMES.get(`${id} ${version}`) ?? []);
-    const said = summarizeFrames(await requestFrames(version, events, options));
-    expect(said.artifacts).toEqual(expected.artifacts);
+    const summary = summarizeFrames(await requestFrames(version, events, options));
+    expect(summary.artifacts).toEqual(expected.artifacts);
     // Most vectors omit a completed status.
-    if (expected.status) expect(said.status).toMatchObject(expected.status);
-    else expect(said.status?.["state"]).toMatch(/completed$/i);
+    if (expected.status) expect(summary.status).toMatchObject(expected.status);
+    else expect(summary.status?.["state"]).toMatch(/completed$/i);
   });
 
   it("ends a 0.3 stream with a final status, even if the task waits for input [J18]", async () => {
@@ -341,18 +341,19 @@ describe("any output of an ADK agent", () => {
       await fc.assert(
         fc.asyncProperty(fc.array(arbitraryEvent, { maxLength: 12 }), async (events) => {
           const frames = await requestFrames("1.0", events, { artifacts });
-          const whole = await requestTask(events, { artifacts });
+          const task = await requestTask(events, { artifacts });
           const streamed = summarizeFrames(frames);
-          expect(streamed.artifacts).toEqual((whole.artifacts ?? []).map(({ parts }) => parts));
-          expect(streamed.status?.["state"]).toBe(whole.status.state);
+          expect(streamed.artifacts).toEqual((task.artifacts ?? []).map(({ parts }) => parts));
+          expect(streamed.status?.["state"]).toBe(task.status.state);
           const chunks = frames.flatMap(
             ({ artifactUpdate }) => (artifactUpdate as ArtifactUpdateFrame | undefined) ?? [],
           );
           for (const id of new Set(chunks.map(({ artifact }) => artifact.artifactId))) {
-            const own = chunks.filter(({ artifact }) => artifact.artifactId === id);
-            expect(own[0]?.append ?? false).toBe(false);
-            const last = own.map(({ lastChunk = false }) => lastChunk);
-            if (artifacts === "per-event") expect(last).toEqual(own.map((_, at) => at === own.length - 1));
+            const ownChunks = chunks.filter(({ artifact }) => artifact.artifactId === id);
+            expect(ownChunks[0]?.append ?? false).toBe(false);
+            const last = ownChunks.map(({ lastChunk = false }) => lastChunk);
+            if (artifacts === "per-event")
+              expect(last).toEqual(ownChunks.map((_, at) => at === ownChunks.length - 1));
             else expect(last).not.toContain(true);
           }
         }),

@@ -24,7 +24,7 @@ const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
   ["text [V01]", { text: "Hello" }, { text: "Hello" }],
   ["thought [V02]", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
   [
-    "file by address [V03]",
+    "file by URL [V03]",
     { fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
     { url: "ftp://cat.com", filename: "cat.jpeg", mediaType: "image/jpeg" },
   ],
@@ -64,7 +64,7 @@ const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
     { data: { arbitrary: "data" } },
   ],
   [
-    "data that is no object [V12]",
+    "data that is not an object [V12]",
     { inlineData: { mimeType: "text/plain", data: wrapDataPart('[1,"x",null]') } },
     { data: [1, "x", null] },
   ],
@@ -87,7 +87,7 @@ const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
     },
   ],
   [
-    "a kind that is not known [J25]",
+    "an unknown kind [J25]",
     { toolResult: { of: "the future" } } as GenaiPart,
     { data: { toolResult: { of: "the future" } }, metadata: { adk_type: "unknown" } },
   ],
@@ -184,8 +184,8 @@ describe("a genai part and its A2A part", () => {
   it("converts to the same A2A part after a round trip", () => {
     fc.assert(
       fc.property(fc.array(arbitraryGenaiPart, { maxLength: 3 }), (parts) => {
-        const there = toA2aParts(parts, (id) => id.length > 3);
-        expect(toA2aParts(toGenaiParts(there), (id) => id.length > 3)).toEqual(there);
+        const converted = toA2aParts(parts, (id) => id.length > 3);
+        expect(toA2aParts(toGenaiParts(converted), (id) => id.length > 3)).toEqual(converted);
       }),
     );
   });
@@ -247,7 +247,7 @@ const arbitraryGenaiPart: fc.Arbitrary<GenaiPart> = fc
       { requiredKeys: [] },
     ),
   )
-  .map(([content, beside]) => JSON.parse(JSON.stringify({ ...content, ...beside })) as GenaiPart);
+  .map(([content, flags]) => JSON.parse(JSON.stringify({ ...content, ...flags })) as GenaiPart);
 
 describe("a part with an invalid payload for its type", () => {
   const typed = (type: string, data: JsonValue): Part => ({ data, metadata: { adk_type: type } });
@@ -257,10 +257,10 @@ describe("a part with an invalid payload for its type", () => {
     ["a call whose arguments are a list", typed("function_call", { name: "f", args: [] })],
     ["a call that is text", typed("function_call", "f()")],
     ["a response whose id is a number", typed("function_response", { id: 1, name: "f" })],
-    ["a type that nobody knows", typed("spell", { name: "f" })],
-    ["a call under the name of an unknown kind", typed("unknown", { functionCall: { name: "f" } })],
-    ["text under the name of an unknown kind", typed("unknown", { text: "hi", x: 1 })],
-    ["a response under the name of an unknown kind", typed("unknown", { functionResponse: { id: "x" } })],
+    ["an unknown type", typed("spell", { name: "f" })],
+    ["a call with an unknown type", typed("unknown", { functionCall: { name: "f" } })],
+    ["text with an unknown type", typed("unknown", { text: "hi", x: 1 })],
+    ["a response with an unknown type", typed("unknown", { functionResponse: { id: "x" } })],
   ])("is plain data: %s", (_, part) => {
     expect(toGenaiParts([part])[0]).toMatchObject({ inlineData: { mimeType: "text/plain" } });
     expect([parseFunctionCall(part), parseFunctionResponse(part), parseLongRunningCall(part)]).toEqual([

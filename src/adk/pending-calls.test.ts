@@ -154,11 +154,13 @@ describe("a message for a task without pending calls", () => {
   it("is rejected when it answers an unknown call", () => {
     expect(admitParts(newTask, [createResponsePart("x")])).toMatchObject({ state: "TASK_STATE_REJECTED" });
     // The call belongs to an earlier turn. Only the calls of the current question can be answered.
-    const done = {
+    const answeredTask = {
       ...createWaitingTask(createCallPart("a")),
       status: { state: "TASK_STATE_WORKING" as const },
     };
-    expect(admitParts(done, [createResponsePart("a")])).toMatchObject({ state: "TASK_STATE_REJECTED" });
+    expect(admitParts(answeredTask, [createResponsePart("a")])).toMatchObject({
+      state: "TASK_STATE_REJECTED",
+    });
   });
 
   it("is rejected when it contains calls of the agent", () => {

@@ -26,8 +26,8 @@ function processEvents(
   options: Partial<RunEventProcessorOptions> = {},
 ): AgentEvent[] {
   const processor = createProcessor(options);
-  const said = events.flatMap((event) => processor.process(event));
-  return [...said, ...processor.finish().events];
+  const processed = events.flatMap((event) => processor.process(event));
+  return [...processed, ...processor.finish().events];
 }
 
 const createContentEvent = (...parts: GenaiPart[]): AdkEvent => ({ content: { role: "model", parts } });
@@ -174,8 +174,8 @@ describe("a run", () => {
       adk_usage_metadata: { promptTokenCount: 1 },
       adk_custom_metadata: { nested: { key: "value" } },
     };
-    const [said] = processEvents([event]);
-    expect(said).toEqual({
+    const [artifactEvent] = processEvents([event]);
+    expect(artifactEvent).toEqual({
       artifact: { artifactId: "A1", parts: [{ text: "hi" }], metadata },
       lastChunk: true,
       metadata,
@@ -224,23 +224,27 @@ describe("a run with one artifact", () => {
   });
 
   /** Returns the content and append flag of each event, and the resulting artifact. */
-  function one(events: readonly AdkEvent[]): { said: unknown[]; folded: Artifact[] } {
+  function mergeEvents(events: readonly AdkEvent[]): { chunks: unknown[]; folded: Artifact[] } {
     let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
-    const said: unknown[] = [];
+    const chunks: unknown[] = [];
     for (const event of processEvents(events, perRun)) {
       if (!("artifact" in event)) continue;
       expect(event.lastChunk).toBeUndefined();
-      said.push([event.artifact.parts, event.append ?? false]);
+      chunks.push([event.artifact.parts, event.append ?? false]);
       const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
       if (isEventRefusal(next)) throw new Error(next.refusalReason);
       task = next;
     }
-    return { said, folded: task.artifacts ?? [] };
+    return { chunks, folded: task.artifacts ?? [] };
   }
 
   it("emits partial events once and does not repeat the complete event [V22]", () => {
-    const { said, folded } = one([piece("Hello, "), piece("world!"), createTextEvent("Hello, world!")]);
-    expect(said).toEqual([
+    const { chunks, folded } = mergeEvents([
+      piece("Hello, "),
+      piece("world!"),
+      createTextEvent("Hello, world!"),
+    ]);
+    expect(chunks).toEqual([
       [[{ text: "Hello, " }], false],
       [[{ text: "world!" }], true],
     ]);
@@ -250,13 +254,13 @@ describe("a run with one artifact", () => {
   it("contains all parts of all events in order [V25, V26]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const result = { outcome: "OUTCOME_OK", output: "42" };
-    const { said } = one([
+    const { chunks } = mergeEvents([
       createContentEvent({ text: "Hello" }, { text: ", world!" }),
       createContentEvent({ executableCode: code }),
       createContentEvent({ codeExecutionResult: result }),
       createTextEvent("The answer is 42"),
     ]);
-    expect(said).toEqual([
+    expect(chunks).toEqual([
       [[{ text: "Hello" }, { text: ", world!" }], false],
       [[{ data: code, metadata: { adk_type: "executable_code" } }], true],
       [[{ data: result, metadata: { adk_type: "code_execution_result" } }], true],
@@ -266,7 +270,7 @@ describe("a run with one artifact", () => {
 
   it("is marked if no complete event follows, and is not emptied [V34, J15]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
-    const { folded } = one([
+    const { folded } = mergeEvents([
       { ...createContentEvent({ text: "The answer is" }, { executableCode: code }), partial: true },
       piece("42"),
     ]);
@@ -284,7 +288,7 @@ describe("a run with one artifact", () => {
   });
 
   it("replaces only the chunks of a chain with a different complete event", () => {
-    const { folded } = one([
+    const { folded } = mergeEvents([
       createTextEvent("one "),
       piece("tw"),
       piece("elve"),
@@ -305,10 +309,10 @@ describe("a run with one artifact", () => {
           return piece(value, { author });
         });
         if (!isCut) for (const [author, whole] of wholes) events.push({ ...createTextEvent(whole), author });
-        const { said, folded } = one(events);
+        const { chunks, folded } = mergeEvents(events);
         const expected = getText(folded[0]?.parts ?? []);
         expect(joinInEveryOrder([...wholes.values()])).toContain(expected);
-        expect(getText((said as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
+        expect(getText((chunks as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
         expect(folded[0]?.metadata?.["adk_partial"] === true).toBe(isCut);
       }),
     );
@@ -339,8 +343,8 @@ describe("a tool response", () => {
       content: { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
     };
     const piece = (value: string): AdkEvent => ({ ...createTextEvent(value), partial: true });
-    const said = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
-    expect(summarizeEvents(said)).toEqual([
+    const processed = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
+    expect(summarizeEvents(processed)).toEqual([
       [{ text: "one " }],
       [{ data: { name: "f", response: {} }, metadata: { adk_type: "function_response" } }],
       [{ text: "two" }],
@@ -419,9 +423,9 @@ describe("a run that fails", () => {
       createErrorEvent("1", "failed"),
       { ...createTextEvent("42"), actions: { transferToAgent: "a-2" } },
     ];
-    const said = processEvents(events, exposed);
-    expect(summarizeEvents(said)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
-    expect(said.at(-1)).toMatchObject({
+    const processed = processEvents(events, exposed);
+    expect(summarizeEvents(processed)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
+    expect(processed.at(-1)).toMatchObject({
       metadata: { adk_error_code: "1", adk_escalate: true, adk_transfer_to_agent: "a-2" },
     });
   });
@@ -451,11 +455,11 @@ describe("a run that fails", () => {
 
   it("closes its open artifacts [J3]", () => {
     const processor = createProcessor();
-    const said = [
+    const processed = [
       ...processor.process({ ...createTextEvent("half "), partial: true }),
       ...processor.fail("x", new Error("y")).events,
     ];
-    expect(said).toMatchObject([
+    expect(processed).toMatchObject([
       { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
       { status: { state: "TASK_STATE_FAILED" } },
     ]);

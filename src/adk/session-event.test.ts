@@ -240,7 +240,7 @@ describe("the output of a peer as a session event", () => {
     [FAILED, "A2A_TASK_FAILED", "a2a task failed"],
     ["TASK_STATE_CANCELED", "A2A_TASK_CANCELED", "a2a task was canceled"],
     ["TASK_STATE_REJECTED", "A2A_TASK_REJECTED", "a2a task was rejected"],
-  ] as const)("%s is an error also without a word [J17]", (state, errorCode, errorMessage) => {
+  ] as const)("%s is an error even without a message [J17]", (state, errorCode, errorMessage) => {
     for (const from of [createStatusUpdate(state), createTask(state)]) {
       expect(buildEvent(from)).toMatchObject({ errorCode, errorMessage, turnComplete: true });
     }

@@ -120,23 +120,23 @@ describe("an ADK agent served with toA2a", () => {
 
   it("resumes an approval after a restart of the server", async () => {
     const before = await serveAgent();
-    const asked = requireTask(await before.remote.send("approve"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = requireTask(await before.remote.send("approve"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     await before.server.close();
     const { remote } = await serveAgent();
-    const call = asked.status.message?.parts[0] as DataPart;
+    const call = waitingTask.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const done = requireTask(
+    const completedTask = requireTask(
       await collect(
         remote.stream([{ data: response, metadata: { adk_type: "function_response" } }], {
-          taskId: asked.id,
-          contextId: asked.contextId,
+          taskId: waitingTask.id,
+          contextId: waitingTask.contextId,
         }),
       ),
     );
-    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(getArtifactText(done)).toBe("I have asked.It was approved.");
+    expect(completedTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getArtifactText(completedTask)).toBe("I have asked.It was approved.");
   });
 
   it("reports a failure to the caller, and the error to the server's observer", async () => {
@@ -150,10 +150,10 @@ describe("an ADK agent served with toA2a", () => {
     servers.push(server);
     const { url } = await server.listen();
     const task = requireTask(await (await connect(url)).send("hi"));
-    const told = getText(task.status.message?.parts ?? []);
-    expect(told).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
+    const errorText = getText(task.status.message?.parts ?? []);
+    expect(errorText).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
     expect(task.metadata?.["adk_error_code"]).toBe("401");
-    expect(errors).toEqual([expect.stringContaining(told.slice(-19))]);
+    expect(errors).toEqual([expect.stringContaining(errorText.slice(-19))]);
     expect(errors[0]).toContain("sk-123");
   });
 

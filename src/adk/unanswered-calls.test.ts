@@ -111,8 +111,8 @@ describe("an interrupted tool call", () => {
     const contextId = await cancelDuringToolCall(remote);
     const expected = /^dig \| dig\? \| \{"error":"No result: .*interrupted.*"\} \| How\?$/;
     expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).toMatch(expected);
-    const again = getArtifactText(getTask(await remote.send("Why?", { contextId })));
-    expect(again.split("No result: ")).toHaveLength(2 + 1);
+    const secondAnswer = getArtifactText(getTask(await remote.send("Why?", { contextId })));
+    expect(secondAnswer.split("No result: ")).toHaveLength(2 + 1);
   });
 
   it("receives a response in the session of an agent tool", async () => {
@@ -158,29 +158,29 @@ describe("an interrupted tool call", () => {
     find("gold");
     while ((await remote.tasks.get(id)).status.state === "TASK_STATE_WORKING");
     expect(getArtifactText(await remote.tasks.get(id))).toContain('dig? | {"result":"gold"}');
-    const later = getArtifactText(getTask(await remote.send("So?", { contextId })));
-    expect(later).toMatch(/^dig \| dig\? \| \{"result":"gold"\} \| /);
+    const laterAnswer = getArtifactText(getTask(await remote.send("So?", { contextId })));
+    expect(laterAnswer).toMatch(/^dig \| dig\? \| \{"result":"gold"\} \| /);
   });
 
   it("stays open while it waits for a person, and accepts the response", async () => {
     const remote = await serveAgent();
-    const asked = getTask(await remote.send("wish"));
-    const { contextId } = asked;
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = getTask(await remote.send("wish"));
+    const { contextId } = waitingTask;
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).toBe("wish | wish? | How?");
-    const done = getTask(await remote.send(buildApproval(asked), { taskId: asked.id }));
-    expect(getArtifactText(done)).toContain('wish? | {"status":"approved"}');
+    const completedTask = getTask(await remote.send(buildApproval(waitingTask), { taskId: waitingTask.id }));
+    expect(getArtifactText(completedTask)).toContain('wish? | {"status":"approved"}');
   });
 
   it.each(["wish", "risk"])(
     "receives a response when no task waits for the person any more: %s",
     async (name) => {
       const remote = await serveAgent();
-      const asked = getTask(await remote.send(name));
-      expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-      const { contextId } = asked;
+      const waitingTask = getTask(await remote.send(name));
+      expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+      const { contextId } = waitingTask;
       expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).not.toContain("No result");
-      await remote.tasks.cancel(asked.id);
+      await remote.tasks.cancel(waitingTask.id);
       const history = getArtifactText(getTask(await remote.send("And now?", { contextId })));
       expect(history.startsWith(`${name} | ${name}? | {"error":"No result`)).toBe(true);
     },
@@ -209,8 +209,8 @@ describe("a task whose context contains older waiting tasks", () => {
     const { contextId } = first;
     const second = getTask(await remote.send("approve", { contextId }));
     await remote.send(buildApproval(first), { taskId: first.id });
-    const done = getTask(await remote.send(buildApproval(second), { taskId: second.id }));
-    expect(done.metadata?.[key]).toEqual([]);
+    const completedTask = getTask(await remote.send(buildApproval(second), { taskId: second.id }));
+    expect(completedTask.metadata?.[key]).toEqual([]);
     expect(getTask(await remote.send("How?", { contextId })).metadata).not.toHaveProperty(key);
   });
 });
@@ -226,10 +226,10 @@ describe("the unanswered calls of a history", () => {
     content: { role: "user", parts: [{ functionResponse: { id, name: "n", response: {} } }] },
   });
   const ids = (events: AdkEvent[], answers: AdkEvent = {}): unknown => {
-    const { interrupted, awaitingUser: asked } = findUnansweredCalls(events, answers.content);
+    const { interrupted, awaitingUser } = findUnansweredCalls(events, answers.content);
     return [
       interrupted.map((open) => open.call.id),
-      asked.map(({ call, orphanedCall: leaves }) => [call.id, leaves?.call.id]),
+      awaitingUser.map(({ call, orphanedCall }) => [call.id, orphanedCall?.call.id]),
     ];
   };
   const longRunning = (id: string): AdkEvent => call(id, { longRunningToolIds: [id] });
@@ -261,10 +261,13 @@ describe("the unanswered calls of a history", () => {
   });
 
   it("receive no error response if they are ADK's own or a remote agent's calls", () => {
-    const own = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
+    const reservedCall = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
     const elsewhere = { customMetadata: { "a2a:task_id": "t" } };
-    expect(ids([{ author: "a", content: own }])).toEqual([[], []]);
-    expect(ids([{ author: "a", content: own, longRunningToolIds: ["1"] }])).toEqual([[], [["1", undefined]]]);
+    expect(ids([{ author: "a", content: reservedCall }])).toEqual([[], []]);
+    expect(ids([{ author: "a", content: reservedCall, longRunningToolIds: ["1"] }])).toEqual([
+      [],
+      [["1", undefined]],
+    ]);
     expect(ids([call("1", elsewhere)])).toEqual([[], []]);
     expect(ids([call("1", { ...elsewhere, longRunningToolIds: ["1"] })])).toEqual([[], [["1", undefined]]]);
     expect(ids([{ author: "user", content: { parts: [{ functionCall: { id: "1" } }] } }])).toEqual([[], []]);

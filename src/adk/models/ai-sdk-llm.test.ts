@@ -91,9 +91,11 @@ describe("an AI SDK model in ADK", () => {
       createFinishPart("stop"),
     ]);
     const llm = new AiSdkLlm(mock);
-    const [said] = (await collectResponses(llm.generateContentAsync(buildLlmRequest("hi"), true))).slice(-1);
+    const [response] = (await collectResponses(llm.generateContentAsync(buildLlmRequest("hi"), true))).slice(
+      -1,
+    );
     const next = buildLlmRequest("and?");
-    if (said?.content) next.contents.unshift({ role: "user", parts: [{ text: "hi" }] }, said.content);
+    if (response?.content) next.contents.unshift({ role: "user", parts: [{ text: "hi" }] }, response.content);
     await collectResponses(llm.generateContentAsync(next, true));
     expect(mock.doStreamCalls[1]?.prompt[1]).toMatchObject({
       role: "assistant",
@@ -225,16 +227,16 @@ describe("an AI SDK model in ADK", () => {
         }),
       }),
     });
-    const said: LlmResponse[] = [];
+    const responses: LlmResponse[] = [];
     for await (const response of new AiSdkLlm(mock).generateContentAsync(
       buildLlmRequest("q"),
       true,
       abort.signal,
     )) {
-      said.push(response);
+      responses.push(response);
       abort.abort();
     }
-    expect(said).toHaveLength(1);
+    expect(responses).toHaveLength(1);
   });
 });
 
@@ -259,15 +261,15 @@ describe("an ADK agent on an OpenAI-compatible server", () => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
-        const asked = JSON.parse(body) as (typeof requests)[number];
-        requests.push(asked);
+        const request = JSON.parse(body) as (typeof requests)[number];
+        requests.push(request);
         if (status !== 200) {
           response.writeHead(status, { "content-type": "application/json" });
           response.end(JSON.stringify({ error: { message: "no such key", type: "auth" } }));
           return;
         }
         response.writeHead(200, { "content-type": "text/event-stream" });
-        const answered = asked.messages.at(-1)?.role === "tool";
+        const answered = request.messages.at(-1)?.role === "tool";
         const call = { index: 0, id: "call_9", type: "function", function: { name: "add", arguments: "" } };
         const deltas = answered
           ? [{ role: "assistant", content: "The sum " }, { content: "is 5." }]

@@ -10,19 +10,19 @@ afterEach(() => {
 
 describe("redirectModelLogs", () => {
   it("forwards each ADK warning once, and no request logs", () => {
-    const heard: string[] = [];
-    redirectModelLogs((warning) => heard.push(warning));
+    const logged: string[] = [];
+    redirectModelLogs((warning) => logged.push(warning));
     getLogger().info("Sending out request");
     getLogger().warn("no key", "here");
     getLogger().warn("no key", "here");
     getLogger().error(new Error("lost"));
     getLogger().log(LogLevel.DEBUG, "so");
-    expect(heard).toEqual(["no key here", "Error: lost"]);
+    expect(logged).toEqual(["no key here", "Error: lost"]);
   });
 
   it("forwards each AI SDK warning once", async () => {
-    const heard: string[] = [];
-    redirectModelLogs((warning) => heard.push(warning));
+    const logged: string[] = [];
+    redirectModelLogs((warning) => logged.push(warning));
     const emitted = vi.spyOn(process, "emitWarning");
     const mock = new MockLanguageModelV4({
       provider: "p",
@@ -43,7 +43,7 @@ describe("redirectModelLogs", () => {
       signal: new AbortController().signal,
     } as const;
     for (let call = 0; call < 3; call++) await toRoleModel(new AiSdkLlm(mock)).complete(asked);
-    expect(heard).toEqual([
+    expect(logged).toEqual([
       "p m: seed is not supported",
       "p m: temperature is not supported, it reasons",
       "p m: as it is",

@@ -145,7 +145,7 @@ describe("an ADK model for roles", () => {
     [{ promptTokenCount: 1 }, undefined],
     [{ totalTokenCount: 3 }, undefined],
     [{}, undefined],
-  ])("of %j knows as much as is said", async (usageMetadata, expected) => {
+  ])("of %j contains only reported values", async (usageMetadata, expected) => {
     const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] }, usageMetadata });
     expect((await toRoleModel(llm).complete(createRequest())).usage).toEqual(expected);
   });
@@ -154,7 +154,7 @@ describe("an ADK model for roles", () => {
     ["MAX_TOKENS", "length"],
     ["SAFETY", "filter"],
     ["RECITATION", "filter"],
-  ])("that says nothing for %s has an empty answer, and what it cost", async (reason, finish) => {
+  ])("without text for %s has an empty answer with its usage", async (reason, finish) => {
     const llm = new FixedLlm({
       errorCode: reason,
       finishReason: reason as never,

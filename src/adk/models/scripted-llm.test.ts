@@ -9,10 +9,10 @@ const question: LlmRequest = {
 };
 
 async function collectResponses(script: Script, stream: boolean, request = question): Promise<LlmResponse[]> {
-  const said: LlmResponse[] = [];
+  const responses: LlmResponse[] = [];
   for await (const response of new ScriptedLlm(script).generateContentAsync(request, stream))
-    said.push(response);
-  return said;
+    responses.push(response);
+  return responses;
 }
 
 const listTexts = (responses: LlmResponse[]): (string | undefined)[][] =>
@@ -20,21 +20,21 @@ const listTexts = (responses: LlmResponse[]): (string | undefined)[][] =>
 
 describe("a scripted model", () => {
   it("streams text word by word, then the complete response", async () => {
-    const said = await collectResponses(["  Good morning,\nworld! "], true);
-    expect(listTexts(said)).toEqual([
+    const responses = await collectResponses(["  Good morning,\nworld! "], true);
+    expect(listTexts(responses)).toEqual([
       ["  Good"],
       [" morning,"],
       ["\nworld!"],
       [" "],
       ["  Good morning,\nworld! "],
     ]);
-    expect(said.map(({ partial }) => partial)).toEqual([true, true, true, true, undefined]);
+    expect(responses.map(({ partial }) => partial)).toEqual([true, true, true, true, undefined]);
   });
 
   it("returns one response without streaming, and counts words", async () => {
-    const said = await collectResponses([{ text: ["x", "y"] }], false);
-    expect(listTexts(said)).toEqual([["xy"]]);
-    expect(said[0]?.usageMetadata).toEqual({
+    const responses = await collectResponses([{ text: ["x", "y"] }], false);
+    expect(listTexts(responses)).toEqual([["xy"]]);
+    expect(responses[0]?.usageMetadata).toEqual({
       promptTokenCount: 3,
       candidatesTokenCount: 2,
       totalTokenCount: 5,
@@ -42,11 +42,11 @@ describe("a scripted model", () => {
   });
 
   it("combines thoughts, text, and tool calls in one answer", async () => {
-    const [said] = await collectResponses(
+    const [response] = await collectResponses(
       [[{ text: "hm", thought: true }, "I add.", { call: "add", args: { a: 1 }, id: "c" }]],
       false,
     );
-    expect(said?.content?.parts).toEqual([
+    expect(response?.content?.parts).toEqual([
       { text: "hm", thought: true },
       { text: "I add." },
       { functionCall: { name: "add", args: { a: 1 }, id: "c" } },
@@ -62,12 +62,12 @@ describe("a scripted model", () => {
 
   it("repeats its last reply", async () => {
     const llm = new ScriptedLlm(["one", "two"]);
-    const said: (string | undefined)[] = [];
+    const responses: (string | undefined)[] = [];
     for (let turn = 0; turn < 3; turn++) {
       for await (const { content } of llm.generateContentAsync(question))
-        said.push(content?.parts?.[0]?.text);
+        responses.push(content?.parts?.[0]?.text);
     }
-    expect(said).toEqual(["one", "two", "two"]);
+    expect(responses).toEqual(["one", "two", "two"]);
   });
 
   it("passes the last question and the latest results to its script", async () => {
@@ -77,16 +77,16 @@ describe("a scripted model", () => {
       { role: "model", parts: [{ functionCall: { name: "add", args: {} } }] },
       { role: "user", parts: [{ functionResponse: result }] },
     ];
-    let heard: unknown;
+    let scriptInput: unknown;
     await collectResponses(
       ({ text, results, requestIndex: turn }) => {
-        heard = { text, results, turn };
+        scriptInput = { text, results, turn };
         return "ok";
       },
       false,
       { ...question, contents },
     );
-    expect(heard).toEqual({ text: "a b c", results: [result], turn: 0 });
+    expect(scriptInput).toEqual({ text: "a b c", results: [result], turn: 0 });
   });
 
   it("stops immediately when it is aborted, even during a delay", async () => {

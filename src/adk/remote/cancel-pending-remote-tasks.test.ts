@@ -90,20 +90,20 @@ describe("a canceled task with a pending remote task", () => {
       "a node of a workflow",
       (remote: RemoteAgent): Workflow => new Workflow({ name: "w", edges: [["START", remote]] }),
     ],
-  ])("cancels what waits for its user: %s", async (_, parentOf) => {
+  ])("cancels remote tasks that wait for the user: %s", async (_, parentOf) => {
     const { parent, far } = await createAgentChain(parentOf);
-    const asked = getTask(await parent.send("weather?"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    expect((await parent.tasks.cancel(asked.id)).status.state).toBe("TASK_STATE_CANCELED");
+    const waitingTask = getTask(await parent.send("weather?"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect((await parent.tasks.cancel(waitingTask.id)).status.state).toBe("TASK_STATE_CANCELED");
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
 
   it("cancels running remote tasks [J6, J20]", async () => {
     const { parent, far } = await createAgentChain(createTransferringAgent);
     let id = "";
-    for await (const said of parent.stream("work")) {
-      if ("task" in said) ({ id } = said.task);
-      if ("artifactUpdate" in said) void parent.tasks.cancel(id);
+    for await (const response of parent.stream("work")) {
+      if ("task" in response) ({ id } = response.task);
+      if ("artifactUpdate" in response) void parent.tasks.cancel(id);
     }
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
@@ -118,13 +118,13 @@ describe("a canceled task with a pending remote task", () => {
       { authenticate },
       { authenticate },
     );
-    const one = getTask(await parent.send("weather?"));
+    const firstTask = getTask(await parent.send("weather?"));
     const other = getTask(await parent.send("weather?"));
-    await parent.tasks.cancel(one.id);
-    const cancelled = async (): Promise<number> =>
+    await parent.tasks.cancel(firstTask.id);
+    const countCanceled = async (): Promise<number> =>
       (await far.tasks.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
-    while ((await cancelled()) === 0);
-    expect(await cancelled()).toBe(1);
+    while ((await countCanceled()) === 0);
+    expect(await countCanceled()).toBe(1);
     expect((await parent.tasks.get(other.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
@@ -163,17 +163,17 @@ describe("a canceled task with a pending remote task", () => {
   it.each<[string, (remote: RemoteAgent) => AdkRunnable]>([
     ["", (remote) => asker(remote, approve)],
     [" of a node", (remote) => inWorkflow(asker(remote, approve))],
-  ])("cancels what waits in a tool%s, when the task waits itself", async (_, parentOf) => {
+  ])("cancels remote tasks of a tool%s while the local task waits", async (_, parentOf) => {
     const { parent, far } = await createAgentChain(parentOf);
-    const asked = getTask(await parent.send("weather?"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const { contextId } = asked;
+    const waitingTask = getTask(await parent.send("weather?"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const { contextId } = waitingTask;
     const other = getTask(await parent.send("weather?", { contextId: `${contextId}-2` }));
-    await parent.tasks.cancel(asked.id);
-    const cancelled = async (): Promise<number> =>
+    await parent.tasks.cancel(waitingTask.id);
+    const countCanceled = async (): Promise<number> =>
       (await far.tasks.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
-    while ((await cancelled()) === 0);
-    expect(await cancelled()).toBe(1);
+    while ((await countCanceled()) === 0);
+    expect(await countCanceled()).toBe(1);
     await parent.tasks.cancel(other.id);
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(2);
   });
@@ -182,11 +182,11 @@ describe("a canceled task with a pending remote task", () => {
     ["in a tool", asker],
     ["in a tool of a node", (remote, dig): Workflow => inWorkflow(asker(remote, dig))],
     [
-      "in a branch beside",
+      "in a parallel branch",
       (remote, dig): ParallelAgent => new ParallelAgent({ name: "both", subAgents: [remote, digger(dig)] }),
     ],
     [
-      "at a node beside",
+      "at a parallel node",
       (remote, dig): Workflow =>
         new Workflow({
           name: "w",
@@ -196,7 +196,7 @@ describe("a canceled task with a pending remote task", () => {
           ],
         }),
     ],
-  ])("cancels what waits while the task is still at work: %s", async (_, parentOf) => {
+  ])("cancels waiting remote tasks while the local task runs: %s", async (_, parentOf) => {
     const { dig, begun } = digging();
     const { parent, far } = await createAgentChain((remote) => parentOf(remote, dig));
     const configuration = { returnImmediately: true };

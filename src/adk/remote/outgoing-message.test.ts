@@ -78,7 +78,7 @@ describe("the messages of a session for a remote agent", () => {
   it.each([
     [{ result: "Warsaw" }, { text: "Warsaw" }],
     [{ city: "Warsaw", zip: 1 }, { data: { city: "Warsaw", zip: 1 } }],
-  ])("the answer %j to a question that came without a call, without one [W24]", (response, part) => {
+  ])("contain the answer %j to a placeholder call as text or data [W24]", (response, part) => {
     const name = "mock_function_call_for_required_user_input";
     const question = withTaskId(
       "T",
@@ -104,9 +104,9 @@ describe("the messages of a session for a remote agent", () => {
   inText.customMetadata = { ...inText.customMetadata, "a2a:state": "TASK_STATE_INPUT_REQUIRED" };
 
   it.each([
-    ["that stands as a call", inWords],
-    ["that stands as text", inText],
-  ])("what is said after a question in words %s, as its answer [W24]", (_, question) => {
+    ["sent as a call", inWords],
+    ["sent as text", inText],
+  ])("contain the next message as the answer to a question %s [W24]", (_, question) => {
     const answered = [
       createAuthoredEvent("user", "weather?"),
       question,
@@ -205,13 +205,13 @@ describe("the messages of a session for a remote agent", () => {
       parts: [{ data: { id: "call-2" } }, { text: "hello?" }],
     });
     // The answer is not sent a third time.
-    const heard = [
+    const deliveredEvents = [
       ...session,
       again,
       withTaskId("task-2", "ctx-1", createAuthoredEvent("a2a", "Done, too.")),
       createAuthoredEvent("user", "bye"),
     ];
-    expect(buildFirstMessage(...heard)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
+    expect(buildFirstMessage(...deliveredEvents)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
   });
 
   it("contain no transfer calls", () => {

@@ -14,13 +14,13 @@ const createFarAgent = (name: string, description: string): Agent => ({
 });
 
 /** Returns an agent that transfers on request, and the requests that its model received. */
-function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; told: string[] } {
-  const told: string[] = [];
+function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; requests: string[] } {
+  const requests: string[] = [];
   const model = new ScriptedLlm(({ text, request }) => {
-    told.push(JSON.stringify(request.config?.systemInstruction));
+    requests.push(JSON.stringify(request.config?.systemInstruction));
     return text === "hi" ? "Hello." : { call: "transfer_to_agent", args: { agentName: subAgent.name } };
   });
-  return { agent: new LlmAgent({ name: "boss", model, subAgents: [subAgent] }), told };
+  return { agent: new LlmAgent({ name: "boss", model, subAgents: [subAgent] }), requests };
 }
 
 describe("the description of a remote agent", () => {
@@ -29,30 +29,30 @@ describe("the description of a remote agent", () => {
     const weather = await RemoteAgent.connect(url);
     expect([weather.name, weather.description]).toEqual(["Weather_world_", "Knows the weather."]);
     expect(new AgentTool({ agent: weather }).description).toBe("Knows the weather.");
-    const { agent, told } = createTransferringAgent(weather);
+    const { agent, requests } = createTransferringAgent(weather);
     await new Conversation(agent).send("hi");
-    expect(told[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
+    expect(requests[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
   });
 
   it("comes from the options if they define one", async () => {
     const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
-    const given = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
-    expect([given.name, given.description]).toEqual(["sky", "Looks up."]);
-    await new Conversation(given).send("hi");
-    expect(given.description).toBe("Looks up.");
+    const named = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
+    expect([named.name, named.description]).toEqual(["sky", "Looks up."]);
+    await new Conversation(named).send("hi");
+    expect(named.description).toBe("Looks up.");
   });
 
   it("is set in the first run if the agent was created by URL", async () => {
-    const later = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
+    const unnamed = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
       description: "",
     });
-    expect(later.description).toBe("");
-    const { agent, told } = createTransferringAgent(later);
+    expect(unnamed.description).toBe("");
+    const { agent, requests } = createTransferringAgent(unnamed);
     const conversation = new Conversation(agent);
     await conversation.send("weather?");
-    expect(later.description).toBe("Knows the weather.");
+    expect(unnamed.description).toBe("Knows the weather.");
     await conversation.send("hi");
-    expect(told.at(-1)).toContain("Agent description: Knows the weather.");
+    expect(requests.at(-1)).toContain("Agent description: Knows the weather.");
   });
 
   it("is set immediately if the agent was created from a connection", async () => {

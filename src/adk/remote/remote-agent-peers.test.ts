@@ -52,18 +52,18 @@ describe("a remote agent", () => {
   });
 
   it("sends only new messages to a peer that answers without tasks", async () => {
-    const heard: (readonly Part[])[] = [];
+    const received: (readonly Part[])[] = [];
     const plain: Agent = {
       ...createPeerAgent(async function* ({ message }: Run) {
-        heard.push(message.parts);
-        yield { message: { parts: [{ text: `answer ${heard.length}` }] } };
+        received.push(message.parts);
+        yield { message: { parts: [{ text: `answer ${received.length}` }] } };
       }),
       respondsWith: "either",
     };
     const conversation = new Conversation(createRemoteAgent(await serveAgent(plain)));
     expect(listFinalTexts(await conversation.send("one"))).toEqual(["remote: answer 1"]);
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
-    expect(heard).toEqual([[{ text: "one" }], [{ text: "two" }]]);
+    expect(received).toEqual([[{ text: "one" }], [{ text: "two" }]]);
   });
 
   it("resumes after an interruption without repeating text", async () => {
@@ -117,7 +117,7 @@ describe("a remote agent", () => {
   });
 
   it("sends custom metadata, and keeps the metadata of its peer", async () => {
-    const got: unknown[] = [];
+    const received: unknown[] = [];
     const metadata = {
       adk_usage_metadata: { totalTokenCount: 3 },
       adk_grounding_metadata: { webSearchQueries: ["weather"] },
@@ -125,7 +125,7 @@ describe("a remote agent", () => {
     };
     const url = await serveAgent(
       createPeerAgent(async function* (run: Run) {
-        got.push(run.metadata, run.extensions);
+        received.push(run.metadata, run.extensions);
         yield { artifact: { artifactId: "a", parts: [{ text: "hi" }], metadata }, lastChunk: true };
       }),
     );
@@ -133,7 +133,7 @@ describe("a remote agent", () => {
       beforeRequest: (request, { session }) => ({ ...request, metadata: { from: session.id } }),
     });
     const events = await new Conversation(agent).send("hello");
-    expect(got).toEqual([{ from: "s" }, []]);
+    expect(received).toEqual([{ from: "s" }, []]);
     expect(events[0]).toMatchObject({
       usageMetadata: { totalTokenCount: 3 },
       groundingMetadata: { webSearchQueries: ["weather"] },
@@ -180,10 +180,10 @@ describe("a remote agent", () => {
 
   it("sends undelivered messages again, and no delivered ones", async () => {
     let isUp = false;
-    const heard: (readonly Part[])[] = [];
+    const received: (readonly Part[])[] = [];
     const url = await serveAgent(
       createPeerAgent(async function* ({ message }: Run) {
-        heard.push(message.parts);
+        received.push(message.parts);
         yield { artifact: { artifactId: "a", parts: [{ text: "ok" }] } };
       }),
     );
@@ -199,7 +199,7 @@ describe("a remote agent", () => {
     ]);
     isUp = true;
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: ok"]);
-    expect(heard).toEqual([[{ text: "one" }, { text: "two" }]]);
+    expect(received).toEqual([[{ text: "one" }, { text: "two" }]]);
   });
 
   it("supports agent callbacks and cloning", async () => {

@@ -74,7 +74,7 @@ describe("a peer that asks without a call", () => {
   it.each([
     ["as the root", (agent: ReturnType<typeof createRemoteAgent>) => agent],
     ["as a sub-agent", createTransferringAgent],
-  ])("is answered in words, in the task that asked: %s [W24]", async (_, rootOf) => {
+  ])("accepts a text answer in the task that asked: %s [W24]", async (_, rootOf) => {
     const far = createAskingAgent("Which city?");
     const conversation = new Conversation(rootOf(createRemoteAgent(await serveAgent(far))));
     expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
@@ -133,11 +133,11 @@ describe("a peer that asks without a call", () => {
     const client = await connect(url);
     const { task } = (await client.send("weather?")) as { task: Task };
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const asked = task.status.message?.parts[0] as { data: { id: string; args: object } };
-    expect(asked.data.args).toEqual({ input_required: "Which city?" });
-    const answer: Part = { data: { id: asked.data.id, response: { result: "Warsaw" } } };
-    const done = (await client.send([answer], { taskId: task.id })) as { task: Task };
-    expect(done.task.artifacts?.map(({ parts }) => getText(parts)).at(-1)).toBe("Sunny in Warsaw.");
+    const question = task.status.message?.parts[0] as { data: { id: string; args: object } };
+    expect(question.data.args).toEqual({ input_required: "Which city?" });
+    const answer: Part = { data: { id: question.data.id, response: { result: "Warsaw" } } };
+    const completed = (await client.send([answer], { taskId: task.id })) as { task: Task };
+    expect(completed.task.artifacts?.map(({ parts }) => getText(parts)).at(-1)).toBe("Sunny in Warsaw.");
     expect(far.tasks.size).toBe(1);
   });
 });
@@ -158,14 +158,16 @@ describe("an ADK peer with a pending call", () => {
     const directory = await mkdtemp(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rm(directory, { recursive: true }));
     const path = join(directory, "sessions.db");
-    const before = new SqliteSessionService(path);
-    const asked = await new Conversation(createRemoteAgent(url), { sessionService: before }).send("approve");
-    before.close();
-    const after = new SqliteSessionService(path);
-    const answered = await new Conversation(createRemoteAgent(url), { sessionService: after }).send([
-      createApproval(collectLongRunningCallIds(asked)[0]),
+    const firstService = new SqliteSessionService(path);
+    const question = await new Conversation(createRemoteAgent(url), { sessionService: firstService }).send(
+      "approve",
+    );
+    firstService.close();
+    const secondService = new SqliteSessionService(path);
+    const answered = await new Conversation(createRemoteAgent(url), { sessionService: secondService }).send([
+      createApproval(collectLongRunningCallIds(question)[0]),
     ]);
-    after.close();
+    secondService.close();
     expect(listFinalTexts(answered)).toEqual(["remote: It was approved."]);
   });
 
@@ -177,8 +179,8 @@ describe("an ADK peer with a pending call", () => {
     });
     // A resumable runner resumes only one of them.
     const conversation = new Conversation(both, { isResumable: false });
-    const asked = await conversation.send("approve");
-    const ids = collectLongRunningCallIds(asked);
+    const question = await conversation.send("approve");
+    const ids = collectLongRunningCallIds(question);
     expect(ids).toHaveLength(2);
     const answered = listFinalTexts(await conversation.send(ids.map(createApproval)));
     expect(answered.filter((text) => /^(one|two): It was approved\.$/.test(text))).toHaveLength(2);
@@ -215,17 +217,19 @@ describe("an ADK peer with a pending call", () => {
     expect(first.map(({ errorCode }) => errorCode)).toContain("A2A_UNAVAILABLE");
     shutFor = undefined;
     const second = await conversation.send("hello?");
-    const done = listFinalTexts([...first, ...second]).filter((text) => text === "remote: It was approved.");
-    expect(done).toHaveLength(2);
+    const completed = listFinalTexts([...first, ...second]).filter(
+      (text) => text === "remote: It was approved.",
+    );
+    expect(completed).toHaveLength(2);
   });
 
   it("does not receive rejected answers again", async () => {
     const url = await serveAgent(createApprovalAgent());
     const conversation = new Conversation(createRemoteAgent(url));
-    const asked = await conversation.send("approve");
-    const taskId = asked.at(-1)?.customMetadata?.["a2a:task_id"] as string;
+    const question = await conversation.send("approve");
+    const taskId = question.at(-1)?.customMetadata?.["a2a:task_id"] as string;
     await (await connect(url)).tasks.cancel(taskId);
-    const refused = await conversation.send(collectLongRunningCallIds(asked).map(createApproval));
+    const refused = await conversation.send(collectLongRunningCallIds(question).map(createApproval));
     expect(refused.at(-1)?.errorCode).toBe("A2A_UNSUPPORTED_OPERATION");
     expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
   });

@@ -41,19 +41,19 @@ describe("a remote agent", () => {
   });
 
   it("keeps one conversation for a session, and sends only new messages [R03]", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const contexts = new Set<string>();
     const url = await serveAgent(
       createPeerAgent(async function* ({ message, contextId }: Run) {
-        heard.push(getText(message.parts));
+        received.push(getText(message.parts));
         contexts.add(contextId);
-        yield { artifact: { artifactId: "a", parts: [{ text: `answer ${heard.length}` }] } };
+        yield { artifact: { artifactId: "a", parts: [{ text: `answer ${received.length}` }] } };
       }),
     );
     const conversation = new Conversation(createRemoteAgent(url));
     await conversation.send("one");
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
-    expect(heard).toEqual(["one", "two"]);
+    expect(received).toEqual(["one", "two"]);
     expect(contexts.size).toBe(1);
   });
 
@@ -76,16 +76,16 @@ describe("a remote agent", () => {
       { tools: [approval] },
     );
     const conversation = new Conversation(createRemoteAgent(await serveAgent(adkAgent(far))));
-    const asked = await conversation.send("approve");
-    const waiting = asked.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
+    const question = await conversation.send("approve");
+    const waiting = question.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
     expect(waiting).toHaveLength(1);
     const [id] = waiting[0]?.longRunningToolIds ?? [];
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const done = await conversation.send([{ functionResponse: response }]);
+    const finalEvents = await conversation.send([{ functionResponse: response }]);
 
-    expect(listFinalTexts(done)).toEqual(["remote: It was approved."]);
+    expect(listFinalTexts(finalEvents)).toEqual(["remote: It was approved."]);
     const taskId = (event: Event | undefined): unknown => event?.customMetadata?.["a2a:task_id"];
-    expect(taskId(done.at(-1))).toBe(taskId(waiting[0]));
+    expect(taskId(finalEvents.at(-1))).toBe(taskId(waiting[0]));
   });
 
   it("lets the user answer a text question with text [W24]", async () => {
@@ -99,8 +99,8 @@ describe("a remote agent", () => {
       }),
     );
     const conversation = new Conversation(createRemoteAgent(url));
-    const asked = (await conversation.send("weather?")).at(-1);
-    const call = asked?.content?.parts?.[0]?.functionCall;
+    const question = (await conversation.send("weather?")).at(-1);
+    const call = question?.content?.parts?.[0]?.functionCall;
     expect(call).toMatchObject({
       name: "mock_function_call_for_required_user_input",
       args: { input_required: "Which city?" },
@@ -123,12 +123,15 @@ describe("a remote agent", () => {
   });
 
   it("ends a loop when its peer escalates, and sends no empty request [J13, R09]", async () => {
-    let asked = 0;
+    let roundCount = 0;
     const url = await serveAgent(
       createPeerAgent(async function* () {
-        asked++;
-        yield { artifact: { artifactId: "a", parts: [{ text: `round ${asked}` }] } };
-        yield { status: { state: "TASK_STATE_COMPLETED" as const }, metadata: { adk_escalate: asked === 2 } };
+        roundCount++;
+        yield { artifact: { artifactId: "a", parts: [{ text: `round ${roundCount}` }] } };
+        yield {
+          status: { state: "TASK_STATE_COMPLETED" as const },
+          metadata: { adk_escalate: roundCount === 2 },
+        };
       }),
     );
     const nag = createLlmAgent("nag", ["Again."]);
@@ -138,10 +141,10 @@ describe("a remote agent", () => {
       "nag: Again.",
       "remote: round 2",
     ]);
-    asked = 0;
+    roundCount = 0;
     const alone = new LoopAgent({ name: "loop", subAgents: [createRemoteAgent(url)], maxIterations: 3 });
     expect(listFinalTexts(await new Conversation(alone).send("go"))).toEqual(["remote: round 1"]);
-    expect(asked).toBe(1);
+    expect(roundCount).toBe(1);
   });
 
   it("can be a step of a sequence, a sub-agent, and a tool", async () => {
@@ -196,9 +199,9 @@ describe("a remote agent", () => {
   });
 
   it("cancels the task of its peer when its run is aborted [J20]", async () => {
-    let cancelled = (): void => {};
-    const told = new Promise<void>((resolve) => {
-      cancelled = resolve;
+    let onCanceled = (): void => {};
+    const canceled = new Promise<void>((resolve) => {
+      onCanceled = resolve;
     });
     const url = await serveAgent(
       createPeerAgent(async function* ({ signal }: Run) {
@@ -206,14 +209,14 @@ describe("a remote agent", () => {
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve());
         });
-        cancelled();
+        onCanceled();
       }),
     );
     const abort = new AbortController();
     await new Conversation(createRemoteAgent(url)).send("go", abort, ({ partial }) => {
       if (partial) abort.abort();
     });
-    await told;
+    await canceled;
     const { tasks } = await (await connect(url)).tasks.list();
     expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
   });

@@ -77,9 +77,9 @@ describe("user credentials and agent cards", () => {
     ["to another host", "https://b.example/rpc", "are only sent to a.example"],
     ["to a link-local address", "http://169.254.169.254/latest", "are only sent to a.example"],
     ["to this machine", "http://127.0.0.1:1/rpc", "are only sent to a.example"],
-  ])("do not go %s [M-07]", async (_, url, why) => {
+  ])("are not sent %s [M-07]", async (_, url, reason) => {
     const { error, authorizations } = await collectAuthorizations(url);
-    expect(error).toContain(why);
+    expect(error).toContain(reason);
     expect(authorizations).toEqual([]);
   });
 });

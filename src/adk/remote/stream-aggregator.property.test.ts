@@ -81,7 +81,7 @@ it("stores each artifact once for any order of chunks and any interruption", () 
       fc.option(fc.tuple(fc.nat(), fc.nat()), { nil: undefined }),
       ({ artifacts, chunks }, end, cut) => {
         const aggregation = new StreamAggregator({ author: "r" });
-        const said: StreamResponse[] = [...chunks];
+        const responses: StreamResponse[] = [...chunks];
         if (cut) {
           // The chunks between both positions are missed. They are contained in the task that resumes the
           // stream.
@@ -89,20 +89,20 @@ it("stores each artifact once for any order of chunks and any interruption", () 
             number,
             number,
           ];
-          said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+          responses.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
         }
         if (end === "status")
-          said.push({ statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } });
-        if (end === "task") said.push(foldTask(chunks, "TASK_STATE_COMPLETED"));
-        const events = [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+          responses.push({ statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } });
+        if (end === "task") responses.push(foldTask(chunks, "TASK_STATE_COMPLETED"));
+        const events = [...responses.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
 
         const ids = events.flatMap(
           ({ customMetadata }) => (customMetadata?.["a2a:artifact_ids"] as string[]) ?? [],
         );
         expect(ids.toSorted()).toEqual(artifacts.map((_, id) => `A${id}`).toSorted());
-        const whole = renderTexts(events, false);
+        const storedTexts = renderTexts(events, false);
         for (const { pieces } of artifacts)
-          expect(whole.replaceAll(/[|*]/g, "")).toContain(joinPieces(pieces).replaceAll(/[|*]/g, ""));
+          expect(storedTexts.replaceAll(/[|*]/g, "")).toContain(joinPieces(pieces).replaceAll(/[|*]/g, ""));
         const length = artifacts.reduce((sum, { pieces }) => sum + joinPieces(pieces).length, 0);
         expect(joinTexts(events, false)).toHaveLength(length);
       },
@@ -121,9 +121,9 @@ it("emits each character once, even after an interruption", () => {
         number,
         number,
       ];
-      const said: StreamResponse[] = [...chunks];
-      said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
-      const events = [...said.flatMap((each) => aggregation.process(each)), ...aggregation.finish()];
+      const responses: StreamResponse[] = [...chunks];
+      responses.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+      const events = [...responses.flatMap((each) => aggregation.process(each)), ...aggregation.finish()];
       const text = joinPieces(one?.pieces ?? []);
       // An artifact that arrives in one chunk has no partial events.
       const isAtOnce = chunks.length === 1 && one?.isClosed;

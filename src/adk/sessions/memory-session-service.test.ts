@@ -33,9 +33,9 @@ it("keeps stored values when the original objects change", async () => {
   session.events[0]?.content?.parts?.push({ text: "forged" });
   (session.state["list"] as number[]).push(3);
   (session.state["more"] as number[]).push(3);
-  const kept = await service.getSession(createSessionKey("s"));
-  expect(kept?.events[0]?.content?.parts).toEqual([{ text: "one" }]);
-  expect(kept?.state).toEqual({ list: [1], more: [2] });
+  const stored = await service.getSession(createSessionKey("s"));
+  expect(stored?.events[0]?.content?.parts).toEqual([{ text: "one" }]);
+  expect(stored?.state).toEqual({ list: [1], more: [2] });
 });
 
 it("requires a limit of at least two sessions", () => {

@@ -82,26 +82,26 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
       createTextEvent("two", 20),
       createTextEvent("three", 30),
     );
-    const some = async (config: object): Promise<unknown> =>
+    const listTexts = async (config: object): Promise<unknown> =>
       listEventIds((await service.getSession({ ...sessionKey, config })) as Session);
-    expect(await some({ numRecentEvents: 2 })).toEqual(["two", "three"]);
-    expect(await some({ afterTimestamp: 15 })).toEqual(["two", "three"]);
-    expect(await some({ afterTimestamp: 15, numRecentEvents: 1 })).toEqual(["three"]);
-    expect(await some({ afterTimestamp: 20 })).toEqual(
+    expect(await listTexts({ numRecentEvents: 2 })).toEqual(["two", "three"]);
+    expect(await listTexts({ afterTimestamp: 15 })).toEqual(["two", "three"]);
+    expect(await listTexts({ afterTimestamp: 15, numRecentEvents: 1 })).toEqual(["three"]);
+    expect(await listTexts({ afterTimestamp: 20 })).toEqual(
       traits.afterTimestampIsInclusive ? ["two", "three"] : ["three"],
     );
   });
 
   it("ignores partial events, and replaces an event with the same id", async () => {
     await service.createSession(sessionKey);
-    const again = { ...createTextEvent("two", 1), id: "one" };
+    const repeated = { ...createTextEvent("two", 1), id: "one" };
     await appendEvents(
       service,
       sessionKey,
       { ...createTextEvent("piece", 1), partial: true },
       createTextEvent("one", 1),
       createTextEvent("three", 3),
-      again,
+      repeated,
     );
     expect(listEventTexts(await requireSession(service))).toEqual(["two", "three"]);
   });
@@ -151,9 +151,9 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
   it(`${traits.rejectsDuplicateId ? "rejects" : "replaces"} an existing session`, async () => {
     await service.createSession(sessionKey);
     await appendEvents(service, sessionKey, createTextEvent("one", 1));
-    const again = service.createSession(sessionKey);
-    if (traits.rejectsDuplicateId) await expect(again).rejects.toThrow(/exists/);
-    else await again;
+    const repeated = service.createSession(sessionKey);
+    if (traits.rejectsDuplicateId) await expect(repeated).rejects.toThrow(/exists/);
+    else await repeated;
     expect(listEventIds(await requireSession(service))).toEqual(traits.rejectsDuplicateId ? ["one"] : []);
   });
 
@@ -218,8 +218,8 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect(session.events).toHaveLength(100);
     for (let run = 0; run < 20; run++) {
       expect(session.state[`of${run}`]).toBe(4);
-      const own = listEventIds(session).filter((id) => id.startsWith(`${run}.`));
-      expect(own).toEqual([0, 1, 2, 3, 4].map((n) => `${run}.${n}`));
+      const ownEventIds = listEventIds(session).filter((id) => id.startsWith(`${run}.`));
+      expect(ownEventIds).toEqual([0, 1, 2, 3, 4].map((n) => `${run}.${n}`));
     }
   });
 
@@ -249,7 +249,7 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
   });
 
   it.runIf(traits.isDurable)(
-    "is seen by a second service on the same file, which may write to it too",
+    "is shared with a second service on the same file, which can also write",
     async () => {
       await service.createSession(sessionKey);
       const other = opened.openService();

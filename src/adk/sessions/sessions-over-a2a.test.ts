@@ -65,8 +65,8 @@ function getArtifactText(task: Task): string {
   return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
 }
 
-function buildApproval(asked: Task): Part[] {
-  const call = asked.status.message?.parts[0] as DataPart;
+function buildApproval(waitingTask: Task): Part[] {
+  const call = waitingTask.status.message?.parts[0] as DataPart;
   const { id } = call.data as { id: string };
   return [{ data: { id, response: { status: "approved" } } }];
 }
@@ -118,15 +118,15 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
 
   it("keeps state of the app, the user, the session, and the run apart", async () => {
     const [ada, bob] = await start();
-    const kept = { own: 1, "app:a": 2, "user:u": 3 };
-    const all = { ...kept, "temp:t": 4 };
-    const said = async (...asked: Parameters<typeof ask>): Promise<object> =>
-      JSON.parse((await ask(...asked)).split("said, ")[1] ?? "") as object;
-    const during = await said(ada, "one", `remember ${JSON.stringify(all)}`);
-    expect(during).toEqual(sessions.traits.keepsTemporaryState ? all : kept);
-    expect(await said(ada, "one", "?")).toEqual(kept);
-    expect(await said(ada, "two", "?")).toEqual({ "app:a": 2, "user:u": 3 });
-    expect(await said(bob, "one", "?")).toEqual({ "app:a": 2 });
+    const expectedState = { own: 1, "app:a": 2, "user:u": 3 };
+    const all = { ...expectedState, "temp:t": 4 };
+    const askForState = async (...args: Parameters<typeof ask>): Promise<object> =>
+      JSON.parse((await ask(...args)).split("said, ")[1] ?? "") as object;
+    const during = await askForState(ada, "one", `remember ${JSON.stringify(all)}`);
+    expect(during).toEqual(sessions.traits.keepsTemporaryState ? all : expectedState);
+    expect(await askForState(ada, "one", "?")).toEqual(expectedState);
+    expect(await askForState(ada, "two", "?")).toEqual({ "app:a": 2, "user:u": 3 });
+    expect(await askForState(bob, "one", "?")).toEqual({ "app:a": 2 });
   });
 
   it("accepts concurrent turns of a context and remembers all of them", async () => {
@@ -162,28 +162,40 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
 
   it("continues with an approval after another turn of its context", async () => {
     const [ada] = await start();
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(await ask(ada, "one", "b")).toBe("2 said, {}");
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect([completedTask.status.state, getArtifactText(completedTask)]).toEqual([
+      "TASK_STATE_COMPLETED",
+      "pendingapproved",
+    ]);
   });
 
   it.runIf(sessions.traits.isDurable)("continues after a restart, including approvals", async () => {
     let [ada] = await start();
     await ask(ada, "one", 'remember {"own":1,"app:a":2,"temp:t":4}');
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
     [ada] = await start();
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect([completedTask.status.state, getArtifactText(completedTask)]).toEqual([
+      "TASK_STATE_COMPLETED",
+      "pendingapproved",
+    ]);
     expect(await ask(ada, "one", "?")).toBe('3 said, {"own":1,"app:a":2}');
   });
 
   it.skipIf(sessions.traits.isDurable)("fails an approval whose session was lost in a restart", async () => {
     let [ada] = await start();
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
     [ada] = await start();
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect(done.status.state).toBe("TASK_STATE_FAILED");
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect(completedTask.status.state).toBe("TASK_STATE_FAILED");
   });
 });
