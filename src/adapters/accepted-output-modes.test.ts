@@ -27,9 +27,9 @@ async function collectParts(
   const remote = await connect((await server.listen()).url);
   const configuration = acceptedOutputModes ? { acceptedOutputModes } : {};
   const answer = await collect(remote.stream("hi", { configuration }));
-  const { artifacts = [], status: end } = (answer as { task: Task }).task;
+  const { artifacts = [], status } = (answer as { task: Task }).task;
   const partsOf = (id: string): Part[] => artifacts.find(({ artifactId }) => artifactId === id)?.parts ?? [];
-  return { said: partsOf("answer"), table: partsOf("table"), asked: end.message?.parts ?? [] };
+  return { said: partsOf("answer"), table: partsOf("table"), asked: status.message?.parts ?? [] };
 }
 
 describe("what a generator says, to a client", () => {

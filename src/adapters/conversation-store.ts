@@ -39,9 +39,9 @@ const MAX_SIZE = 128 * 2 ** 20;
 export function createMemoryConversationStore<M>(
   beginsTurn: (message: M) => boolean,
   {
-    maxConversations: conversations = MAX_CONVERSATIONS,
-    maxMessages: most = MAX_MESSAGES,
-    maxSize: room = MAX_SIZE,
+    maxConversations = MAX_CONVERSATIONS,
+    maxMessages = MAX_MESSAGES,
+    maxSize = MAX_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
   /** The one that was used last is the last. */
@@ -58,7 +58,7 @@ export function createMemoryConversationStore<M>(
     known.set(key, kept);
     size += computeTotalSize(kept);
     for (const oldest of known.keys()) {
-      if (known.size <= conversations && size <= room) break;
+      if (known.size <= maxConversations && size <= maxSize) break;
       forget(oldest);
     }
   };
@@ -70,10 +70,10 @@ export function createMemoryConversationStore<M>(
     },
     append(place, added) {
       const sized = added.map((message) => ({ message, size: estimateSize(message) }));
-      const all = [...forget(encodeConversationKey(place)), ...sized].slice(-most);
+      const all = [...forget(encodeConversationKey(place)), ...sized].slice(-maxMessages);
       let left = computeTotalSize(all);
       let begin = 0;
-      for (; begin < all.length && left > room; begin++) left -= all[begin]?.size ?? 0;
+      for (; begin < all.length && left > maxSize; begin++) left -= all[begin]?.size ?? 0;
       // No model takes a conversation that begins with an answer, or with half a tool call.
       const rest = all.slice(begin);
       const turn = rest.findIndex(({ message }) => beginsTurn(message));
@@ -115,7 +115,7 @@ export function buildConversationFromTask<M>(
 }
 
 /** The first turn of a task: what it says answers no question of that task's. */
-export function isFirstTurn({ task }: Pick<Turn, "task">): boolean {
+export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
 }
 

@@ -118,8 +118,8 @@ function applyEvent(known: Task | Message | undefined, event: StreamResponse): T
   if ("task" in event) return copyTask(event.task);
   const task = known && "status" in known ? known : undefined;
   if ("message" in event) return task ?? event.message;
-  const { taskId: id, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
-  const folded = fold(task ?? { id, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
+  const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
+  const folded = fold(task ?? { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
   return isEventRefusal(folded) ? (task as Task) : folded;
 }
 

@@ -135,8 +135,8 @@ describe("a command on a server", () => {
 
   it("fails the task with what it complained of", async () => {
     const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }));
-    const { status: end, artifacts } = await requireTask(remote.send("x"));
-    expect(end).toMatchObject({
+    const { status, artifacts } = await requireTask(remote.send("x"));
+    expect(status).toMatchObject({
       state: "TASK_STATE_FAILED",
       message: { parts: [{ text: "shell exited with code 4.\nno good" }] },
     });

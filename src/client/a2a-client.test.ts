@@ -181,11 +181,11 @@ describe("the configurations of push notifications", () => {
       respondWithResult(undefined),
     );
     const { remote, seen } = await connectToResponder(answers, {}, about);
-    const { pushConfigs: push } = remote.tasks;
-    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
-    expect(await push.get("t/1", "p")).toEqual(config);
-    expect(await push.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
-    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    const { pushConfigs } = remote.tasks;
+    expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await pushConfigs.get("t/1", "p")).toEqual(config);
+    expect(await pushConfigs.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
+    for (let time = 0; time < 3; time++) await pushConfigs.delete("t/1", "p");
     expect(seen().map(({ body }) => [body.method, body.params])).toEqual([
       ["CreateTaskPushNotificationConfig", { taskId: "t/1", url: config.url, token: "x" }],
       ["GetTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
@@ -204,11 +204,11 @@ describe("the configurations of push notifications", () => {
       (response) => sendJson(response, {}),
     );
     const { remote, seen } = await connectToResponder(answers, { binding: "HTTP+JSON" }, about);
-    const { pushConfigs: push } = remote.tasks;
-    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
-    expect(await push.get("t/1", "p")).toEqual(config);
-    expect(await push.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
-    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    const { pushConfigs } = remote.tasks;
+    expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await pushConfigs.get("t/1", "p")).toEqual(config);
+    expect(await pushConfigs.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
+    for (let time = 0; time < 3; time++) await pushConfigs.delete("t/1", "p");
     expect(seen().map(({ method, url, text }) => [method, url, text])).toEqual([
       ["POST", "/rest/tasks/t%2F1/pushNotificationConfigs", JSON.stringify({ url: config.url, token: "x" })],
       ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
@@ -283,7 +283,7 @@ describe("the card", () => {
 
   it("is used only if its signature holds, whichever card it is [A-40, A-45]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d: _secret, ...publicKey } = key;
+    const { d, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const signed = async (name: string): Promise<object> =>
       signCard(
@@ -314,7 +314,7 @@ describe("the card", () => {
 
   it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d: _secret, ...publicKey } = key;
+    const { d, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const { url } = await startRecordingServer((response) => sendJson(response, now.card));
     const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
@@ -332,7 +332,7 @@ describe("the card", () => {
       { ...signed, supportedInterfaces: [], signatures: [] },
       { privateKey: key },
     );
-    const { supportedInterfaces: _none, ...bare } = nowhere;
+    const { supportedInterfaces, ...bare } = nowhere;
     now.card = { ...bare, ...older };
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
   });

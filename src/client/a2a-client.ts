@@ -82,17 +82,17 @@ export interface A2AClientDependencies {
 }
 
 export function createA2AClient({
-  cardCache: cards,
-  agentInterface: via,
+  cardCache,
+  agentInterface,
   transport,
   reconnect,
   retry,
 }: A2AClientDependencies): A2AClient {
   // Exactly as the card has it, or not at all (A2A §8.3.2).
-  const tenant = via.tenant === undefined ? {} : { tenant: via.tenant };
+  const tenant = agentInterface.tenant === undefined ? {} : { tenant: agentInterface.tenant };
 
   const send: A2AClient["send"] = (input, options = {}) =>
-    transport.call("SendMessage", toSendMessageRequest(input, options, via.tenant), options);
+    transport.call("SendMessage", toSendMessageRequest(input, options, agentInterface.tenant), options);
 
   async function* sendOnce(
     input: MessageInput,
@@ -115,7 +115,7 @@ export function createA2AClient({
     capability: "pushNotifications" | "extendedAgentCard",
     reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" | "UNSUPPORTED_OPERATION",
   ): Promise<void> {
-    const { capabilities, name } = cards.card;
+    const { capabilities, name } = cardCache.card;
     if (capabilities[capability] === true) return;
     const message = `${JSON.stringify(name)} does not offer ${capability}; its card says so, refreshCard() if that has changed.`;
     throw new A2AError(reason, message);
@@ -124,27 +124,27 @@ export function createA2AClient({
 
   return {
     get card() {
-      return cards.card;
+      return cardCache.card;
     },
     get cardUrl() {
-      return cards.url;
+      return cardCache.url;
     },
-    agentInterface: via,
+    agentInterface,
     send,
     stream: (input, options = {}) =>
-      cards.card.capabilities.streaming === true
+      cardCache.card.capabilities.streaming === true
         ? openResumableStream(
             transport,
-            { send: toSendMessageRequest(input, options, via.tenant) },
+            { send: toSendMessageRequest(input, options, agentInterface.tenant) },
             options,
             reconnect,
           )
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
       await offered("extendedAgentCard", "UNSUPPORTED_OPERATION");
-      return cards.setExtendedCard(await read("GetExtendedAgentCard", tenant, call));
+      return cardCache.setExtendedCard(await read("GetExtendedAgentCard", tenant, call));
     },
-    refreshCard: ({ signal } = {}) => cards.refresh(signal),
+    refreshCard: ({ signal } = {}) => cardCache.refresh(signal),
     tasks: {
       get: (id, { historyLength, ...call } = {}) =>
         read("GetTask", { ...tenant, id, ...(historyLength === undefined ? {} : { historyLength }) }, call),
@@ -152,7 +152,7 @@ export function createA2AClient({
       cancel: (id, { metadata, ...call } = {}) =>
         transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call),
       subscribe: (id, { after, ...call } = {}) =>
-        cards.card.capabilities.streaming === true
+        cardCache.card.capabilities.streaming === true
           ? openResumableStream(
               transport,
               { subscribe: { ...tenant, id }, lastEventId: after?.toString() },

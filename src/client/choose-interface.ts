@@ -25,14 +25,15 @@ export function chooseInterface(
   card: AgentCard,
   {
     binding: asked,
-    preferredBindings: prefer = [],
+    preferredBindings = [],
     version,
-    allowOlderVersion: allowOlder,
-    avoidBinding: avoid,
+    allowOlderVersion,
+    avoidBinding,
   }: InterfacePreferences = {},
 ): AgentInterface {
   const offered = card.supportedInterfaces;
-  const binding = asked ?? prefer.find((one) => offered.some((other) => matchesBinding(other, one, version)));
+  const binding =
+    asked ?? preferredBindings.find((one) => offered.some((other) => matchesBinding(other, one, version)));
   const isNew = offered.some((one) => getProtocolVersion(one) === "1.0");
   const spoken = offered.filter(({ protocolBinding }) =>
     binding === undefined ? isSupportedBinding(protocolBinding) : protocolBinding === binding,
@@ -40,9 +41,10 @@ export function chooseInterface(
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
   for (const wanted of version === undefined ? SUPPORTED_VERSIONS : [version]) {
     const candidates = spoken.filter((one) => getProtocolVersion(one) === wanted);
-    const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== avoid) ?? candidates[0];
+    const chosen =
+      candidates.find(({ protocolBinding }) => protocolBinding !== avoidBinding) ?? candidates[0];
     if (!chosen) continue;
-    if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
+    if (wanted === "1.0" || version !== undefined || allowOlderVersion || !isNew) return chosen;
     const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }

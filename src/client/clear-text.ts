@@ -1,6 +1,7 @@
 import { A2AError, type AgentInterface } from "../protocol/index.ts";
-import { isLoopback } from "./loopback.ts";
-import { type GrpcClientOptions, parseGrpcAddress } from "./transport/grpc-transport.ts";
+import { isLoopback } from "./http/loopback.ts";
+import { parseGrpcAddress } from "./transport/grpc-transport.ts";
+import { type GrpcClientOptions } from "./transport/http.ts";
 import type { CallOptions } from "./transport/http.ts";
 import type { Transport } from "./transport/transport.ts";
 

@@ -37,8 +37,8 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
 /** What is known of a task from an update alone: of a task that went on, A2A 0.3 need not send the whole first. */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   if ("statusUpdate" in event) {
-    const { taskId: id, contextId, status } = event.statusUpdate;
-    return { id, contextId, status };
+    const { taskId, contextId, status } = event.statusUpdate;
+    return { id: taskId, contextId, status };
   }
   if (!("artifactUpdate" in event)) return undefined;
   const { taskId: id, contextId } = event.artifactUpdate;

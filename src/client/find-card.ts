@@ -4,7 +4,7 @@ import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
-import type { GrpcClientOptions } from "./transport/grpc-transport.ts";
+import type { GrpcClientOptions } from "./transport/http.ts";
 import type { TransportOptions } from "./transport/http.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBinding } from "./transport/create-transport.ts";
@@ -83,15 +83,15 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
 
 export function createCardFetchOptions(
   http: TransportOptions,
-  { auth, verifyCard: verify, retry = {} }: ConnectOptions,
+  { auth, verifyCard, retry = {} }: ConnectOptions,
 ): CardFetchOptions {
   const now = Date.now;
   const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, now });
   // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
-  const version = verify ? "1.0" : http.version;
+  const version = verifyCard ? "1.0" : http.version;
   return {
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
-    verifyCard: verify,
+    verifyCard,
     retry,
     now,
   };

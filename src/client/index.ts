@@ -16,7 +16,7 @@ export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
 export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
 export { cancelIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
-export type { GrpcClientOptions } from "./transport/grpc-transport.ts";
+export type { GrpcClientOptions } from "./transport/http.ts";
 export type { CallOptions } from "./transport/http.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
 export type { RetryOptions } from "./stream/retry.ts";

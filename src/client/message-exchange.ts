@@ -1,3 +1,4 @@
+import { delay } from "./http/abort.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
@@ -128,19 +129,4 @@ function isExchangeEnd(said: StreamResponse): boolean {
   if ("artifactUpdate" in said) return false;
   const { state } = "task" in said ? said.task.status : said.statusUpdate.status;
   return isTerminal(state) || isInterrupted(state);
-}
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", leave);
-      resolve();
-    }, ms);
-    if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave, { once: true });
-  });
 }

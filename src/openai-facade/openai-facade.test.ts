@@ -496,10 +496,10 @@ describe("what can not be answered", () => {
 });
 
 describe("who may come in", () => {
-  const { key, storedKey: stored } = generateApiKey("ada");
+  const { key, storedKey } = generateApiKey("ada");
   const authenticate = [
     bearer({ tokens: { "the-token-of-bob": "bob" } }),
-    apiKeys({ in: "header", name: "X-API-Key", keys: [stored] }),
+    apiKeys({ in: "header", name: "X-API-Key", keys: [storedKey] }),
   ];
 
   const adaAt = (url: string): OpenAI =>

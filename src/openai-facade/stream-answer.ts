@@ -20,17 +20,17 @@ export async function* streamAnswer(
   turn: ChatTurn,
   answer: AnswerAccumulator,
 ): AsyncGenerator<string, void, undefined> {
-  const { client: remote, caller, request, conversations: threads, messageId, signal } = turn;
-  const { model, user, messages, metadata, cancelOnDisconnect: cancelOnLeave } = request;
+  const { client, caller, request, conversations, messageId, signal } = turn;
+  const { model, user, messages, metadata, cancelOnDisconnect } = request;
   const party = { caller, user, model };
   const isPlaced = request.contextId !== undefined || request.taskId !== undefined;
-  const taken = isPlaced ? undefined : await threads.take(party, messages);
+  const taken = isPlaced ? undefined : await conversations.take(party, messages);
   const thread = isPlaced ? request : taken;
   const parts = thread ? extractNewParts(messages) : buildTranscriptParts(messages);
   let isDone = false;
   try {
     if (thread?.taskId !== undefined)
-      answer.skipExistingArtifacts(await remote.tasks.get(thread.taskId, { signal }));
+      answer.skipExistingArtifacts(await client.tasks.get(thread.taskId, { signal }));
     const options = {
       signal,
       ...(thread?.contextId === undefined ? {} : { contextId: thread.contextId }),
@@ -39,7 +39,7 @@ export async function* streamAnswer(
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     };
     // The task of a client that has left goes on, as with A2A's own clients, unless they have said that it is not to.
-    const said = cancelOnLeave ? exchangeMessage(remote, parts, options) : remote.stream(parts, options);
+    const said = cancelOnDisconnect ? exchangeMessage(client, parts, options) : client.stream(parts, options);
     for await (const event of said) {
       yield answer.addEvent(event);
       if (answer.isFinished) break;
@@ -49,9 +49,13 @@ export async function* streamAnswer(
     if (last !== "") yield last;
   } finally {
     // Refused, for example because too much is going on; whoever asks again goes on where they were.
-    if (taken && !isDone && answer.contextId === undefined) await threads.restore(party, messages, taken);
+    if (taken && !isDone && answer.contextId === undefined)
+      await conversations.restore(party, messages, taken);
   }
-  const { contextId, taskId, isWaitingForUser: isQuestion } = answer;
+  const { contextId, taskId, isWaitingForUser } = answer;
   if (contextId === undefined) return;
-  await threads.save(party, messages, answer.text, { contextId, taskId: isQuestion ? taskId : undefined });
+  await conversations.save(party, messages, answer.text, {
+    contextId,
+    taskId: isWaitingForUser ? taskId : undefined,
+  });
 }

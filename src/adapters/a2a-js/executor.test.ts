@@ -66,16 +66,16 @@ const createStatusUpdate = (
   return { statusUpdate: { taskId, contextId, status: words === undefined ? told : { ...told, message } } };
 };
 
-const createSubmittedTask = ({ taskId: id, contextId }: RequestContext): StreamResponse => ({
-  task: { id, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
+const createSubmittedTask = ({ taskId, contextId }: RequestContext): StreamResponse => ({
+  task: { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
 });
 
 describe("an AgentExecutor on our engine", () => {
   it("has the card's own words on its card, and nothing of where it was served", async () => {
-    const { card: shown } = await connectToExecutor(async () => {});
-    expect(shown).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
-    expect(shown.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
-    expect(JSON.stringify(shown)).not.toContain("elsewhere");
+    const { card } = await connectToExecutor(async () => {});
+    expect(card).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
+    expect(card.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
+    expect(JSON.stringify(card)).not.toContain("elsewhere");
   });
 
   it("is given what the SDK would give it", async () => {
@@ -167,12 +167,12 @@ describe("an AgentExecutor on our engine", () => {
   });
 
   it("may say everything in one whole task", async () => {
-    const remote = await connectToExecutor(async ({ taskId: id, contextId, userMessage }, bus) => {
+    const remote = await connectToExecutor(async ({ taskId, contextId, userMessage }, bus) => {
       const said: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
       const heard = SdkMessage.toJSON(userMessage) as Message;
       publishToSdkBus(bus, {
         task: {
-          id,
+          id: taskId,
           contextId,
           status: { state: "TASK_STATE_COMPLETED" },
           artifacts: [{ artifactId: "r", name: "Result", parts: [text("Blue.")] }],
@@ -242,8 +242,8 @@ describe("an AgentExecutor on our engine", () => {
       bus.finished();
       publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
     });
-    const { status: end } = await requireTask(remote.send("hi"));
-    expect(getText(end.message?.parts ?? [])).toBe("Still here.");
+    const { status } = await requireTask(remote.send("hi"));
+    expect(getText(status.message?.parts ?? [])).toBe("Still here.");
     expect(heard).toEqual(["task", "finished"]);
     expect(reportedErrors).toEqual([]);
   });
@@ -287,9 +287,9 @@ describe("an AgentExecutor on our engine", () => {
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createStatusUpdate({ ...pickTaskIds(context), taskId: "other" }, "COMPLETED"));
     });
-    const { status: end } = await requireTask(remote.send("hi", { configuration: {} }));
-    expect(end.state).toBe("TASK_STATE_FAILED");
-    expect(getText(end.message?.parts ?? [])).toContain('of task "other"');
+    const { status } = await requireTask(remote.send("hi", { configuration: {} }));
+    expect(status.state).toBe("TASK_STATE_FAILED");
+    expect(getText(status.message?.parts ?? [])).toContain('of task "other"');
   });
 
   it("may publish in a burst, up to a limit", async () => {

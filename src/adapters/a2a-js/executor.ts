@@ -9,13 +9,13 @@ import {
   type Task,
   type TaskStatus,
 } from "../../protocol/index.ts";
+import { isFirstTurn } from "../conversation-store.ts";
 import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
   fromSdkArtifact,
   fromSdkMessage,
   fromSdkStatus,
   fromSdkTask,
-  isFirstTurn,
   toAgentDescription,
   toRequestContext,
   toAgentMessage,

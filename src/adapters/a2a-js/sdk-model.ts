@@ -8,6 +8,7 @@ import {
   TaskStatusUpdateEvent as SdkStatusUpdate,
 } from "@a2a-js/sdk";
 import { RequestContext, ServerCallContext, UnauthenticatedUser, type User } from "@a2a-js/sdk/server";
+import { isFirstTurn } from "../conversation-store.ts";
 import type { AgentDescription, AgentMessage, Run } from "../../engine/index.ts";
 import type {
   AgentCard,
@@ -19,21 +20,12 @@ import type {
 
 /** What the SDK hands to an executor for one message. */
 export async function toRequestContext(run: Run): Promise<RequestContext> {
-  const {
-    taskId,
-    contextId,
-    message,
-    caller,
-    configuration,
-    metadata,
-    protocolVersion: version,
-    extensions,
-  } = run;
+  const { taskId, contextId, message, caller, configuration, metadata, protocolVersion, extensions } = run;
   const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
   const { principal, tenant } = caller;
   const context = new ServerCallContext({
     requestedExtensions: [...extensions],
-    requestedVersion: version,
+    requestedVersion: protocolVersion,
     user: principal === "" ? new UnauthenticatedUser() : createUser(principal),
     ...(tenant === "" ? {} : { tenant }),
   });
@@ -44,11 +36,6 @@ export async function toRequestContext(run: Run): Promise<RequestContext> {
     : undefined;
   const whole = { ...request, message: toSdkMessage(message) };
   return new RequestContext(whole, taskId, contextId, context, known, referenced);
-}
-
-/** A task is submitted only until its first turn says something else. */
-export function isFirstTurn({ task }: Run): boolean {
-  return task.status.state === "TASK_STATE_SUBMITTED";
 }
 
 function createUser(userName: string): User {

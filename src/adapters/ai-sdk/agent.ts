@@ -57,17 +57,15 @@ export function fromAiSdk(
   options: AiSdkOptions,
 ): Agent {
   const {
-    conversationStore: conversations = createMemoryConversationStore<ModelMessage>(
-      ({ role }) => role === "user",
-    ),
-    showReasoning: reasoning = true,
-    showToolCalls: tools = true,
+    conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
+    showReasoning = true,
+    showToolCalls = true,
     ...description
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
   return agent(description, async function* (turn) {
     const place = getConversationKey(turn);
-    const kept = await conversations.load(place);
+    const kept = await conversationStore.load(place);
     const earlier =
       kept.length > 0
         ? kept
@@ -85,14 +83,14 @@ export function fromAiSdk(
       );
     const call = { messages: [...earlier, ...heard], abortSignal: turn.signal };
     const result = await start(call, turn);
-    const telling = new StreamPartConverter(turn, { reasoning, tools });
+    const telling = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
       yield* telling.convert(part);
     }
     turn.signal.throwIfAborted();
-    await conversations.append(place, [...heard, ...(await result.responseMessages)]);
+    await conversationStore.append(place, [...heard, ...(await result.responseMessages)]);
     yield telling.createFinalStatus();
   });
 }

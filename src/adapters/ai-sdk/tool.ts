@@ -33,9 +33,9 @@ const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
  */
 export function a2aTool(
   agent: string | A2AClient,
-  { description, connectOptions: connect }: A2aToolOptions = {},
+  { description, connectOptions }: A2aToolOptions = {},
 ): Tool<A2aToolInput, RemoteAgentAnswer> {
-  const far = new RemoteAgentClient(agent, connect);
+  const far = new RemoteAgentClient(agent, connectOptions);
   const about = description ?? (typeof agent === "string" ? undefined : agent.card.description);
   if (about === undefined) {
     throw new TypeError(

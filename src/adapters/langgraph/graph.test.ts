@@ -157,7 +157,7 @@ describe("a graph of LangGraph", () => {
     const remote = await remoteOf(
       fromLangGraph(research(), {
         ...agentDescription,
-        toGraphInput: ({ text: query }) => ({ query }),
+        toGraphInput: ({ text }) => ({ query: text }),
         toAnswer: ({ report, found }) => [report, data({ sources: found.length })],
       }),
     );
@@ -322,7 +322,7 @@ describe("a graph of LangGraph", () => {
           .addEdge("__start__", "first")
           .addEdge("first", "second")
           .compile({ checkpointer });
-        const input = ({ text: query }: { text: string }) => ({ query });
+        const input = ({ text }: { text: string }) => ({ query: text });
         const answer = (state: typeof State.State): string => state.b;
         return fromLangGraph(graph, {
           ...agentDescription,

@@ -68,23 +68,23 @@ export interface LangGraphOptions<S> extends AgentDescription {
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
-    toGraphInput: input = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
-    toAnswer: answer,
-    answerNodes: nodes = answer ? [] : undefined,
-    toProgress: progress = toProgressStatus,
-    showReasoning: reasoning = true,
-    showToolCalls: tools = true,
-    toGraphConfig: config = (): LangGraphConfig => ({}),
+    toGraphInput = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
+    toAnswer,
+    answerNodes = toAnswer ? [] : undefined,
+    toProgress = toProgressStatus,
+    showReasoning = true,
+    showToolCalls = true,
+    toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
     ...description
   } = options;
   const resumes = afterRestart === "resume";
   if (resumes) {
-    if (!isCheckpointer(graph.checkpointer) || nodes?.length !== 0) throw createCannotResumeError();
+    if (!isCheckpointer(graph.checkpointer) || answerNodes?.length !== 0) throw createCannotResumeError();
     addTurnToCheckpoints(graph.checkpointer);
   }
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void> {
-    const more = config(turn);
+    const more = toGraphConfig(turn);
     const mark = `${turn.taskId}/${turn.message.messageId}`;
     const thread = { thread_id: encodeConversationKey(getConversationKey(turn)) };
     const configurable = { ...more.configurable, ...(resumes ? { [TURN_KEY]: mark } : {}), ...thread };
@@ -101,15 +101,15 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
       ? null
       : goesOn
         ? new Command({ resume: buildResumeValue(interrupts, turn) })
-        : input(turn);
-    const streamMode = ["messages", "custom", "updates", ...(answer ? ["values"] : [])];
+        : toGraphInput(turn);
+    const streamMode = ["messages", "custom", "updates", ...(toAnswer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
     const how = { ...more, ...durability, configurable, streamMode, signal: turn.signal };
     const telling = new GraphEventConverter(turn, {
-      answerNodes: nodes,
-      toProgress: progress,
-      showReasoning: reasoning,
-      showToolCalls: tools,
+      answerNodes,
+      toProgress,
+      showReasoning,
+      showToolCalls,
     });
     let state: unknown;
     // The types of a graph are its own; what it is given is what its author's `toGraphInput` makes.
@@ -122,7 +122,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     turn.signal.throwIfAborted();
     const asked = telling.buildInputRequest();
     if (asked) yield asked;
-    const last = answer?.(state as S) ?? [];
+    const last = toAnswer?.(state as S) ?? [];
     yield* Array.isArray(last) ? last : [last];
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
   }
@@ -181,18 +181,18 @@ function listInterrupts({ tasks }: GraphStateSnapshot): Interrupt[] {
 
 function decodeInterrupts(value: unknown): Interrupt[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).map(({ id, value: asked }) => ({
+  return value.filter(isRecord).map(({ id, value }) => ({
     id: typeof id === "string" ? id : "",
-    value: asked,
+    value,
   }));
 }
 
 /** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
-function buildResumeValue(interrupts: readonly Interrupt[], { message, text: words }: Turn): unknown {
+function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const given = message.parts.filter((part): part is DataPart => "data" in part);
   const [only] = given;
   const answer =
-    only && given.length === 1 ? only.data : given.length > 1 ? given.map(({ data: d }) => d) : words;
+    only && given.length === 1 ? only.data : given.length > 1 ? given.map(({ data }) => data) : text;
   const ids = interrupts.map(({ id }) => id);
   if (isRecord(answer) && ids.some((id) => id in answer)) return answer;
   return ids.length === 1 ? answer : Object.fromEntries(ids.map((id) => [id, answer]));
@@ -253,10 +253,10 @@ class GraphEventConverter {
     const message = decodeMessage(given);
     if (message?.type !== "ai") return;
     this.#addUsage(message);
-    const { answerNodes: nodes, showReasoning: reasoning } = this.#options;
+    const { answerNodes, showReasoning } = this.#options;
     const node = isRecord(about) ? about["langgraph_node"] : undefined;
-    if (nodes && !(typeof node === "string" && nodes.includes(node))) return;
-    if (message.thought !== "" && reasoning) {
+    if (answerNodes && !(typeof node === "string" && answerNodes.includes(node))) return;
+    if (message.thought !== "" && showReasoning) {
       const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
       yield chunk(artifact, text(message.thought));
     }

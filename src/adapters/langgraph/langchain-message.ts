@@ -23,7 +23,7 @@ const USAGE_KEYS = {
 /** Undefined for what is no message. */
 export function decodeMessage(value: unknown): LangChainMessage | undefined {
   if (!isRecord(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
-  const { id, type, content, tool_calls: calls, tool_call_id, name, status, usage_metadata } = value;
+  const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
   const usage = isRecord(usage_metadata) ? usage_metadata : {};
   const tokens = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
@@ -37,7 +37,7 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
           getBlockText(block, "reasoning", "reasoning") + getBlockText(block, "thinking", "thinking"),
       )
       .join(""),
-    toolCalls: filterRecords(calls).map((call) => ({
+    toolCalls: filterRecords(tool_calls).map((call) => ({
       id: toStringOrEmpty(call["id"]),
       name: toStringOrEmpty(call["name"]),
       args: call["args"],

@@ -32,8 +32,8 @@ const State = Annotation.Root({ question: Annotation<string>, answer: Annotation
 function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()) {
   const node = a2aNode(place, {
     toInput: ({ question }: typeof State.State) => question,
-    toStateUpdate: ({ state, text, data: found }) => ({
-      answer: [state, text, ...(found ?? []).map(String)].join(" "),
+    toStateUpdate: ({ state, text, data }) => ({
+      answer: [state, text, ...(data ?? []).map(String)].join(" "),
     }),
   });
   return new StateGraph(State)
@@ -100,7 +100,7 @@ describe("an A2A agent as a node of LangGraph", () => {
     const served = fromLangGraph(graph, {
       name: "front",
       description: "Asks the station",
-      toGraphInput: ({ text: question }) => ({ question }),
+      toGraphInput: ({ text }) => ({ question: text }),
       toAnswer: ({ answer }) => answer,
     });
     const remote = await connect(await serveAgent(served));

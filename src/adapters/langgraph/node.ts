@@ -35,13 +35,13 @@ const MAX_CACHED_ANSWERS = 1_000;
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
-  { toInput: input, toStateUpdate: output, connectOptions: connect }: A2aNodeOptions<S, U>,
+  { toInput, toStateUpdate, connectOptions }: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
-  const far = new RemoteAgentClient(agent, connect);
+  const far = new RemoteAgentClient(agent, connectOptions);
   const kept = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
   return async (state, config) => {
     const place = findNodeKey(config);
-    let said = input(state);
+    let said = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
     // Of a graph that goes on in another process nothing is kept; what was said there, the agent's task knows.
     let isKept = true;
@@ -51,7 +51,8 @@ export function a2aNode<S, U>(
       const found = known ?? (isKept ? undefined : await findEarlierAnswer(far, messageId, answer, config));
       isKept = known !== undefined;
       answer = found ?? (await requestAnswer(far, said, messageId, answer, config));
-      if (answer.state !== "input-required" && answer.state !== "auth-required") return output(answer, state);
+      if (answer.state !== "input-required" && answer.state !== "auth-required")
+        return toStateUpdate(answer, state);
       kept.set(messageId, answer);
       const { status = "", data } = answer;
       said = toMessageInput(interrupt(data ? { question: status, data } : status));
@@ -96,8 +97,10 @@ async function requestAnswer(
 
 /** Where in which thread a node is: the same when it is run again; undefined without a checkpointer. */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
-  const { thread_id: thread, checkpoint_ns: namespace } = configurable;
-  return typeof thread === "string" && typeof namespace === "string" ? `${thread}\n${namespace}` : undefined;
+  const { thread_id, checkpoint_ns } = configurable;
+  return typeof thread_id === "string" && typeof checkpoint_ns === "string"
+    ? `${thread_id}\n${checkpoint_ns}`
+    : undefined;
 }
 
 function computeMessageId(place: string, step: number): string {

@@ -48,12 +48,10 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     apiKey,
     instructions,
     headers,
-    extraBody: body,
-    conversationStore: conversations = createMemoryConversationStore<ChatMessage>(
-      ({ role }) => role === "user",
-    ),
-    showReasoning: reasoning = true,
-    maxRetries: retries = 2,
+    extraBody,
+    conversationStore = createMemoryConversationStore<ChatMessage>(({ role }) => role === "user"),
+    showReasoning = true,
+    maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
     ...described
@@ -63,16 +61,16 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
       `baseUrl ${JSON.stringify(baseUrl)} is no URL; for example "https://api.openai.com/v1".`,
     );
   }
-  const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries: retries, maxRetryDelayMs };
+  const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries, maxRetryDelayMs };
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   return agent({ name: model, description: `The model ${model}`, ...described }, async function* (turn) {
     const place = getConversationKey(turn);
-    const kept = await conversations.load(place);
+    const kept = await conversationStore.load(place);
     const earlier =
       kept.length > 0 ? kept : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
     const heard = toUserMessage(turn.message);
     const messages = [...system, ...earlier, heard] as unknown as JsonValue;
-    const request = { stream_options: { include_usage: true }, ...body, model, messages, stream: true };
+    const request = { stream_options: { include_usage: true }, ...extraBody, model, messages, stream: true };
     const thoughts = {
       id: createUniqueArtifactId(turn, "reasoning"),
       name: "reasoning",
@@ -83,7 +81,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     let said = "";
     for await (const given of streamCompletion(endpoint, request, turn.signal)) {
       const { text: words, thought, toolCalls, finishReason, usage } = decodeChunk(given);
-      if (thought !== "" && reasoning) yield chunk(thoughts, text(thought));
+      if (thought !== "" && showReasoning) yield chunk(thoughts, text(thought));
       if (words !== "") yield words;
       said += words;
       calls.add(toolCalls);
@@ -91,7 +89,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
       if (usage) metadata["usage"] = usage;
     }
     yield* calls.toParts();
-    await conversations.append(place, [heard, toAssistantMessage(said)]);
+    await conversationStore.append(place, [heard, toAssistantMessage(said)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   });
 }
@@ -108,8 +106,8 @@ class ToolCallAccumulator {
   }
 
   *toParts(): Generator<ReturnType<typeof data>, void, undefined> {
-    for (const { id: toolCallId, name: toolName, input } of this.#calls.values()) {
-      yield data({ type: "tool-call", toolCallId, toolName, input: parseToolInput(input) });
+    for (const { id, name, input } of this.#calls.values()) {
+      yield data({ type: "tool-call", toolCallId: id, toolName: name, input: parseToolInput(input) });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/index.ts";
-import { parseSse } from "../../wire/index.ts";
+import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
 export interface CompletionEndpoint {
   /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1`. */
@@ -49,7 +49,7 @@ async function postWithRetries(
   body: JsonObject,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { fetch: fetchIt = fetch, apiKey, headers, maxRetries: retries, maxRetryDelayMs } = endpoint;
+  const { fetch: fetchIt = fetch, apiKey, headers, maxRetries, maxRetryDelayMs } = endpoint;
   const url = buildCompletionsUrl(endpoint);
   const request = {
     method: "POST",
@@ -72,7 +72,7 @@ async function postWithRetries(
       if (response.ok) return response;
       failure = await toResponseError(response, url);
       if (!isRetryableStatus(response.status)) throw failure;
-      delayMs = parseRetryAfterMs(response.headers.get("retry-after"), Date.now());
+      delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // That is how fetch tells that nobody answers.
@@ -81,7 +81,7 @@ async function postWithRetries(
       });
     }
     delayMs ??= Math.min(500 * 2 ** attempt, maxRetryDelayMs);
-    if (attempt >= retries || delayMs > maxRetryDelayMs) throw failure;
+    if (attempt >= maxRetries || delayMs > maxRetryDelayMs) throw failure;
     await setTimeout(delayMs, undefined, { signal });
   }
 }
@@ -92,14 +92,6 @@ function buildCompletionsUrl({ baseUrl }: CompletionEndpoint): string {
 
 function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
-}
-
-/** In milliseconds; it is a number of seconds or a date (RFC 9110 §10.2.3). */
-export function parseRetryAfterMs(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {

@@ -73,7 +73,7 @@ function findAuthStep(
   scopes: readonly string[],
   given: AgentCredentials | undefined,
 ): AuthStep | undefined {
-  const { apiKey, bearer, basic, oauthClient: client, mutualTls } = given ?? {};
+  const { apiKey, bearer, basic, oauthClient, mutualTls } = given ?? {};
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
     return apiKey === undefined || !isValidParameterName(location, name)
@@ -87,8 +87,8 @@ function findAuthStep(
   }
   if ("mtlsSecurityScheme" in scheme) return mutualTls ? { kind: "nothing" } : undefined;
   const from = findTokenEndpointSource(scheme);
-  if (client && from)
-    return { kind: "token", oauthClient: client, endpointSource: from, scopes: client.scopes ?? scopes };
+  if (oauthClient && from)
+    return { kind: "token", oauthClient, endpointSource: from, scopes: oauthClient.scopes ?? scopes };
   return bearer === undefined ? undefined : { kind: "bearer", token: bearer };
 }
 

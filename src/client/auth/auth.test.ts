@@ -49,10 +49,10 @@ describe("credentials", () => {
       ["query", ({ url }) => url === "/rpc?k=s+p"],
       ["cookie", ({ headers }) => headers.cookie === "k=s p"],
     ] as const satisfies (readonly [string, (request: RecordedRequest) => boolean])[]) {
-      const { url, listRequests: asked } = await serveProtectedAgent(createApiKeyScheme(location), isThere);
+      const { url, listRequests } = await serveProtectedAgent(createApiKeyScheme(location), isThere);
       const remote = await connect(url, { auth: { apiKey: "s p" } });
       expect((await remote.tasks.get("t")).id).toBe("t");
-      expect(asked()).toHaveLength(1);
+      expect(listRequests()).toHaveLength(1);
     }
   });
 
@@ -123,20 +123,20 @@ describe("credentials", () => {
   });
 
   it("that do not fit are refused before anything is sent", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(BEARER, () => true);
+    const { url, listRequests } = await serveProtectedAgent(BEARER, () => true);
     await expect(connect(url, { auth: { apiKey: "k" } })).rejects.toMatchObject({
       reason: "UNAUTHENTICATED",
       message: expect.stringContaining(`"token" (a bearer token; give { auth: { bearer } })`) as string,
     });
-    expect(asked()).toEqual([]);
+    expect(listRequests()).toEqual([]);
   });
 
   it("stand over a header of the same name, however it is written, and under that of a single call", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(BEARER, () => true);
+    const { url, listRequests } = await serveProtectedAgent(BEARER, () => true);
     const remote = await connect(url, { headers: { Authorization: "Basic x" }, auth: { bearer: "s" } });
     await remote.tasks.get("t");
     await remote.tasks.get("t", { headers: { AUTHORIZATION: "Bearer other" } });
-    expect(asked().map(({ headers }) => headers.authorization)).toEqual(["Bearer s", "Bearer other"]);
+    expect(listRequests().map(({ headers }) => headers.authorization)).toEqual(["Bearer s", "Bearer other"]);
   });
 
   it("that are missing are named when the agent refuses", async () => {
@@ -151,7 +151,7 @@ describe("credentials", () => {
   });
 
   it("may come from a function, which is asked anew, and once more when they are refused", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(
+    const { url, listRequests } = await serveProtectedAgent(
       BEARER,
       ({ headers }) => headers.authorization === "Bearer 3",
     );
@@ -159,7 +159,11 @@ describe("credentials", () => {
     const remote = await connect(url, { auth: { bearer: () => `${(count += 1)}` } });
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
     expect((await remote.tasks.get("t")).id).toBe("t");
-    expect(asked().map(({ headers }) => headers.authorization)).toEqual(["Bearer 1", "Bearer 2", "Bearer 3"]);
+    expect(listRequests().map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer 1",
+      "Bearer 2",
+      "Bearer 3",
+    ]);
   });
 
   it("may be headers that a function gives for a requirement, told when they were refused", async () => {
@@ -242,7 +246,7 @@ async function connectWithTokens(
 describe("a client's credentials", () => {
   it("give one token for all requests until it is refused, and then one more [M-10]", async () => {
     const server = await startTokenServer();
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
@@ -253,18 +257,18 @@ describe("a client's credentials", () => {
     server.validTokens.clear();
     await Promise.all(Array.from({ length: 5 }, () => remote.tasks.get("t")));
     expect(server.requests).toHaveLength(2);
-    expect(asked().every(({ headers }) => headers.authorization?.startsWith("Bearer t"))).toBe(true);
+    expect(listRequests().every(({ headers }) => headers.authorization?.startsWith("Bearer t"))).toBe(true);
   });
 
   it("are not tried for ever: a second refusal is the answer", async () => {
     const server = await startTokenServer();
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
     server.validTokens.add = () => server.validTokens;
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who" });
-    expect([asked().length, server.requests.length]).toEqual([2, 2]);
+    expect([listRequests().length, server.requests.length]).toEqual([2, 2]);
   });
 
   it("find the token endpoint by discovery, and how it wants the secret", async () => {
@@ -328,7 +332,7 @@ describe("a client's credentials", () => {
     const server = await startTokenServer({}, (response) =>
       sendJson(response, { error: "invalid_client", error_description: "unknown" }, 401),
     );
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
@@ -338,7 +342,7 @@ describe("a client's credentials", () => {
       message: `${server.url}/token gave client "me:1" no token: invalid_client: unknown; check { auth: { client } }.`,
     });
     expect(JSON.stringify(failure) + String(failure)).not.toContain(OAUTH_CLIENT.secret);
-    expect(asked()).toEqual([]);
+    expect(listRequests()).toEqual([]);
   });
 
   it("get no token from a server that answers nonsense", async () => {
@@ -349,12 +353,12 @@ describe("a client's credentials", () => {
       (response) => response.writeHead(302, { location: "https://elsewhere.example" }).end(),
     ] satisfies Responder[]) {
       const server = await startTokenServer({}, answer);
-      const { remote, listRequests: asked } = await connectWithTokens(
+      const { remote, listRequests } = await connectWithTokens(
         server,
         createClientCredentialsScheme(`${server.url}/token`),
       );
       await expect(remote.tasks.get("t")).rejects.toMatchObject({ name: "A2AError" });
-      expect(asked()).toEqual([]);
+      expect(listRequests()).toEqual([]);
     }
   });
 });

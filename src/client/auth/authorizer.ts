@@ -92,11 +92,11 @@ function createSchemeAuthorizer(means: AuthStep, options: AuthorizerOptions): Sc
   if (means.kind === "token") return createOAuthAuthorizer(means, options);
   if (means.kind === "bearer") return createBearerAuthorizer(means.token);
   if (means.kind === "nothing") return { apply() {} };
-  const { kind: put, name, value } = means;
+  const { kind, name, value } = means;
   return {
     apply({ headers, query }) {
-      if (put === "header") headers[name.toLowerCase()] = value;
-      else if (put === "query") query[name] = value;
+      if (kind === "header") headers[name.toLowerCase()] = value;
+      else if (kind === "query") query[name] = value;
       else headers["cookie"] = [headers["cookie"], `${name}=${value}`].filter(Boolean).join("; ");
     },
   };

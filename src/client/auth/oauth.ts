@@ -1,6 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
-import { isLoopback } from "../loopback.ts";
-import { fetchWithoutRedirects, isObject, parseJson, readBoundedText } from "../transport/http.ts";
+import { isLoopback } from "../http/loopback.ts";
+import { fetchWithoutRedirects, readBoundedText } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
@@ -39,19 +40,19 @@ export function createTokenFetcher(question: TokenRequestOptions): () => Promise
 }
 
 async function resolveTokenEndpoint({
-  oauthClient: client,
-  endpointSource: from,
-  agentOrigin: origin,
-  fetch: send,
+  oauthClient,
+  endpointSource,
+  agentOrigin,
+  fetch,
 }: TokenRequestOptions): Promise<TokenEndpoint> {
-  const { issuer, secretLocation: secretIn } = client;
-  const given = "tokenUrl" in from ? from.tokenUrl : from.metadataUrl;
-  assertTrustedOrigin(given, [origin, issuer]);
-  if ("tokenUrl" in from) return { url: given, secretLocation: secretIn ?? "header" };
+  const { issuer, secretLocation } = oauthClient;
+  const given = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
+  assertTrustedOrigin(given, [agentOrigin, issuer]);
+  if ("tokenUrl" in endpointSource) return { url: given, secretLocation: secretLocation ?? "header" };
   const url = given.includes("/.well-known/") ? given : `${given.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
-  const { status, json } = await fetchJson(send, url, { headers: { accept: "application/json" } });
-  const { token_endpoint: tokenUrl, token_endpoint_auth_methods_supported: methods } = json;
-  if (status !== 200 || typeof tokenUrl !== "string") {
+  const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
+  const { token_endpoint, token_endpoint_auth_methods_supported } = json;
+  if (status !== 200 || typeof token_endpoint !== "string") {
     throw createUnauthenticatedError(
       `${url} answered ${status} and no token endpoint; the card says that it does.`,
     );
@@ -62,9 +63,11 @@ async function resolveTokenEndpoint({
       `${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`,
     );
   }
-  assertSecureUrl(tokenUrl);
-  const byHeader = !Array.isArray(methods) || methods.includes("client_secret_basic");
-  return { url: tokenUrl, secretLocation: secretIn ?? (byHeader ? "header" : "body") };
+  assertSecureUrl(token_endpoint);
+  const byHeader =
+    !Array.isArray(token_endpoint_auth_methods_supported) ||
+    token_endpoint_auth_methods_supported.includes("client_secret_basic");
+  return { url: token_endpoint, secretLocation: secretLocation ?? (byHeader ? "header" : "body") };
 }
 
 const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
@@ -79,28 +82,28 @@ function stripTrailingSlashes(url: string): string {
 }
 
 async function requestToken(
-  { url, secretLocation: secretIn }: TokenEndpoint,
-  { oauthClient: client, scopes, fetch: send, now }: TokenRequestOptions,
+  { url, secretLocation }: TokenEndpoint,
+  { oauthClient, scopes, fetch, now }: TokenRequestOptions,
 ): Promise<AccessToken> {
-  const { id, secret } = client;
-  const form = new URLSearchParams({ grant_type: "client_credentials", ...client.tokenParameters });
+  const { id, secret } = oauthClient;
+  const form = new URLSearchParams({ grant_type: "client_credentials", ...oauthClient.tokenParameters });
   if (scopes.length > 0) form.set("scope", scopes.join(" "));
   const headers = new Headers({ accept: "application/json", "content-type": FORM_MEDIA_TYPE });
-  if (secretIn === "body") {
+  if (secretLocation === "body") {
     form.set("client_id", id);
     form.set("client_secret", secret);
   } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
   const asked = now();
-  const { status, json } = await fetchJson(send, url, { method: "POST", headers, body: form.toString() });
-  const { access_token: value, token_type: type, expires_in: seconds } = json;
-  if (status === 200 && typeof value === "string" && /^bearer$/i.test(String(type))) {
-    const lifetime = Number(seconds);
-    if (seconds === undefined || !Number.isFinite(lifetime)) return { value };
+  const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
+  const { access_token, token_type, expires_in } = json;
+  if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
+    const lifetime = Number(expires_in);
+    if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
     // Not to the last moment: the clock of the agent and the way to it count, too.
-    return { value, expiresAt: asked + lifetime * 1_000 - Math.min(30_000, lifetime * 100) };
+    return { value: access_token, expiresAt: asked + lifetime * 1_000 - Math.min(30_000, lifetime * 100) };
   }
-  const { error, error_description: description } = json;
-  const why = [error, description].filter((text) => typeof text === "string").join(": ");
+  const { error, error_description } = json;
+  const why = [error, error_description].filter((text) => typeof text === "string").join(": ");
   const message = `${url} gave client ${JSON.stringify(id)} no token: ${why.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)

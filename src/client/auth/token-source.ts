@@ -1,3 +1,5 @@
+import { untilAborted } from "../http/abort.ts";
+
 /** A token, and until when it may be used; without an end, until it is refused. */
 export interface AccessToken {
   readonly value: string;
@@ -37,14 +39,4 @@ export class TokenSource {
       this.#pending = undefined;
     }
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -1,6 +1,6 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject } from "../transport/http.ts";
+import { isObject } from "../http/json.ts";
 
 /**
  * A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. `verified`:

@@ -126,8 +126,8 @@ describe("the way to speak with an agent", () => {
       return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
     });
     const { url } = await serveCards({ [WELL_KNOWN]: () => buildAgentCard("", { supportedInterfaces }) });
-    const { agentInterface: via } = await connect(url, options);
-    return `${via.protocolBinding} ${via.protocolVersion}`;
+    const { agentInterface } = await connect(url, options);
+    return `${agentInterface.protocolBinding} ${agentInterface.protocolVersion}`;
   }
 
   it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {

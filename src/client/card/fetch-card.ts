@@ -1,12 +1,7 @@
 import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
-import {
-  type TransportOptions,
-  JSON_MEDIA_TYPES,
-  parseJson,
-  readBoundedText,
-  sendRequest,
-  withRetryAfter,
-} from "../transport/http.ts";
+import { type TransportOptions, JSON_MEDIA_TYPES, sendRequest, withRetryAfter } from "../transport/http.ts";
+import { parseJson } from "../http/json.ts";
+import { readBoundedText } from "../http/fetch.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryRead } from "../stream/retry.ts";
 
@@ -32,7 +27,7 @@ export interface CardFetchOptions {
 
 /** The card at a URL; with a copy at hand, that copy again unless it has changed. */
 export async function fetchCard(
-  { transportOptions: http, verifyCard: verify, retry, now }: CardFetchOptions,
+  { transportOptions, verifyCard, retry, now }: CardFetchOptions,
   url: string,
   signal: AbortSignal | undefined,
   known?: FetchedCard,
@@ -41,7 +36,13 @@ export async function fetchCard(
   if (known?.etag) headers["if-none-match"] = known.etag;
   if (known?.lastModified) headers["if-modified-since"] = known.lastModified;
   const ask = async (): Promise<Response> => {
-    const answer = await sendRequest(http, { method: "GET", url, accept: JSON_MEDIA_TYPES, headers, signal });
+    const answer = await sendRequest(transportOptions, {
+      method: "GET",
+      url,
+      accept: JSON_MEDIA_TYPES,
+      headers,
+      signal,
+    });
     if (answer.ok || (known && answer.status === 304)) return answer;
     await answer.body?.cancel();
     const reason = STATUS_REASONS[answer.status] ?? "NOT_FOUND";
@@ -55,9 +56,9 @@ export async function fetchCard(
   const response = await retryRead(retry, signal, ask, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
   if (known && !response.ok) return { ...known, freshUntil };
-  const json = parseJson(await readBoundedText(http, response, signal));
-  const card = decodeCard(json, url, verify !== undefined);
-  await verify?.(json);
+  const json = parseJson(await readBoundedText(transportOptions, response, signal));
+  const card = decodeCard(json, url, verifyCard !== undefined);
+  await verifyCard?.(json);
   return {
     card,
     json,

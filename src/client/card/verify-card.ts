@@ -90,16 +90,11 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   };
 }
 
-function createKeySets({
-  keys,
-  jwksUrls: jwks = [],
-  findKey: find,
-  ...options
-}: CardTrustOptions): KeyResolver[] {
+function createKeySets({ keys, jwksUrls = [], findKey, ...options }: CardTrustOptions): KeyResolver[] {
   const sources: KeyResolver[] = keys ? [createStaticKeyResolver(keys, options)] : [];
-  for (const url of typeof jwks === "string" ? [jwks] : jwks)
+  for (const url of typeof jwksUrls === "string" ? [jwksUrls] : jwksUrls)
     sources.push(createJwksKeyResolver(url, options));
-  if (find) sources.push(createLookupKeySet(find, options));
+  if (findKey) sources.push(createLookupKeySet(findKey, options));
   return sources;
 }
 

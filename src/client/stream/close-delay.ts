@@ -1,4 +1,5 @@
-import { delay, type RetryOptions } from "./retry.ts";
+import { type RetryOptions } from "./retry.ts";
+import { delay } from "../http/abort.ts";
 import type { Transport } from "../transport/transport.ts";
 
 const CLOSE_DELAY_MS = 1_000;

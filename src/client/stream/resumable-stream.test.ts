@@ -105,20 +105,20 @@ describe("a stream that is cut", () => {
   it.each(["cut", "end"] as const)(
     "goes on after the last event: nothing lost, nothing twice (%s) [E3, E4]",
     async (how) => {
-      const { client: remote, listCalls: asked } = await connectToScriptedServer([
+      const { client, listCalls } = await connectToScriptedServer([
         respondWithStream(sliceNumberedEvents(0, 3), how),
         respondWithStream(sliceNumberedEvents(3, 4), how),
         respondWithStream([], how),
         respondWithStream(sliceNumberedEvents(4, 6), "end"),
       ]);
-      expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
-      expect(asked().map(({ method, after }) => [method, after])).toEqual([
+      expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+      expect(listCalls().map(({ method, after }) => [method, after])).toEqual([
         ["SendStreamingMessage", undefined],
         ["SubscribeToTask", "3"],
         ["SubscribeToTask", "4"],
         ["SubscribeToTask", "4"],
       ]);
-      expect(asked().at(-1)?.params).toEqual({ id: "t" });
+      expect(listCalls().at(-1)?.params).toEqual({ id: "t" });
     },
   );
 
@@ -131,7 +131,7 @@ describe("a stream that is cut", () => {
         artifacts: [{ artifactId: "a", parts: [{ text: "one two " }] }],
       },
     };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(
         [
           [0, createTask("TASK_STATE_SUBMITTED")],
@@ -148,24 +148,24 @@ describe("a stream that is cut", () => {
         "end",
       ),
     ]);
-    expect(await collect(remote.stream("go"))).toMatchObject({
+    expect(await collect(client.stream("go"))).toMatchObject({
       task: {
         status: { state: "TASK_STATE_COMPLETED" },
         artifacts: [{ parts: [{ text: "one two three" }] }],
       },
     });
-    expect(asked().map(({ after }) => after)).toEqual([undefined, undefined]);
+    expect(listCalls().map(({ after }) => after)).toEqual([undefined, undefined]);
   });
 
   it("ends with the whole task when that has ended meanwhile [F-51]", async () => {
-    const { task: done } = createTask("TASK_STATE_COMPLETED") as { task: object };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { task } = createTask("TASK_STATE_COMPLETED") as { task: object };
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32004, "the task is over"),
-      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: done }),
+      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: task }),
     ]);
-    expect((await collectEvents(remote.stream("go"))).at(-1)).toEqual({ task: done });
-    expect(asked().map(({ method }) => method)).toEqual([
+    expect((await collectEvents(client.stream("go"))).at(-1)).toEqual({ task });
+    expect(listCalls().map(({ method }) => method)).toEqual([
       "SendStreamingMessage",
       "SubscribeToTask",
       "GetTask",
@@ -173,13 +173,13 @@ describe("a stream that is cut", () => {
   });
 
   it("before its first event sends the same message again", async () => {
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       resetConnection,
       respondWithStream([], "cut"),
       respondWithStream(sliceNumberedEvents(0, 6), "end"),
     ]);
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
-    const [first, ...more] = asked().map(({ method, params }) => ({ method, params }));
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+    const [first, ...more] = listCalls().map(({ method, params }) => ({ method, params }));
     expect(more).toEqual([first, first]);
   });
 
@@ -190,7 +190,7 @@ describe("a stream that is cut", () => {
       createTask("TASK_STATE_REJECTED"),
     ];
     for (const last of endings) {
-      const { client: remote, waits } = await connectToScriptedServer([
+      const { client, waits } = await connectToScriptedServer([
         respondWithStream(
           [
             [1, createTask("TASK_STATE_SUBMITTED")],
@@ -199,7 +199,7 @@ describe("a stream that is cut", () => {
           "cut",
         ),
       ]);
-      expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+      expect(await collectEvents(client.stream("go"))).toHaveLength(2);
       expect(waits).toEqual([]);
     }
     const message: StreamResponse = {
@@ -210,7 +210,7 @@ describe("a stream that is cut", () => {
   });
 
   it("goes on behind a question when it is a subscription [F-52]", async () => {
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream([[4, createTask("TASK_STATE_INPUT_REQUIRED")]], "cut"),
       respondWithStream(
         [
@@ -220,8 +220,8 @@ describe("a stream that is cut", () => {
         "end",
       ),
     ]);
-    expect(await collectEvents(remote.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
-    expect(asked().map(({ after }) => after)).toEqual(["3", "4"]);
+    expect(await collectEvents(client.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
+    expect(listCalls().map(({ after }) => after)).toEqual(["3", "4"]);
   });
 
   it("does not take the question that it answers for the next one [F-15]", async () => {
@@ -231,12 +231,12 @@ describe("a stream that is cut", () => {
     for (const how of ["cut", "end"] as const) {
       for (const last of [createStatusUpdate("TASK_STATE_COMPLETED"), again]) {
         // The subscription stays open behind the new question, which ends the turn all the same.
-        const { client: remote } = await connectToScriptedServer([
+        const { client } = await connectToScriptedServer([
           respondWithStream([[4, before]], how),
           respondWithStream([[5, createArtifactUpdate("thanks")]], how),
           respondWithStream([[6, last]], "open"),
         ]);
-        expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([
+        expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([
           before,
           createArtifactUpdate("thanks"),
           last,
@@ -259,20 +259,20 @@ describe("a stream that is cut", () => {
         },
       },
     };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       resetConnection,
       respondWithStream([[9, next]], "end"),
     ]);
-    expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([next]);
-    expect(asked()).toHaveLength(2);
+    expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([next]);
+    expect(listCalls()).toHaveLength(2);
   });
 
   it("is not resumed when the agent says no", async () => {
-    const { client: remote, waits } = await connectToScriptedServer([
+    const { client, waits } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32001, "gone"),
     ]);
-    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
       reason: "TASK_NOT_FOUND",
       message: "gone",
     });
@@ -282,7 +282,7 @@ describe("a stream that is cut", () => {
 
 describe("the tries", () => {
   it("wait longer each time, by chance, and begin anew after progress", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+    const { client, waits } = await connectToScriptedServer(
       [
         resetConnection,
         resetConnection,
@@ -294,29 +294,29 @@ describe("the tries", () => {
       ],
       { initialDelayMs: 100, maxDelayMs: 500 },
     );
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([50, 100, 200, 250, 50, 100]);
   });
 
   it("wait as long as the server asks for [E14]", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+    const { client, waits } = await connectToScriptedServer(
       [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
         (answer, index): Responder =>
           index === 0 ? (response) => response.writeHead(429, { "retry-after": "3" }).end() : answer,
       ),
     );
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([3_000]);
   });
 
   it("come to an end, and the error says where to go on", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+    const { client, waits } = await connectToScriptedServer(
       [respondWithStream(sliceNumberedEvents(0, 3), "cut"), resetConnection],
       { maxRetries: 3 },
     );
     const events: StreamResponse[] = [];
     const reading = (async () => {
-      for await (const event of remote.stream("go")) events.push(event);
+      for await (const event of client.stream("go")) events.push(event);
     })();
     await expect(reading).rejects.toMatchObject({
       reason: "UNAVAILABLE",
@@ -330,17 +330,17 @@ describe("the tries", () => {
   });
 
   it("come to an end with a server that cuts after every snapshot", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+    const { client, waits } = await connectToScriptedServer(
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
       { maxRetries: 4 },
     );
-    await expect(collectEvents(remote.stream("go"))).rejects.toBeInstanceOf(A2AError);
+    await expect(collectEvents(client.stream("go"))).rejects.toBeInstanceOf(A2AError);
     expect(waits).toHaveLength(4);
   });
 
   it("are none when none are wished for", async () => {
-    const { client: remote, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
-    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+    const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
+    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       metadata: {},
     });
@@ -368,13 +368,13 @@ describe("the tries", () => {
 
 it("a reader who leaves closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
-  const { client: remote } = await connectToScriptedServer([
+  const { client } = await connectToScriptedServer([
     (response, request) => {
       respondWithStream(sliceNumberedEvents(0, 2), "open")(response, request);
       void once(response, "close").then(() => closed.resolve());
     },
   ]);
-  for await (const event of remote.stream("go")) {
+  for await (const event of client.stream("go")) {
     expect(event).toEqual(TASK_EVENTS[0]);
     break;
   }

@@ -1,3 +1,4 @@
+import { delay } from "../http/abort.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /** How a cut stream is picked up again, or a read that failed is repeated. */
@@ -22,13 +23,13 @@ export class Backoff {
   #failures = 0;
 
   constructor({
-    maxRetries: tries = 10,
-    initialDelayMs: firstDelayMs = 200,
+    maxRetries = 10,
+    initialDelayMs = 200,
     maxDelayMs = MAX_DELAY_MS,
     random = Math.random,
     sleep = delay,
   }: RetryOptions) {
-    this.#options = { maxRetries: tries, initialDelayMs: firstDelayMs, maxDelayMs, random, sleep };
+    this.#options = { maxRetries, initialDelayMs, maxDelayMs, random, sleep };
   }
 
   /** Failures since the last progress. */
@@ -42,9 +43,9 @@ export class Backoff {
 
   /** Waits before the next try, at least as long as the server asked for; false when there is none left. */
   async waitForRetry(cut: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
-    const { maxRetries: tries, initialDelayMs: firstDelayMs, maxDelayMs, random, sleep } = this.#options;
-    if (this.#failures >= tries) return false;
-    const ceiling = Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failures);
+    const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
+    if (this.#failures >= maxRetries) return false;
+    const ceiling = Math.min(maxDelayMs, initialDelayMs * 2 ** this.#failures);
     this.#failures += 1;
     await sleep(Math.max(random() * ceiling, (cut.retryAfter ?? 0) * 1_000), signal);
     return true;
@@ -63,12 +64,12 @@ export function isRetryable(error: unknown): error is A2AError {
  * longer than the longest wait is: the error tells for how long.
  */
 export async function retryRead<T>(
-  { maxRetries: tries = 3, maxDelayMs = MAX_DELAY_MS, ...how }: RetryOptions,
+  { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...how }: RetryOptions,
   signal: AbortSignal | undefined,
   read: () => Promise<T>,
   mayMend: (error: A2AError) => boolean = () => true,
 ): Promise<T> {
-  const backoff = new Backoff({ maxRetries: tries, maxDelayMs, ...how });
+  const backoff = new Backoff({ maxRetries, maxDelayMs, ...how });
   for (;;) {
     try {
       return await read();
@@ -77,19 +78,4 @@ export async function retryRead<T>(
       if (!(await backoff.waitForRetry(error, signal))) throw error;
     }
   }
-}
-
-export function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-  });
 }

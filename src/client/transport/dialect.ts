@@ -1,3 +1,4 @@
+import type { ReceivedEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
@@ -32,6 +33,17 @@ export interface RestRequest {
   /** What is undefined is left out. */
   readonly query?: object;
   readonly body?: unknown;
+}
+
+/** Decodes one element of a stream into an event, with the event id that the server sent. */
+export function decodeStreamEvent(
+  dialect: ResultDecoder,
+  operation: StreamOperation,
+  json: unknown,
+  id?: string,
+): ReceivedEvent {
+  const event = dialect.decodeResult(operation, json);
+  return dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
 }
 
 export function createUnsupportedOperationError(

@@ -2,15 +2,10 @@ import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../
 import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { createUnsupportedOperationError } from "./dialect.ts";
-import {
-  type CallOptions,
-  EXTENSIONS_HEADER,
-  type TransportOptions,
-  isObject,
-  parseHeaderList,
-} from "./http.ts";
+import { type CallOptions, EXTENSIONS_HEADER, type TransportOptions, parseHeaderList } from "./http.ts";
+import { isObject } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -22,19 +17,6 @@ import {
 
 type GrpcModule = typeof import("../../grpc/index.ts");
 type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
-
-/** How gRPC connects. */
-export interface GrpcClientOptions {
-  /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
-  readonly tls?: boolean;
-  /** Who vouches for the server, as PEM. Default: whom Node trusts. */
-  readonly ca?: string;
-  /** A certificate and its key, as PEM, for a server that asks who calls. */
-  readonly cert?: string;
-  readonly key?: string;
-  /** True: whoever answers is believed. For development. Default: false. */
-  readonly insecure?: boolean;
-}
 
 /**
  * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
@@ -125,7 +107,7 @@ class GrpcTransport implements Transport {
   }
 
   #buildCallContext(
-    { signal, headers, onExtensionsActivated: onActivated }: CallOptions,
+    { signal, headers, onExtensionsActivated }: CallOptions,
     authorization: Authorization | undefined,
   ): GrpcCallOptions {
     if (authorization?.query) {
@@ -144,7 +126,7 @@ class GrpcTransport implements Transport {
         "a2a-version": version,
         ...(extensions.length > 0 ? { [name]: extensions.join(", ") } : {}),
       },
-      onHeaders: onActivated && ((header) => onActivated(parseHeaderList(header(name)))),
+      onHeaders: onExtensionsActivated && ((header) => onExtensionsActivated(parseHeaderList(header(name)))),
     };
   }
 }

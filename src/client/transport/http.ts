@@ -1,7 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
-import { fromRestError, type ProtocolVersion } from "../../wire/index.ts";
-import type { GrpcClientOptions } from "./grpc-transport.ts";
+import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire/index.ts";
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
+import { fetchWithoutRedirects, readBoundedText, withoutQuery } from "../http/fetch.ts";
 
 /** How requests are made: the same for all of a remote agent. */
 export interface TransportOptions {
@@ -19,6 +19,19 @@ export interface TransportOptions {
   readonly maxEventBytes: number;
   /** How gRPC connects; the other bindings have `fetch`. */
   readonly grpc?: GrpcClientOptions;
+}
+
+/** How gRPC connects. */
+export interface GrpcClientOptions {
+  /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
+  readonly tls?: boolean;
+  /** Who vouches for the server, as PEM. Default: whom Node trusts. */
+  readonly ca?: string;
+  /** A certificate and its key, as PEM, for a server that asks who calls. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** True: whoever answers is believed. For development. Default: false. */
+  readonly insecure?: boolean;
 }
 
 export interface CallOptions {
@@ -60,16 +73,7 @@ export async function sendRequest(http: TransportOptions, outgoing: OutgoingRequ
 
 async function sendRequestOnce(
   http: TransportOptions,
-  {
-    method,
-    url,
-    accept,
-    contentType,
-    body,
-    signal,
-    headers: own,
-    onExtensionsActivated: onActivated,
-  }: OutgoingRequest,
+  { method, url, accept, contentType, body, signal, headers: own, onExtensionsActivated }: OutgoingRequest,
   authorization: Authorization | undefined,
 ): Promise<Response> {
   const extensions = EXTENSIONS_HEADER[http.version];
@@ -92,7 +96,8 @@ async function sendRequestOnce(
     ...(body === undefined ? {} : { body }),
     ...(signal ? { signal } : {}),
   });
-  if (onActivated && response.ok) onActivated(parseHeaderList(response.headers.get(extensions)));
+  if (onExtensionsActivated && response.ok)
+    onExtensionsActivated(parseHeaderList(response.headers.get(extensions)));
   return response;
 }
 
@@ -114,54 +119,6 @@ export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/**
- * `fetch`, but it rejects with UNAVAILABLE when nobody answers, and refuses redirects: credentials are for whom they
- * were given for, and not for whomever that one points to.
- */
-export async function fetchWithoutRedirects(
-  send: typeof fetch,
-  url: string,
-  init: RequestInit & { readonly signal?: AbortSignal },
-): Promise<Response> {
-  let response: Response;
-  try {
-    response = await untilAborted(send(url, { ...init, redirect: "manual" }), init.signal);
-  } catch (cause) {
-    throw toNetworkError(cause, init.signal, `No answer from ${new URL(url).origin}`);
-  }
-  const { status, type } = response;
-  if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
-  await response.body?.cancel();
-  const target = response.headers.get("location") ?? "elsewhere";
-  const message = `${withoutQuery(url)} redirects to ${target}; connect to that address if you trust it.`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", message);
-}
-
-/**
- * What `fetch` answers, or a rejection as soon as the signal aborts. It should do that by itself; but where a signal goes
- * through a `Request` that is collected meanwhile, it waits for ever.
- */
-function untilAborted(answer: Promise<Response>, signal: AbortSignal | undefined): Promise<Response> {
-  if (!signal) return answer;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-      // Nobody waits for it any more.
-      answer.then(({ body }) => body?.cancel()).catch(() => {});
-    };
-    const forget = (): void => signal.removeEventListener("abort", abort);
-    signal.addEventListener("abort", abort, { once: true });
-    if (signal.aborted) abort();
-    answer.then(resolve, reject).finally(forget);
-  });
-}
-
-/** A URL for people: an API key may be in its query. */
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
-}
-
 /** The whole body of an answer that is no stream: one would never end. */
 export function readUnaryBody(
   http: TransportOptions,
@@ -171,68 +128,6 @@ export function readUnaryBody(
   if (!isEventStream(response)) return readBoundedText(http, response, signal);
   void response.body?.cancel();
   return Promise.reject(toResponseError(response, undefined));
-}
-
-/** The whole body; rejects with INVALID_AGENT_RESPONSE past the bound. */
-export async function readBoundedText(
-  http: Pick<TransportOptions, "maxResponseBytes">,
-  response: Response,
-  signal?: AbortSignal,
-): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  for await (const bytes of readChunks(response, signal)) {
-    size += bytes.length;
-    if (size > http.maxResponseBytes) {
-      const message = `The agent's answer is larger than ${http.maxResponseBytes} bytes; raise maxResponseBytes if that is right.`;
-      throw new A2AError("INVALID_AGENT_RESPONSE", message);
-    }
-    text += decoder.decode(bytes, { stream: true });
-  }
-  return text + decoder.decode();
-}
-
-/**
- * The body as it comes; a connection that breaks is UNAVAILABLE. Returning early closes it, and so does the signal, which
- * is listened to here too: one that was given to `fetch` by way of a `Request` is lost when that is collected, in the
- * middle of a stream.
- */
-export async function* readChunks(
-  response: Response,
-  signal?: AbortSignal,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  if (!response.body) return;
-  const reader = response.body.getReader();
-  const close = (): void => void reader.cancel().catch(() => {});
-  signal?.addEventListener("abort", close, { once: true });
-  if (signal?.aborted) close();
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
-  } catch (cause) {
-    throw toNetworkError(cause, signal, `The connection to ${getResponseOrigin(response)} broke`);
-  } finally {
-    signal?.removeEventListener("abort", close);
-    close();
-  }
-  if (signal?.aborted) throw signal.reason;
-}
-
-function getResponseOrigin(response: Response): string {
-  return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
-}
-
-/** JSON, or undefined for what is none. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-export function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
 export function isEventStream(response: Response): boolean {
@@ -250,37 +145,9 @@ export function toResponseError(response: Response, body: unknown): A2AError {
 
 /** The error with the `Retry-After` of its response, unless it says itself when to retry. */
 export function withRetryAfter(error: A2AError, response: Response): A2AError {
-  const retryAfter = parseRetryAfterSeconds(response.headers.get("retry-after"), Date.now());
-  if (error.retryAfter !== undefined || retryAfter === undefined) return error;
+  const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
+  if (error.retryAfter !== undefined || delayMs === undefined) return error;
   const { violations, metadata, details, cause } = error;
+  const retryAfter = delayMs / 1_000;
   return new A2AError(error.reason, error.message, { violations, metadata, details, cause, retryAfter });
-}
-
-/** Seconds, or a date (RFC 9110 §10.2.3); undefined for what is neither, and for what has passed. */
-function parseRetryAfterSeconds(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1_000;
-  return seconds >= 0 ? seconds : undefined;
-}
-
-/** What the caller aborted is thrown as the caller said; everything else is the network's fault. */
-function toNetworkError(cause: unknown, signal: AbortSignal | undefined, what: string): unknown {
-  if (signal?.aborted) return signal.reason;
-  if (cause instanceof A2AError) return cause;
-  return new A2AError(
-    "UNAVAILABLE",
-    `${what} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
-    {
-      cause,
-    },
-  );
-}
-
-/** `fetch` hides the cause of its failures one level down. */
-function getFetchErrorReason(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return "unknown cause";
-  const { cause } = thrown;
-  const code =
-    cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-  return code ?? (cause instanceof Error && cause.message ? cause.message : thrown.message);
 }

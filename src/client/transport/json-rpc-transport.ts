@@ -1,19 +1,18 @@
 import type { OperationName, Operations } from "../../protocol/index.ts";
 import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
-import type { JsonRpcClientDialect } from "./dialect.ts";
+import { decodeStreamEvent, type JsonRpcClientDialect } from "./dialect.ts";
 import {
   type CallOptions,
-  readChunks,
   toResponseError,
   type TransportOptions,
   isEventStream,
-  isObject,
   JSON_MEDIA_TYPES,
-  parseJson,
   readUnaryBody,
   sendRequest,
   withRetryAfter,
 } from "./http.ts";
+import { readChunks } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -57,17 +56,12 @@ export class JsonRpcTransport implements Transport {
     const response = await this.#post(operation, params, accept, { ...call, headers });
     if (!isEventStream(response)) {
       // What fails before the stream begins is answered without one (A2A §9.4.2).
-      yield this.#decodeEvent(operation, await this.#readResult(response, call));
+      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
       return;
     }
     for await (const { id, data } of parseSse(readChunks(response, call.signal), this.#options)) {
-      yield this.#decodeEvent(operation, extractResult(parseJson(data), response), id);
+      yield decodeStreamEvent(this.#dialect, operation, extractResult(parseJson(data), response), id);
     }
-  }
-
-  #decodeEvent(operation: StreamOperation, json: unknown, id?: string): ReceivedEvent {
-    const event = this.#dialect.decodeResult(operation, json);
-    return this.#dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
   }
 
   async #post<O extends OperationName>(

@@ -1,20 +1,19 @@
 import type { A2AError, Operations } from "../../protocol/index.ts";
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
-import type { RestRequest, RestClientDialect } from "./dialect.ts";
+import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
   type CallOptions,
-  readChunks,
   toResponseError,
   type TransportOptions,
   isEventStream,
-  isObject,
   JSON_MEDIA_TYPES,
   type OutgoingRequest,
-  parseJson,
   readUnaryBody,
   sendRequest,
   withRetryAfter,
 } from "./http.ts";
+import { readChunks } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -59,7 +58,7 @@ export class RestTransport implements Transport {
     const route = this.#dialect.encodeRequest(operation, params);
     const response = await this.#openStream(operation, route, { ...call, headers: buildStreamHeaders(call) });
     if (!isEventStream(response)) {
-      yield this.#decodeEvent(operation, await this.#readResult(response, call));
+      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
       return;
     }
     for await (const { id, event, data } of parseSse(readChunks(response, call.signal), this.#options)) {
@@ -68,13 +67,8 @@ export class RestTransport implements Transport {
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw withRetryAfter(fromRestError(getErrorStatus(json), json), response);
       }
-      yield this.#decodeEvent(operation, json, id);
+      yield decodeStreamEvent(this.#dialect, operation, json, id);
     }
-  }
-
-  #decodeEvent(operation: StreamOperation, json: unknown, id?: string): ReceivedEvent {
-    const event = this.#dialect.decodeResult(operation, json);
-    return this.#dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
   }
 
   /** The specification's text subscribes with POST and its proto with GET; servers have one, the other or both. */

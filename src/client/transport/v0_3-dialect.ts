@@ -6,7 +6,7 @@ import {
   type RestRequest,
   type RestClientDialect,
 } from "./dialect.ts";
-import { isObject } from "./http.ts";
+import { isObject } from "../http/json.ts";
 
 /** A2A 0.3 over JSON-RPC (0.3 §3.5.6): the types of JSON-RPC, results without a wrapper. */
 export const jsonRpcDialect: JsonRpcClientDialect = {

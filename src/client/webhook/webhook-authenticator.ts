@@ -46,9 +46,9 @@ export function createWebhookAuthenticator({
   token,
   authentication,
   signature,
-  allowUnauthenticated: allowAnyone = false,
+  allowUnauthenticated = false,
 }: WebhookAuthOptions): WebhookAuthenticator {
-  if (!token && !authentication && !signature && !allowAnyone) {
+  if (!token && !authentication && !signature && !allowUnauthenticated) {
     throw new Error(
       "A webhook that believes anyone can be told anything; give it a token, an authentication or a signature, or say { allowAnyone: true }.",
     );
@@ -103,8 +103,8 @@ function createSignatureVerifier({
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
     if (jwt === undefined) throw new NotificationRejectedError(401, "The notification is not signed.");
     try {
-      const { request_body_sha256: signed, sub, seq } = await verifyJwt(jwt, set, rules);
-      if (signed !== encodeHex(await computeSha256(body)))
+      const { request_body_sha256, sub, seq } = await verifyJwt(jwt, set, rules);
+      if (request_body_sha256 !== encodeHex(await computeSha256(body)))
         throw new VerificationError("The signature is over another body.");
       // Else what was sent once could come again as the next one, which would then be taken for known.
       const id = headers.get("x-a2a-notification-id");

@@ -1,6 +1,6 @@
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject, parseJson } from "../transport/http.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
@@ -31,11 +31,11 @@ const MAX_REMEMBERED_IDS = 10_000;
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
   const {
-    isExpectedTask: isExpected = () => true,
+    isExpectedTask = () => true,
     onEvent,
     onError,
-    maxBodyBytes: maxBytes = 16 * 2 ** 20,
-    maxConcurrent: atOnce = 100,
+    maxBodyBytes = 16 * 2 ** 20,
+    maxConcurrent = 100,
   } = options;
   const proof = createWebhookAuthenticator(options);
   const taken = new Map<string, Promise<void>>();
@@ -46,13 +46,13 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       throw new NotificationRejectedError(405, `A notification is posted, not sent by ${request.method}.`);
     // First what can be told without reading, so that strangers cost little.
     await proof.verifyHeaders(request.headers);
-    const body = await readRequestBody(request, maxBytes);
+    const body = await readRequestBody(request, maxBodyBytes);
     await proof.verifyBody(request.headers, body);
     const event = decodeNotification(body);
     const taskId = getTaskId(event);
     if (taskId === undefined)
       throw new NotificationRejectedError(400, "The notification belongs to no task.");
-    if (!(await isExpected(taskId)))
+    if (!(await isExpectedTask(taskId)))
       throw new NotificationRejectedError(404, `No notification of task ${taskId} is expected.`);
     await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
@@ -75,7 +75,8 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   }
 
   return async (request) => {
-    if (underWay >= atOnce) return new Response(null, { status: 503, headers: { "retry-after": "1" } });
+    if (underWay >= maxConcurrent)
+      return new Response(null, { status: 503, headers: { "retry-after": "1" } });
     underWay++;
     try {
       await receive(request);
