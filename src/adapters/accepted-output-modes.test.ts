@@ -38,16 +38,20 @@ describe("what a generator says, to a client", () => {
     ["that takes everything", ["*/*"]],
     ["that takes no text either", ["application/json", "application/vnd.table+json", "image/png"]],
   ])("%s, is as it was said [F-12]", async (_, modes) => {
-    const { said, table, asked } = await collectParts(modes);
-    expect(said).toEqual([{ text: "It is " }, { data: { n: null }, metadata: { source: "abacus" } }, image]);
+    const { said: output, table, asked } = await collectParts(modes);
+    expect(output).toEqual([
+      { text: "It is " },
+      { data: { n: null }, metadata: { source: "abacus" } },
+      image,
+    ]);
     expect(table).toEqual([{ data: [1, 2], mediaType: "application/vnd.table+json", filename: "t.json" }]);
     expect(asked).toEqual([{ text: "More?" }, { data: true }]);
   });
 
   it("that takes only text, has data as JSON text, and nothing is missing [F-12]", async () => {
-    const { said, table, asked } = await collectParts(["text/plain"]);
+    const { said: output, table, asked } = await collectParts(["text/plain"]);
     const mediaType = "text/plain";
-    expect(said).toEqual([
+    expect(output).toEqual([
       { text: "It is " },
       { text: '{"n":null}', metadata: { source: "abacus" }, mediaType },
       { text: "a picture that you can not see" },

@@ -40,7 +40,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       const remote = await remoteOf(framework.createAnsweringAgent(["One ", "two ", "three."]));
       const chunks: string[] = [];
       const events = remote.stream("count");
-      const told = async function* (): typeof events extends AsyncIterable<infer E>
+      const reported = async function* (): typeof events extends AsyncIterable<infer E>
         ? AsyncGenerator<E>
         : never {
         for await (const event of events) {
@@ -48,7 +48,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
           yield event;
         }
       };
-      const task = await requireTask(collect(told()));
+      const task = await requireTask(collect(reported()));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(chunks.filter((chunk) => chunk !== "")).toEqual(["One ", "two ", "three."]);
       expect(getAnswerText(task)).toBe("One two three.");
@@ -59,13 +59,13 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
     it("is heard while it still thinks", async () => {
       const gate = Promise.withResolvers<void>();
       const remote = await remoteOf(framework.createPausingAgent(gate.promise));
-      let said = "";
+      let output = "";
       for await (const event of remote.stream("go")) {
         if (!("artifactUpdate" in event)) continue;
-        said += getText(event.artifactUpdate.artifact.parts);
-        if (said === "first ") gate.resolve();
+        output += getText(event.artifactUpdate.artifact.parts);
+        if (output === "first ") gate.resolve();
       }
-      expect(said).toBe("first second");
+      expect(output).toBe("first second");
     });
 
     it("goes on when its reader has left, and nothing is lost", async () => {
@@ -129,9 +129,9 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       const asked = await requireTask(remote.send("How is the weather?"));
       expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
       expect(getText(asked.status.message?.parts ?? [])).toBe("Which city?");
-      const told = await requireTask(remote.send("Seoul", { taskId: asked.id }));
-      expect(told.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getAnswerText(told)).toBe("Sunny in Seoul");
+      const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
+      expect(reported.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(getAnswerText(reported)).toBe("Sunny in Seoul");
     });
   });
 }

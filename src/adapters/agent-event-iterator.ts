@@ -41,13 +41,13 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   async next(): Promise<IteratorStep> {
     for (;;) {
-      const ready = this.#queue.shift();
-      if (ready) return { done: false, value: ready };
+      const queuedEvent = this.#queue.shift();
+      if (queuedEvent) return { done: false, value: queuedEvent };
       if (this.#ended) return { done: true, value: undefined };
-      const ahead = (this.#pendingNext ??= this.#source.next());
-      if (this.#heldChunk && !(await isResolvedSoon(ahead)))
+      const pendingNext = (this.#pendingNext ??= this.#source.next());
+      if (this.#heldChunk && !(await isResolvedSoon(pendingNext)))
         return { done: false, value: this.#releaseChunk() };
-      const { done, value } = await ahead;
+      const { done, value } = await pendingNext;
       this.#pendingNext = undefined;
       if (done) this.#finish();
       else if (isTurnEnd(value)) {
@@ -64,13 +64,13 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     return { done: true, value: undefined };
   }
 
-  #convert(said: AgentYield): void {
-    if (typeof said === "string") {
+  #convert(yielded: AgentYield): void {
+    if (typeof yielded === "string") {
       // Models are fond of empty deltas.
-      if (said !== "") this.#holdChunk(this.#createAnswerChunk({ text: said }), false);
-    } else if ("chunk" in said) this.#holdChunk(said.chunk, said.lastChunk ?? false);
-    else if ("status" in said || "artifact" in said || "message" in said) this.#emit(said);
-    else this.#holdChunk(this.#createAnswerChunk(said), false);
+      if (yielded !== "") this.#holdChunk(this.#createAnswerChunk({ text: yielded }), false);
+    } else if ("chunk" in yielded) this.#holdChunk(yielded.chunk, yielded.lastChunk ?? false);
+    else if ("status" in yielded || "artifact" in yielded || "message" in yielded) this.#emit(yielded);
+    else this.#holdChunk(this.#createAnswerChunk(yielded), false);
   }
 
   #finish(status?: StatusEvent): void {
@@ -84,27 +84,27 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     this.#queue.push(event);
   }
 
-  #holdChunk(artifact: Artifact, last: boolean): void {
+  #holdChunk(artifact: Artifact, isLastChunk: boolean): void {
     if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
     const { artifactId, parts } = artifact;
     const event: ArtifactEvent = this.#openArtifacts.has(artifactId)
       ? { artifact, append: true }
       : { artifact };
-    if (last) {
+    if (isLastChunk) {
       event.lastChunk = true;
       this.#openArtifacts.delete(artifactId);
       this.#queue.push(event);
       return;
     }
-    const end = parts.at(-1);
-    this.#openArtifacts.set(artifactId, end !== undefined && isPlainText(end));
+    const lastPart = parts.at(-1);
+    this.#openArtifacts.set(artifactId, lastPart !== undefined && isPlainText(lastPart));
     this.#heldChunk = event;
   }
 
   #releaseChunk(): ArtifactEvent {
-    const held = this.#heldChunk as ArtifactEvent;
+    const chunk = this.#heldChunk as ArtifactEvent;
     this.#heldChunk = undefined;
-    return held;
+    return chunk;
   }
 
   #closeArtifacts(): void {
@@ -129,30 +129,30 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   }
 }
 
-function isTurnEnd(said: AgentYield): said is StatusEvent {
-  if (typeof said === "string") return false;
+function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
+  if (typeof yielded === "string") return false;
   // Agents without types reach this with whatever they have; a wrong object is for the engine to refuse.
-  if (typeof said !== "object" || said === null) {
-    throw new TypeError(`The agent yielded ${String(said)}; yield text, a part or an event.`);
+  if (typeof yielded !== "object" || yielded === null) {
+    throw new TypeError(`The agent yielded ${String(yielded)}; yield text, a part or an event.`);
   }
-  return "status" in said && said.status.state !== "TASK_STATE_WORKING";
+  return "status" in yielded && yielded.status.state !== "TASK_STATE_WORKING";
 }
 
 /** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
-  const taken = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
+  const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
   let id = name;
-  for (let turn = 2; taken.has(id); turn++) id = `${name}-${turn}`;
+  for (let turn = 2; usedIds.has(id); turn++) id = `${name}-${turn}`;
   return id;
 }
 
 async function isResolvedSoon(promise: Promise<unknown>): Promise<boolean> {
-  const seen = { success: false };
+  const outcome = { success: false };
   promise.then(
-    () => (seen.success = true),
+    () => (outcome.success = true),
     // Not lost: whoever awaits the promise next gets it.
     () => {},
   );
-  for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !seen.success; tick++) await RESOLVED_PROMISE;
-  return seen.success;
+  for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !outcome.success; tick++) await RESOLVED_PROMISE;
+  return outcome.success;
 }

@@ -48,19 +48,19 @@ export function reply(...content: PartLike[]): AgentEvent {
 }
 
 /** A whole artifact of its own, beside the answer. */
-export function artifact(about: ArtifactOptions, ...content: PartLike[]): AgentEvent {
-  return { artifact: createArtifact(about, content), lastChunk: true };
+export function artifact(options: ArtifactOptions, ...content: PartLike[]): AgentEvent {
+  return { artifact: createArtifact(options, content), lastChunk: true };
 }
 
 /** A piece of an artifact of its own: the first creates it, the others grow it, `last: true` closes it. */
 export function chunk(
-  about: string | (ArtifactOptions & { last?: boolean }),
+  options: string | (ArtifactOptions & { last?: boolean }),
   ...content: PartLike[]
 ): ArtifactChunk {
-  if (typeof about === "string") return { chunk: createArtifact({ id: about }, content) };
-  const said: ArtifactChunk = { chunk: createArtifact(about, content) };
-  if (about.last) said.lastChunk = true;
-  return said;
+  if (typeof options === "string") return { chunk: createArtifact({ id: options }, content) };
+  const artifactChunk: ArtifactChunk = { chunk: createArtifact(options, content) };
+  if (options.last) artifactChunk.lastChunk = true;
+  return artifactChunk;
 }
 
 function createMessage(content: readonly PartLike[]): AgentMessage {
@@ -71,11 +71,11 @@ function createArtifact(
   { id, name, description, metadata }: ArtifactOptions,
   content: readonly PartLike[],
 ): Artifact {
-  const made: Artifact = { artifactId: id ?? name ?? "artifact", parts: content.map(toPart) };
-  if (name !== undefined) made.name = name;
-  if (description !== undefined) made.description = description;
-  if (metadata) made.metadata = metadata;
-  return made;
+  const newArtifact: Artifact = { artifactId: id ?? name ?? "artifact", parts: content.map(toPart) };
+  if (name !== undefined) newArtifact.name = name;
+  if (description !== undefined) newArtifact.description = description;
+  if (metadata) newArtifact.metadata = metadata;
+  return newArtifact;
 }
 
 function toPart(content: PartLike): Part {

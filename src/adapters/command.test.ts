@@ -36,16 +36,16 @@ async function runCommand(
   text = "",
   options: CommandOptions = {},
 ): Promise<{ text: string; failure: string | undefined }> {
-  let said = "";
+  let output = "";
   let failure: string | undefined;
   for await (const event of command(line, options).execute(createRun(text))) {
     if ("artifact" in event)
-      said += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
+      output += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
     else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
       failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
     }
   }
-  return { text: said, failure };
+  return { text: output, failure };
 }
 
 describe("a command as an agent", () => {

@@ -56,22 +56,22 @@ export function command(line: string | readonly string[], options: CommandOption
       });
       const stop = createProcessStopper(child, killGraceMs ?? 5000);
       run.signal.addEventListener("abort", stop);
-      const ended = waitForExit(child);
-      const complaint = captureStderrTail(child);
+      const exit = waitForExit(child);
+      const getStderrTail = captureStderrTail(child);
       writeStdin(child, stdin === "message" ? `${JSON.stringify(run.message)}\n` : run.text);
       try {
         const decoder = new TextDecoder();
-        let room = limit;
+        let remainingBytes = limit;
         for await (const chunk of readStdout(child)) {
-          room -= chunk.length;
-          if (room < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
+          remainingBytes -= chunk.length;
+          if (remainingBytes < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
           // A character that is cut by a chunk's border waits for its rest.
           yield decoder.decode(chunk, { stream: true });
         }
         yield decoder.decode();
-        const problem = await ended;
+        const failure = await exit;
         run.signal.throwIfAborted();
-        if (problem) yield failed([`${name} ${problem}`, complaint()].join("\n").trim());
+        if (failure) yield failed([`${name} ${failure}`, getStderrTail()].join("\n").trim());
       } finally {
         run.signal.removeEventListener("abort", stop);
         stop();
@@ -115,11 +115,11 @@ function waitForExit(child: ChildProcess): Promise<string | undefined> {
 
 /** Keeps the end of standard error, and answers its last lines. */
 function captureStderrTail(child: ChildProcess): () => string {
-  let kept = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
   child.stderr?.on("data", (chunk: Buffer) => {
-    kept = Buffer.concat([kept, chunk]).subarray(-MAX_STDERR_BYTES);
+    tail = Buffer.concat([tail, chunk]).subarray(-MAX_STDERR_BYTES);
   });
-  return () => kept.toString("utf8").trim().split("\n").slice(-MAX_STDERR_LINES).join("\n");
+  return () => tail.toString("utf8").trim().split("\n").slice(-MAX_STDERR_LINES).join("\n");
 }
 
 function writeStdin(child: ChildProcess, input: string): void {
@@ -131,16 +131,16 @@ function writeStdin(child: ChildProcess, input: string): void {
 /** SIGTERM to the process group, and SIGKILL to what is left after the grace; nothing once all of it has ended. */
 function createProcessStopper(child: ChildProcess, graceMs: number): () => void {
   let stopping = child.pid === undefined;
-  let kill: NodeJS.Timeout | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
   child.once("close", () => {
     stopping = true;
-    clearTimeout(kill);
+    clearTimeout(killTimer);
   });
   return () => {
     if (stopping) return;
     stopping = true;
     signalProcessGroup(child, "SIGTERM");
-    kill = setTimeout(() => signalProcessGroup(child, "SIGKILL"), graceMs);
+    killTimer = setTimeout(() => signalProcessGroup(child, "SIGKILL"), graceMs);
   };
 }
 

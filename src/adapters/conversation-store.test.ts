@@ -30,7 +30,7 @@ describe("conversations in memory", () => {
   });
 
   it("are bounded, and what is left begins with what a user said", async () => {
-    const kept = createMemoryConversationStore<string>((said) => said.startsWith("user"), {
+    const kept = createMemoryConversationStore<string>((output) => output.startsWith("user"), {
       maxConversations: 4,
       maxMessages: 3,
     });

@@ -15,8 +15,8 @@ export interface ConversationKey {
  */
 export interface ConversationStore<M> {
   /** Oldest first; empty for a conversation that is not known. */
-  load(place: ConversationKey): readonly M[] | Promise<readonly M[]>;
-  append(place: ConversationKey, messages: readonly M[]): void | Promise<void>;
+  load(key: ConversationKey): readonly M[] | Promise<readonly M[]>;
+  append(key: ConversationKey, messages: readonly M[]): void | Promise<void>;
 }
 
 export interface ConversationLimits {
@@ -45,39 +45,43 @@ export function createMemoryConversationStore<M>(
   }: ConversationLimits = {},
 ): ConversationStore<M> {
   /** The one that was used last is the last. */
-  const known = new Map<string, readonly SizedMessage<M>[]>();
+  const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
-  const forget = (key: string): readonly SizedMessage<M>[] => {
-    const kept = known.get(key) ?? [];
-    known.delete(key);
-    size -= computeTotalSize(kept);
-    return kept;
+  const removeConversation = (key: string): readonly SizedMessage<M>[] => {
+    const storedMessages = conversationsByKey.get(key) ?? [];
+    conversationsByKey.delete(key);
+    size -= computeTotalSize(storedMessages);
+    return storedMessages;
   };
-  const keep = (key: string, kept: readonly SizedMessage<M>[]): void => {
-    if (kept.length === 0) return;
-    known.set(key, kept);
-    size += computeTotalSize(kept);
-    for (const oldest of known.keys()) {
-      if (known.size <= maxConversations && size <= maxSize) break;
-      forget(oldest);
+  const addConversation = (key: string, storedMessages: readonly SizedMessage<M>[]): void => {
+    if (storedMessages.length === 0) return;
+    conversationsByKey.set(key, storedMessages);
+    size += computeTotalSize(storedMessages);
+    for (const oldest of conversationsByKey.keys()) {
+      if (conversationsByKey.size <= maxConversations && size <= maxSize) break;
+      removeConversation(oldest);
     }
   };
   return {
-    load(place) {
-      const kept = forget(encodeConversationKey(place));
-      keep(encodeConversationKey(place), kept);
-      return kept.map(({ message }) => message);
+    load(key) {
+      const storedMessages = removeConversation(encodeConversationKey(key));
+      addConversation(encodeConversationKey(key), storedMessages);
+      return storedMessages.map(({ message }) => message);
     },
-    append(place, added) {
-      const sized = added.map((message) => ({ message, size: estimateSize(message) }));
-      const all = [...forget(encodeConversationKey(place)), ...sized].slice(-maxMessages);
-      let left = computeTotalSize(all);
-      let begin = 0;
-      for (; begin < all.length && left > maxSize; begin++) left -= all[begin]?.size ?? 0;
+    append(key, newMessages) {
+      const sized = newMessages.map((message) => ({ message, size: estimateSize(message) }));
+      const allMessages = [...removeConversation(encodeConversationKey(key)), ...sized].slice(-maxMessages);
+      let remainingSize = computeTotalSize(allMessages);
+      let firstKept = 0;
+      for (; firstKept < allMessages.length && remainingSize > maxSize; firstKept++)
+        remainingSize -= allMessages[firstKept]?.size ?? 0;
       // No model takes a conversation that begins with an answer, or with half a tool call.
-      const rest = all.slice(begin);
-      const turn = rest.findIndex(({ message }) => beginsTurn(message));
-      keep(encodeConversationKey(place), turn < 0 && begin > 0 ? [] : rest.slice(Math.max(turn, 0)));
+      const keptMessages = allMessages.slice(firstKept);
+      const turnStart = keptMessages.findIndex(({ message }) => beginsTurn(message));
+      addConversation(
+        encodeConversationKey(key),
+        turnStart < 0 && firstKept > 0 ? [] : keptMessages.slice(Math.max(turnStart, 0)),
+      );
     },
   };
 }
@@ -88,8 +92,8 @@ interface SizedMessage<M> {
   readonly size: number;
 }
 
-function computeTotalSize(kept: readonly SizedMessage<unknown>[]): number {
-  return kept.reduce((sum, { size }) => sum + size, 0);
+function computeTotalSize(storedMessages: readonly SizedMessage<unknown>[]): number {
+  return storedMessages.reduce((sum, { size }) => sum + size, 0);
 }
 
 /** About what a value takes: its characters and bytes, and something for every value in it. */
@@ -97,21 +101,23 @@ function estimateSize(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   if (ArrayBuffer.isView(value)) return value.byteLength;
-  return Object.values(value).reduce((sum: number, one) => sum + estimateSize(one), 8);
+  return Object.values(value).reduce((sum: number, item) => sum + estimateSize(item), 8);
 }
 
 /** What the task itself knows of earlier turns, for when its conversation was forgotten: words, and no tool calls. */
 export function buildConversationFromTask<M>(
   { history, task }: Pick<Turn, "history" | "task">,
   toUser: (message: Message) => M,
-  toAssistant: (words: string) => M,
+  toAssistant: (content: string) => M,
 ): M[] {
-  const earlier = history
+  const earlierMessages = history
     .slice(0, -1)
     .map((message) => (message.role === "ROLE_USER" ? toUser(message) : toAssistant(getText(message.parts))));
-  if (earlier.length === 0) return [];
-  const said = getText((task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)));
-  return said === "" ? earlier : [...earlier, toAssistant(said)];
+  if (earlierMessages.length === 0) return [];
+  const answerText = getText(
+    (task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)),
+  );
+  return answerText === "" ? earlierMessages : [...earlierMessages, toAssistant(answerText)];
 }
 
 /** The first turn of a task: what it says answers no question of that task's. */
@@ -136,6 +142,6 @@ export function getConversationKey({
  * same for two places.
  */
 export function encodeConversationKey({ tenant, principal, contextId }: ConversationKey): string {
-  const isAlone = tenant === "" && principal === "" && !contextId.startsWith("[");
-  return isAlone ? contextId : JSON.stringify([tenant, principal, contextId]);
+  const isAnonymous = tenant === "" && principal === "" && !contextId.startsWith("[");
+  return isAnonymous ? contextId : JSON.stringify([tenant, principal, contextId]);
 }

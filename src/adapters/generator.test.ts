@@ -269,8 +269,8 @@ describe("what an agent says of itself", () => {
   });
 });
 
-function createFakeRun(said: string): Run {
-  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: createTextParts(said) };
+function createFakeRun(output: string): Run {
+  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: createTextParts(output) };
   const task: Task = {
     id: "task-1",
     contextId: "context-1",

@@ -42,23 +42,23 @@ export function agent(
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
-  const described = completeDescription(description);
-  assertValidAgentCard(described);
+  const completeCard = completeDescription(description);
+  assertValidAgentCard(completeCard);
   return {
     ...options,
-    describe: () => described,
+    describe: () => completeCard,
     execute: (run) => withAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
   };
 }
 
 /** A skill is what others choose an agent by; one that names none can at least do what it says of itself. */
-function completeDescription(given: AgentDescription): AgentDescription {
-  const { name, description } = given;
+function completeDescription(details: AgentDescription): AgentDescription {
+  const { name, description } = details;
   const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
     skills: [{ id, name, description, tags: [id] }],
-    ...given,
+    ...details,
   };
 }
 

@@ -57,8 +57,8 @@ export class RemoteAgentClient {
   readonly #options: ConnectOptions;
   #connection: Promise<A2AClient> | undefined;
 
-  constructor(place: string | A2AClient, options: ConnectOptions = {}) {
-    this.#target = place;
+  constructor(target: string | A2AClient, options: ConnectOptions = {}) {
+    this.#target = target;
     this.#options = options;
   }
 
@@ -70,15 +70,17 @@ export class RemoteAgentClient {
     input: MessageInput,
     call: RemoteAgentCallOptions,
   ): AsyncGenerator<RemoteAgentAnswer, void, undefined> {
-    const remote = await this.#connect();
-    const { signal, ...given } = call;
-    const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    let known: Task | Message | undefined;
-    for await (const event of exchangeMessage(remote, input, { ...options, signal })) {
-      known = applyEvent(known, event);
-      yield "messageId" in known ? toMessageAnswer(known) : toTaskAnswer(known);
+    const client = await this.#connect();
+    const { signal, ...messageOptions } = call;
+    const options = Object.fromEntries(
+      Object.entries(messageOptions).filter(([, value]) => value !== undefined),
+    );
+    let answer: Task | Message | undefined;
+    for await (const event of exchangeMessage(client, input, { ...options, signal })) {
+      answer = applyEvent(answer, event);
+      yield "messageId" in answer ? toMessageAnswer(answer) : toTaskAnswer(answer);
     }
-    if (!known) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
+    if (!answer) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
 
   /** What it answered to a message that it was sent before, once it is done or asks; undefined: it has no such message. */
@@ -87,13 +89,13 @@ export class RemoteAgentClient {
     taskId: string,
     signal: AbortSignal,
   ): Promise<RemoteAgentAnswer | undefined> {
-    const remote = await this.#connect();
-    let task = await remote.tasks.get(taskId, { signal });
+    const client = await this.#connect();
+    let task = await client.tasks.get(taskId, { signal });
     if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
     if (!isTerminalOrInterrupted(task)) {
-      for await (const event of remote.tasks.subscribe(taskId, { signal })) {
-        const known = applyEvent(task, event);
-        if ("status" in known) task = known;
+      for await (const event of client.tasks.subscribe(taskId, { signal })) {
+        const updated = applyEvent(task, event);
+        if ("status" in updated) task = updated;
         if (isTerminalOrInterrupted(task)) break;
       }
     }
@@ -114,27 +116,27 @@ function isTerminalOrInterrupted({ status: { state } }: Task): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-function applyEvent(known: Task | Message | undefined, event: StreamResponse): Task | Message {
+function applyEvent(current: Task | Message | undefined, event: StreamResponse): Task | Message {
   if ("task" in event) return copyTask(event.task);
-  const task = known && "status" in known ? known : undefined;
+  const task = current && "status" in current ? current : undefined;
   if ("message" in event) return task ?? event.message;
   const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
-  const folded = fold(task ?? { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
-  return isEventRefusal(folded) ? (task as Task) : folded;
+  const updatedTask = fold(task ?? { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
+  return isEventRefusal(updatedTask) ? (task as Task) : updatedTask;
 }
 
 function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {
   const parts = artifacts
     .filter(({ metadata }) => !isThought(metadata))
     .flatMap((artifact) => artifact.parts);
-  const words = getText(status.message?.parts ?? []);
+  const statusText = getText(status.message?.parts ?? []);
   // Some agents answer with the message of their last status.
   const isAnswer = isTerminal(status.state) && parts.length === 0;
-  const said = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
+  const statusParts = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
   return {
-    ...toAnswerContent([...parts, ...said.filter((part) => isAnswer || !("text" in part))]),
+    ...toAnswerContent([...parts, ...statusParts.filter((part) => isAnswer || !("text" in part))]),
     state: formatTaskState(status.state),
-    ...(words === "" ? {} : { status: words }),
+    ...(statusText === "" ? {} : { status: statusText }),
     taskId: id,
     contextId,
   };
@@ -144,8 +146,8 @@ function toMessageAnswer({ parts, contextId }: Message): RemoteAgentAnswer {
   return { ...toAnswerContent(parts), state: "completed", ...(contextId ? { contextId } : {}) };
 }
 
-function toAnswerContent(all: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
-  const parts = all.filter(({ metadata }) => !isThought(metadata));
+function toAnswerContent(allParts: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
+  const parts = allParts.filter(({ metadata }) => !isThought(metadata));
   const data = parts.flatMap((part) => ("data" in part ? [part.data] : []));
   const files = parts.flatMap((part): RemoteAgentFile[] => {
     if (!("raw" in part || "url" in part)) return [];

@@ -62,14 +62,14 @@ describe("a generator on a server", () => {
       }),
     );
     const last: StreamResponse[] = [];
-    let said = "";
+    let output = "";
     for await (const event of remote.stream("go")) {
       last.splice(0, 1, event);
       if (!("artifactUpdate" in event)) continue;
-      said += getText(event.artifactUpdate.artifact.parts);
-      if (said === "first ") gate.resolve();
+      output += getText(event.artifactUpdate.artifact.parts);
+      if (output === "first ") gate.resolve();
     }
-    expect(said).toBe("first second");
+    expect(output).toBe("first second");
     expect(last).toMatchObject([{ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } }]);
   });
 
@@ -88,8 +88,8 @@ describe("a generator on a server", () => {
       state: "TASK_STATE_INPUT_REQUIRED",
       message: { parts: [{ text: "Which city?" }] },
     });
-    const told = await requireTask(remote.send("Seoul", { taskId: asked.id }));
-    expect(told.artifacts).toEqual([
+    const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
+    expect(reported.artifacts).toEqual([
       { artifactId: "answer", parts: [{ text: "Let me see. " }] },
       { artifactId: "answer-2", parts: [{ text: "The weather in Seoul." }] },
     ]);
@@ -111,17 +111,17 @@ describe("a generator on a server", () => {
   });
 
   it("hears of a cancellation through its signal", async () => {
-    const heard = Promise.withResolvers<void>();
+    const received = Promise.withResolvers<void>();
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ signal }) {
         yield "working";
         await once(signal, "abort");
-        heard.resolve();
+        received.resolve();
       }),
     );
     const { id } = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
     expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
-    await heard.promise;
+    await received.promise;
   });
 });
 

@@ -7,13 +7,13 @@ export function splitCommand(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
-  for (let at = 0; at < line.length; at++) {
-    const char = line.charAt(at);
+  for (let index = 0; index < line.length; index++) {
+    const char = line.charAt(index);
     if (quote === "'") {
       if (char === quote) quote = undefined;
       else word += char;
-    } else if (char === "\\" && at + 1 < line.length) {
-      const next = line.charAt(++at);
+    } else if (char === "\\" && index + 1 < line.length) {
+      const next = line.charAt(++index);
       // Within "…" a backslash only quotes what would be special there.
       word = (word ?? "") + (quote && next !== '"' && next !== "\\" ? char + next : next);
     } else if (quote) {
@@ -25,7 +25,7 @@ export function splitCommand(line: string): string[] {
     } else if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(at + 1) === "(")) {
+    } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(index + 1) === "(")) {
       throw new TypeError(
         `The command \`${line}\` uses \`${char}\`, which only a shell understands: quote it, or ask for a shell.`,
       );

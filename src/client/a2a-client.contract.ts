@@ -35,10 +35,10 @@ export const BINDINGS_0_3: readonly BindingVersion[] = [
 /** What the client does with any server, whatever they speak. */
 export function describeA2AClient(
   server: string,
-  ways: readonly BindingVersion[],
+  alternatives: readonly BindingVersion[],
   serve: () => Promise<RunningServer>,
 ): void {
-  describe.each(ways)(`${server} over %s %s`, (binding, version) => {
+  describe.each(alternatives)(`${server} over %s %s`, (binding, version) => {
     let served: RunningServer;
     let remote: A2AClient;
 
@@ -129,11 +129,11 @@ export function describeA2AClient(
         reason: "TASK_NOT_FOUND",
       });
       // 0.3 does not say which error that is.
-      const more: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
+      const extra: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
         (error: unknown) => error,
       );
-      expect(more).toBeInstanceOf(A2AError);
-      if (version === "1.0") expect(more).toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+      expect(extra).toBeInstanceOf(A2AError);
+      if (version === "1.0") expect(extra).toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     });
   });
 }

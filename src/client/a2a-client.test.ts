@@ -44,25 +44,25 @@ const resetConnection: Responder = (response) => response.socket?.resetAndDestro
 
 describe("a read that fails in passing", () => {
   it("is repeated, after as long as the agent asks for", async () => {
-    const { how, waits } = createRecordedRetryOptions();
+    const { how: options, waits } = createRecordedRetryOptions();
     const answers = respondInTurn(
       respondBusy(503),
       respondBusy(429, { "retry-after": "2" }),
       resetConnection,
       respondWithResult(task),
     );
-    const { remote, seen } = await connectToResponder(answers, { retry: how });
+    const { remote, seen } = await connectToResponder(answers, { retry: options });
     expect((await remote.tasks.get("t")).id).toBe("t");
     expect(waits).toEqual([100, 2_000, 400]);
     expect(seen()).toHaveLength(4);
   });
 
   it("is given up after some tries, or when the agent wants to be left alone for long", async () => {
-    const { how, waits } = createRecordedRetryOptions();
-    const tired = await connectToResponder(respondBusy(503), { retry: how });
+    const { how: options, waits } = createRecordedRetryOptions();
+    const tired = await connectToResponder(respondBusy(503), { retry: options });
     await expect(tired.remote.tasks.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([tired.seen().length, waits.length]).toEqual([4, 3]);
-    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: how });
+    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: options });
     await expect(closed.remote.tasks.get("t")).rejects.toMatchObject({
       reason: "RESOURCE_EXHAUSTED",
       retryAfter: 3600,
@@ -71,23 +71,23 @@ describe("a read that fails in passing", () => {
   });
 
   it("may be one of the card, but where nobody is, that is said at once", async () => {
-    const { how, waits } = createRecordedRetryOptions();
+    const { how: options, waits } = createRecordedRetryOptions();
     let url = "";
     const server = await startRecordingServer(
       respondInTurn(respondBusy(503), (response) => sendJson(response, buildAgentCard(url))),
     );
     ({ url } = server);
-    expect((await connect(url, { retry: how })).card.name).toBe("Raw");
+    expect((await connect(url, { retry: options })).card.name).toBe("Raw");
     expect(waits).toHaveLength(1);
-    await expect(connect("http://127.0.0.1:1", { retry: how })).rejects.toMatchObject({
+    await expect(connect("http://127.0.0.1:1", { retry: options })).rejects.toMatchObject({
       reason: "UNAVAILABLE",
     });
     expect(waits).toHaveLength(1);
   });
 
   it("is no message and no cancellation: those are sent once", async () => {
-    const { how, waits } = createRecordedRetryOptions();
-    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: how });
+    const { how: options, waits } = createRecordedRetryOptions();
+    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: options });
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     await expect(remote.tasks.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([seen().length, waits]).toEqual([2, []]);
@@ -141,11 +141,11 @@ describe("extensions", () => {
         } else sendJson(response, binding === "JSONRPC" ? { result: task } : task);
       };
       const { remote, seen } = await connectToResponder(answer, { binding, extensions: [POLITE, LOUD] });
-      const told: (readonly string[])[] = [];
-      const onActivated = (uris: readonly string[]): void => void told.push(uris);
+      const reported: (readonly string[])[] = [];
+      const onActivated = (uris: readonly string[]): void => void reported.push(uris);
       await remote.tasks.get("t", { onExtensionsActivated: onActivated });
       await collectEvents(remote.stream("x", { onExtensionsActivated: onActivated }));
-      expect(told).toEqual([[POLITE], [POLITE]]);
+      expect(reported).toEqual([[POLITE], [POLITE]]);
       expect(seen().map(({ headers }) => headers["a2a-extensions"])).toEqual(
         Array(2).fill(`${POLITE}, ${LOUD}`),
       );
@@ -232,26 +232,29 @@ describe("the configurations of push notifications", () => {
 describe("the card", () => {
   /** A host whose card has a tag and says for how long it is fresh; `version` may change. */
   async function host(control: string): Promise<{ url: string; seen: RecordedRequest[]; version: string }> {
-    const now = { version: "1", url: "", seen: [] as RecordedRequest[] };
+    const serverState = { version: "1", url: "", seen: [] as RecordedRequest[] };
     const server = await startRecordingServer((response, request) => {
       if (!request.url.includes("/.well-known/")) {
-        const card = buildAgentCard(now.url, {
+        const card = buildAgentCard(serverState.url, {
           name: "Extended",
-          version: now.version,
+          version: serverState.version,
           capabilities: { extendedAgentCard: true },
         });
         return sendJson(response, { result: card });
       }
-      const etag = `"${now.version}"`;
+      const etag = `"${serverState.version}"`;
       response.setHeader("etag", etag).setHeader("cache-control", control);
       if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
       else
         sendJson(
           response,
-          buildAgentCard(now.url, { version: now.version, capabilities: { extendedAgentCard: true } }),
+          buildAgentCard(serverState.url, {
+            version: serverState.version,
+            capabilities: { extendedAgentCard: true },
+          }),
         );
     });
-    return Object.assign(now, server);
+    return Object.assign(serverState, server);
   }
 
   it("is asked for again only when it is out of date, and sent only when it has changed [A-24]", async () => {
@@ -283,11 +286,11 @@ describe("the card", () => {
 
   it("is used only if its signature holds, whichever card it is [A-40, A-45]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d, ...publicKey } = key;
+    const { d: _, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const signed = async (name: string): Promise<object> =>
       signCard(
-        buildAgentCard(now.url, {
+        buildAgentCard(serverState.url, {
           name,
           capabilities: { extendedAgentCard: true, streaming: false },
         }) as AgentCard,
@@ -295,31 +298,34 @@ describe("the card", () => {
           privateKey: key,
         },
       );
-    const now = { url: "", card: {}, extended: {} };
+    const serverState = { url: "", card: {}, extended: {} };
     const { url } = await startRecordingServer((response, request) =>
-      sendJson(response, request.url.includes("/.well-known/") ? now.card : { result: now.extended }),
+      sendJson(
+        response,
+        request.url.includes("/.well-known/") ? serverState.card : { result: serverState.extended },
+      ),
     );
-    now.url = url;
-    now.card = await signed("Public");
+    serverState.url = url;
+    serverState.card = await signed("Public");
     const remote = await connect(url, { verifyCard: verify });
-    now.extended = { ...(await signed("Extended")), description: "Forged" };
+    serverState.extended = { ...(await signed("Extended")), description: "Forged" };
     await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
     expect(remote.card.name).toBe("Public");
-    now.extended = await signed("Extended");
+    serverState.extended = await signed("Extended");
     expect((await remote.getExtendedCard()).name).toBe("Extended");
-    now.card = { ...now.card, version: "2" };
+    serverState.card = { ...serverState.card, version: "2" };
     await expect(remote.refreshCard()).rejects.toThrow("signed by nobody who is trusted");
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("signed by nobody who is trusted");
   });
 
   it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d, ...publicKey } = key;
+    const { d: _, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
-    const { url } = await startRecordingServer((response) => sendJson(response, now.card));
+    const { url } = await startRecordingServer((response) => sendJson(response, serverState.card));
     const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
     const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
-    const now = { card: { ...signed, ...older } as object };
+    const serverState = { card: { ...signed, ...older } as object };
     expect((await connect(url, { version: "0.3" })).agentInterface.url).toBe("https://evil.example/");
     expect((await connect(url, { verifyCard: verify })).card.supportedInterfaces).toEqual(
       signed.supportedInterfaces,
@@ -332,8 +338,8 @@ describe("the card", () => {
       { ...signed, supportedInterfaces: [], signatures: [] },
       { privateKey: key },
     );
-    const { supportedInterfaces, ...bare } = nowhere;
-    now.card = { ...bare, ...older };
+    const { supportedInterfaces: _, ...bare } = nowhere;
+    serverState.card = { ...bare, ...older };
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
   });
 

@@ -6,7 +6,7 @@ import type { Transport } from "./transport/transport.ts";
 export function withAuthErrorDetails(transport: Transport, card: AgentCardSecurity): Transport {
   const requirements = listAuthRequirements(card).filter(({ size }) => size > 0);
   if (requirements.length === 0) return transport;
-  const told = (error: unknown): unknown => {
+  const addRequirements = (error: unknown): unknown => {
     if (!(error instanceof A2AError) || error.reason !== "UNAUTHENTICATED") return error;
     const message = `${error.message.replace(/\.?$/, ".")} The card asks for ${formatRequirements(requirements)}.`;
     return new A2AError(error.reason, message, { metadata: error.metadata, cause: error });
@@ -15,13 +15,13 @@ export function withAuthErrorDetails(transport: Transport, card: AgentCardSecuri
     version: transport.version,
     call: (operation, params, call) =>
       transport.call(operation, params, call).catch((error: unknown) => {
-        throw told(error);
+        throw addRequirements(error);
       }),
     async *stream(operation, params, call) {
       try {
         yield* transport.stream(operation, params, call);
       } catch (error) {
-        throw told(error);
+        throw addRequirements(error);
       }
     },
   };

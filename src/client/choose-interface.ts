@@ -24,28 +24,35 @@ const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 export function chooseInterface(
   card: AgentCard,
   {
-    binding: asked,
+    binding: requestedBinding,
     preferredBindings = [],
     version,
     allowOlderVersion,
     avoidBinding,
   }: InterfacePreferences = {},
 ): AgentInterface {
-  const offered = card.supportedInterfaces;
+  const offeredInterfaces = card.supportedInterfaces;
   const binding =
-    asked ?? preferredBindings.find((one) => offered.some((other) => matchesBinding(other, one, version)));
-  const isNew = offered.some((one) => getProtocolVersion(one) === "1.0");
-  const spoken = offered.filter(({ protocolBinding }) =>
+    requestedBinding ??
+    preferredBindings.find((offeredInterface) =>
+      offeredInterfaces.some((candidate) => matchesBinding(candidate, offeredInterface, version)),
+    );
+  const supportsV1 = offeredInterfaces.some(
+    (offeredInterface) => getProtocolVersion(offeredInterface) === "1.0",
+  );
+  const supportedInterfaces = offeredInterfaces.filter(({ protocolBinding }) =>
     binding === undefined ? isSupportedBinding(protocolBinding) : protocolBinding === binding,
   );
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
-  for (const wanted of version === undefined ? SUPPORTED_VERSIONS : [version]) {
-    const candidates = spoken.filter((one) => getProtocolVersion(one) === wanted);
+  for (const wantedVersion of version === undefined ? SUPPORTED_VERSIONS : [version]) {
+    const candidates = supportedInterfaces.filter(
+      (offeredInterface) => getProtocolVersion(offeredInterface) === wantedVersion,
+    );
     const chosen =
       candidates.find(({ protocolBinding }) => protocolBinding !== avoidBinding) ?? candidates[0];
     if (!chosen) continue;
-    if (wanted === "1.0" || version !== undefined || allowOlderVersion || !isNew) return chosen;
-    const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
+    if (wantedVersion === "1.0" || version !== undefined || allowOlderVersion || !supportsV1) return chosen;
+    const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }
   const message = `${quoteName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;
@@ -60,16 +67,20 @@ export function getProtocolVersion({ protocolVersion }: AgentInterface): Protoco
 }
 
 function matchesBinding(
-  one: AgentInterface,
+  offeredInterface: AgentInterface,
   binding: ClientBinding,
   version: ProtocolVersion | undefined,
 ): boolean {
-  const spoken = getProtocolVersion(one);
-  return one.protocolBinding === binding && spoken !== undefined && (version ?? spoken) === spoken;
+  const supportedInterfaces = getProtocolVersion(offeredInterface);
+  return (
+    offeredInterface.protocolBinding === binding &&
+    supportedInterfaces !== undefined &&
+    (version ?? supportedInterfaces) === supportedInterfaces
+  );
 }
 
 function isSupportedBinding(binding: string): boolean {
-  return CLIENT_BINDINGS.some((one) => one === binding);
+  return CLIENT_BINDINGS.some((offeredInterface) => offeredInterface === binding);
 }
 
 function quoteName({ name }: AgentCard): string {
@@ -77,6 +88,8 @@ function quoteName({ name }: AgentCard): string {
 }
 
 function formatOfferedInterfaces({ supportedInterfaces }: AgentCard): string {
-  const offers = supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
-  return offers.length > 0 ? offers.join(", ") : "nothing";
+  const descriptions = supportedInterfaces.map(
+    (offeredInterface) => `${offeredInterface.protocolBinding} ${offeredInterface.protocolVersion}`,
+  );
+  return descriptions.length > 0 ? descriptions.join(", ") : "nothing";
 }

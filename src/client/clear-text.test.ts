@@ -16,18 +16,18 @@ async function connectOverFakeNetwork(
   options: ConnectOptions = {},
   protocolBinding = "JSONRPC",
 ): Promise<{ remote: A2AClient; heard: ObservedRequest[] }> {
-  const heard: ObservedRequest[] = [];
+  const received: ObservedRequest[] = [];
   const supportedInterfaces = [{ url: agent, protocolBinding, protocolVersion: "1.0" }];
   const remote = await connect(url, {
     ...options,
     fetch: async (input, init) => {
       const asked = input as string;
       if (asked.endsWith(".json")) return Response.json(buildAgentCard("", { supportedInterfaces }));
-      heard.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
+      received.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
       return Response.json({ jsonrpc: "2.0", id: 1, result: task });
     },
   });
-  return { remote, heard };
+  return { remote, heard: received };
 }
 
 const auth = { bearer: "s" };
@@ -45,21 +45,28 @@ describe("credentials for an agent in clear text", () => {
     await expect(
       connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
     ).rejects.toMatchObject(clearTextError);
-    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", {
-      ...options,
-      allowClearText: true,
-    });
+    const { remote, heard: received } = await connectOverFakeNetwork(
+      "https://agent.test",
+      "http://agent.test/rpc",
+      {
+        ...options,
+        allowClearText: true,
+      },
+    );
     expect((await remote.tasks.get("t")).id).toBe("t");
-    expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
+    expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
   });
 
   it("are not sent with single calls either; a call without any is the caller's business [M-07]", async () => {
-    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc");
+    const { remote, heard: received } = await connectOverFakeNetwork(
+      "https://agent.test",
+      "http://agent.test/rpc",
+    );
     expect((await remote.tasks.get("t")).id).toBe("t");
     await expect(remote.send("hi", { headers })).rejects.toMatchObject(clearTextError);
     const stream = remote.stream("hi", { headers })[Symbol.asyncIterator]();
     await expect(stream.next()).rejects.toMatchObject(clearTextError);
-    expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
+    expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
   });
 
   it("are sent to this machine, and to a host that the caller reaches in clear text", async () => {
@@ -69,9 +76,9 @@ describe("credentials for an agent in clear text", () => {
       ["https://agent.test", "http://localhost/"],
       ["http://agent.test:4000", "http://agent.test:4000/a2a"],
     ] as const) {
-      const { remote, heard } = await connectOverFakeNetwork(url, agent, { auth });
+      const { remote, heard: received } = await connectOverFakeNetwork(url, agent, { auth });
       await remote.tasks.get("t");
-      expect(heard).toEqual([{ url: agent, authorization: "Bearer s" }]);
+      expect(received).toEqual([{ url: agent, authorization: "Bearer s" }]);
     }
     await expect(
       connectOverFakeNetwork("http://agent.test", "http://other.test/", { auth }),

@@ -10,11 +10,11 @@ import type { Transport } from "./transport/transport.ts";
  * should. Undefined for TLS, for this machine, and for the host whose card the caller asked for in clear text himself.
  */
 export function findClearTextError(
-  via: AgentInterface,
+  agentInterface: AgentInterface,
   cardUrl: string,
   grpc: GrpcClientOptions | undefined,
 ): A2AError | undefined {
-  const { url, protocolBinding } = via;
+  const { url, protocolBinding } = agentInterface;
   const hostname = protocolBinding === "GRPC" ? getClearTextGrpcHost(url, grpc) : getClearTextHost(url);
   if (hostname === undefined || isLoopback(hostname) || hostname === getClearTextHost(cardUrl))
     return undefined;
@@ -28,24 +28,24 @@ function getClearTextHost(url: string): string | undefined {
 }
 
 /** Who says himself that there is no TLS knows. */
-function getClearTextGrpcHost(url: string, { tls: wanted }: GrpcClientOptions = {}): string | undefined {
+function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions = {}): string | undefined {
   const { address, tls } = parseGrpcAddress(url);
-  return tls || wanted !== undefined ? undefined : new URL(`http://${address}`).hostname;
+  return tls || tlsOption !== undefined ? undefined : new URL(`http://${address}`).hostname;
 }
 
 /** Calls with headers of their own, which may be secrets, are refused. */
-export function withHeadersForbidden(transport: Transport, refusal: A2AError): Transport {
-  const check = ({ headers = {} }: CallOptions): void => {
-    if (Object.keys(headers).length > 0) throw refusal;
+export function withHeadersForbidden(transport: Transport, error: A2AError): Transport {
+  const assertNoHeaders = ({ headers = {} }: CallOptions): void => {
+    if (Object.keys(headers).length > 0) throw error;
   };
   return {
     version: transport.version,
     async call(operation, params, call) {
-      check(call);
+      assertNoHeaders(call);
       return await transport.call(operation, params, call);
     },
     async *stream(operation, params, call) {
-      check(call);
+      assertNoHeaders(call);
       yield* transport.stream(operation, params, call);
     },
   };

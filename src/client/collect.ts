@@ -22,8 +22,8 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
     else if (!task && "message" in event) message = event.message;
     else {
       task ??= createTaskFromUpdate(event);
-      const next = fold(task, event);
-      if (!isEventRefusal(next)) task = next;
+      const folded = fold(task, event);
+      if (!isEventRefusal(folded)) task = folded;
     }
   }
   if (task) return { task };

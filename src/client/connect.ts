@@ -16,26 +16,34 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
-  const found = await discoverCard(source, url, options.signal);
-  const via = await chooseAvailableInterface(found.card, options);
-  assertRequiredExtensions(found.card, extensions);
-  const origin = getInterfaceOrigin(via);
-  const refusal = options.allowClearText ? undefined : findClearTextError(via, found.url, options.grpc);
-  if (refusal && (auth || Object.keys(http.headers).length > 0)) throw refusal;
+  const fetchedCard = await discoverCard(source, url, options.signal);
+  const agentInterface = await chooseAvailableInterface(fetchedCard.card, options);
+  assertRequiredExtensions(fetchedCard.card, extensions);
+  const origin = getInterfaceOrigin(agentInterface);
+  const clearTextError = options.allowClearText
+    ? undefined
+    : findClearTextError(agentInterface, fetchedCard.url, options.grpc);
+  if (clearTextError && (auth || Object.keys(http.headers).length > 0)) throw clearTextError;
   const authorizer = auth && {
-    authorizer: createAuthorizer(found.card, { auth, agentOrigin: origin, fetch: http.fetch, now: Date.now }),
+    authorizer: createAuthorizer(fetchedCard.card, {
+      auth,
+      agentOrigin: origin,
+      fetch: http.fetch,
+      now: Date.now,
+    }),
   };
-  const transport = await createTransport(via, {
+  const transport = await createTransport(agentInterface, {
     ...http,
     ...authorizer,
-    version: getProtocolVersion(via) ?? version,
+    version: getProtocolVersion(agentInterface) ?? version,
   });
-  const guarded = refusal ? withHeadersForbidden(transport, refusal) : transport;
-  const patient = transport.version === "0.3" ? withCloseDelay(guarded, reconnect) : guarded;
+  const guardedTransport = clearTextError ? withHeadersForbidden(transport, clearTextError) : transport;
+  const delayedTransport =
+    transport.version === "0.3" ? withCloseDelay(guardedTransport, reconnect) : guardedTransport;
   return createA2AClient({
-    cardCache: new AgentCardCache(source, found),
-    agentInterface: via,
-    transport: auth ? patient : withAuthErrorDetails(patient, found.card),
+    cardCache: new AgentCardCache(source, fetchedCard),
+    agentInterface,
+    transport: auth ? delayedTransport : withAuthErrorDetails(delayedTransport, fetchedCard.card),
     reconnect,
     retry,
   });
@@ -43,18 +51,18 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 
 /** The interface that is spoken to; whether gRPC can be is looked at only where it would be. */
 async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
-  const first = chooseInterface(card, options);
-  const isAsked = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
-  if (first.protocolBinding !== "GRPC" || isAsked) return first;
-  const isWanted = options.fetch === undefined || options.grpc !== undefined;
-  if (isWanted && (await isGrpcAvailable())) return first;
+  const preferred = chooseInterface(card, options);
+  const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
+  if (preferred.protocolBinding !== "GRPC" || isRequested) return preferred;
+  const mayUseGrpc = options.fetch === undefined || options.grpc !== undefined;
+  if (mayUseGrpc && (await isGrpcAvailable())) return preferred;
   return chooseInterface(card, { ...options, avoidBinding: "GRPC" });
 }
 
 /** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */
-function assertRequiredExtensions({ name, capabilities }: AgentCard, spoken: readonly string[]): void {
+function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUris: readonly string[]): void {
   const missing = (capabilities.extensions ?? []).filter(
-    ({ uri, required }) => required && !spoken.includes(uri),
+    ({ uri, required }) => required && !supportedUris.includes(uri),
   );
   if (missing.length === 0) return;
   const uris = missing.map(({ uri }) => uri);

@@ -76,8 +76,8 @@ describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
     const { remote } = await connectToResponder(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
-        const more = (): void => void (response.writable && response.write("x".repeat(60_000), more));
-        response.write("data: ", more);
+        const extra = (): void => void (response.writable && response.write("x".repeat(60_000), extra));
+        response.write("data: ", extra);
       },
       { binding, maxEventBytes: 1_000_000 },
     );

@@ -47,13 +47,13 @@ class ScriptedClient implements ExchangeClient {
 const createScriptedClient = (script: ClientScript): ScriptedClient => new ScriptedClient(script);
 
 async function collectExchange(
-  from: ExchangeClient,
+  client: ExchangeClient,
   options: Partial<ExchangeOptions> = {},
 ): Promise<StreamResponse[]> {
-  const said: StreamResponse[] = [];
+  const output: StreamResponse[] = [];
   const { signal } = new AbortController();
-  for await (const one of exchangeMessage(from, "hi", { signal, ...options })) said.push(one);
-  return said;
+  for await (const one of exchangeMessage(client, "hi", { signal, ...options })) output.push(one);
+  return output;
 }
 
 describe("an exchange with a peer", () => {
@@ -110,15 +110,15 @@ describe("an exchange with a peer", () => {
 
   it("that is aborted before its task is known waits for it, and cancels it [J20]", async () => {
     const abort = new AbortController();
-    const late = createScriptedClient({
+    const delayed = createScriptedClient({
       async *stream(signal) {
         abort.abort(new Error("enough"));
         expect(signal.aborted).toBe(false);
         yield WORKING;
       },
     });
-    await expect(collectExchange(late, { signal: abort.signal })).rejects.toThrow("enough");
-    expect(late.cancelledTaskIds).toEqual(["T"]);
+    await expect(collectExchange(delayed, { signal: abort.signal })).rejects.toThrow("enough");
+    expect(delayed.cancelledTaskIds).toEqual(["T"]);
   });
 
   it("that is aborted while a peer without streams is at work cancels its task [J20]", async () => {

@@ -22,50 +22,50 @@ export interface ExchangeOptions extends SendOptions {
  * that, by the signal or by `return()`, is cancelled. Throws the reason of the signal.
  */
 export async function* exchangeMessage(
-  peer: ExchangeClient,
+  client: ExchangeClient,
   input: MessageInput,
   { signal, ...options }: ExchangeOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const stop = new AbortController();
   // Of a task that goes on, the id is known before; that the peer has been told, only when it says something.
   let { taskId } = options;
-  let isHeard = false;
-  let isOver = false;
-  let leaving: NodeJS.Timeout | undefined;
+  let hasReceived = false;
+  let hasEnded = false;
+  let stopTimer: NodeJS.Timeout | undefined;
   // What has just been sent has no task yet that could be cancelled.
-  const leave = (): void => {
+  const onAbort = (): void => {
     if (taskId !== undefined) stop.abort(signal.reason);
-    else leaving = setTimeout(() => stop.abort(signal.reason), CANCEL_TIMEOUT_MS);
+    else stopTimer = setTimeout(() => stop.abort(signal.reason), CANCEL_TIMEOUT_MS);
   };
   signal.throwIfAborted();
-  signal.addEventListener("abort", leave, { once: true });
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    let before: StreamResponse | undefined;
-    for await (const said of streamOrPoll(peer, input, { ...options, signal: stop.signal })) {
-      const isFirst = !isHeard;
-      isHeard = true;
-      taskId ??= getTaskId(said);
+    let heldTask: StreamResponse | undefined;
+    for await (const event of streamOrPoll(client, input, { ...options, signal: stop.signal })) {
+      const isFirst = !hasReceived;
+      hasReceived = true;
+      taskId ??= getTaskId(event);
       // A task that goes on is shown first as it was; only when nothing follows, that is the answer.
-      before = isFirst && options.taskId !== undefined && isUnfinishedTask(said) ? said : undefined;
-      if (before) {
+      heldTask = isFirst && options.taskId !== undefined && isUnfinishedTask(event) ? event : undefined;
+      if (heldTask) {
         signal.throwIfAborted();
         continue;
       }
-      isOver = isExchangeEnd(said);
-      if (!isOver) signal.throwIfAborted();
-      yield said;
+      hasEnded = isExchangeEnd(event);
+      if (!hasEnded) signal.throwIfAborted();
+      yield event;
       // The stream of a task that waits for authorization stays open.
-      if (isOver) return;
+      if (hasEnded) return;
     }
-    if (before) {
-      isOver = isExchangeEnd(before);
-      yield before;
+    if (heldTask) {
+      hasEnded = isExchangeEnd(heldTask);
+      yield heldTask;
     }
   } finally {
-    signal.removeEventListener("abort", leave);
-    clearTimeout(leaving);
-    const isLeft = !isOver && (isHeard || signal.aborted);
-    if (taskId !== undefined && isLeft) await cancelIgnoringErrors(peer, taskId, options.headers);
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(stopTimer);
+    const isAbandoned = !hasEnded && (hasReceived || signal.aborted);
+    if (taskId !== undefined && isAbandoned) await cancelIgnoringErrors(client, taskId, options.headers);
   }
 }
 
@@ -77,56 +77,56 @@ const MAX_POLL_INTERVAL_MS = 2_000;
  * until it is over, because one that is not known cannot be cancelled.
  */
 async function* streamOrPoll(
-  peer: ExchangeClient,
+  client: ExchangeClient,
   input: MessageInput,
   options: ExchangeOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  if (peer.card.capabilities.streaming === true) {
-    yield* peer.stream(input, options);
+  if (client.card.capabilities.streaming === true) {
+    yield* client.stream(input, options);
     return;
   }
   const { taskId, signal, headers } = options;
   const configuration = { ...options.configuration, returnImmediately: true };
-  const answer = await peer.send(input, taskId === undefined ? { ...options, configuration } : options);
+  const answer = await client.send(input, taskId === undefined ? { ...options, configuration } : options);
   yield answer;
   if (isExchangeEnd(answer) || "message" in answer) return;
   const { id } = answer.task;
-  let known = JSON.stringify(answer.task);
+  let lastSeen = JSON.stringify(answer.task);
   for (let ms = MIN_POLL_INTERVAL_MS; ; ms = Math.min(ms * 2, MAX_POLL_INTERVAL_MS)) {
     await delay(ms, signal);
-    const said = { task: await peer.tasks.get(id, { signal, headers }) };
-    const seen = JSON.stringify(said.task);
+    const event = { task: await client.tasks.get(id, { signal, headers }) };
+    const serialized = JSON.stringify(event.task);
     // A look at which nothing is new is silence.
-    if (seen !== known) yield said;
-    if (isExchangeEnd(said)) return;
-    known = seen;
+    if (serialized !== lastSeen) yield event;
+    if (isExchangeEnd(event)) return;
+    lastSeen = serialized;
   }
 }
 
 /** As far as it can be: nobody is left to tell that it did not work. */
 export async function cancelIgnoringErrors(
-  peer: Pick<ExchangeClient, "tasks">,
+  client: Pick<ExchangeClient, "tasks">,
   taskId: string,
   headers: SendOptions["headers"],
 ): Promise<void> {
-  await peer.tasks
+  await client.tasks
     .cancel(taskId, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), headers })
     .catch(() => {});
 }
 
-function getTaskId(said: StreamResponse): string | undefined {
-  if ("task" in said) return said.task.id;
-  if ("statusUpdate" in said) return said.statusUpdate.taskId;
-  return "artifactUpdate" in said ? said.artifactUpdate.taskId : undefined;
+function getTaskId(event: StreamResponse): string | undefined {
+  if ("task" in event) return event.task.id;
+  if ("statusUpdate" in event) return event.statusUpdate.taskId;
+  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }
 
-function isUnfinishedTask(said: StreamResponse): boolean {
-  return "task" in said && !isTerminal(said.task.status.state);
+function isUnfinishedTask(event: StreamResponse): boolean {
+  return "task" in event && !isTerminal(event.task.status.state);
 }
 
-function isExchangeEnd(said: StreamResponse): boolean {
-  if ("message" in said) return true;
-  if ("artifactUpdate" in said) return false;
-  const { state } = "task" in said ? said.task.status : said.statusUpdate.status;
+function isExchangeEnd(event: StreamResponse): boolean {
+  if ("message" in event) return true;
+  if ("artifactUpdate" in event) return false;
+  const { state } = "task" in event ? event.task.status : event.statusUpdate.status;
   return isTerminal(state) || isInterrupted(state);
 }

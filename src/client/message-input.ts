@@ -28,9 +28,9 @@ export function toSendMessageRequest(
   tenant: string | undefined,
 ): SendMessageRequest {
   const { taskId, contextId, messageId, configuration, metadata } = options;
-  const said =
+  const fields =
     typeof input === "string" ? { parts: [{ text: input }] } : isParts(input) ? { parts: [...input] } : input;
-  const message: Message = { messageId: crypto.randomUUID(), role: "ROLE_USER", ...said };
+  const message: Message = { messageId: crypto.randomUUID(), role: "ROLE_USER", ...fields };
   if (messageId !== undefined) message.messageId = messageId;
   if (taskId !== undefined) message.taskId = taskId;
   if (contextId !== undefined) message.contextId = contextId;

@@ -27,7 +27,7 @@ export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDir
 
 /** The agents of the server that the façade stands beside, as they are for who has been let in. */
 export function createServerDirectory({ caller, url, fetch }: CallerContext): AgentDirectory {
-  const names = async (): Promise<string[]> => {
+  const listNames = async (): Promise<string[]> => {
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {
       agents: { id: string }[];
     };
@@ -35,9 +35,9 @@ export function createServerDirectory({ caller, url, fetch }: CallerContext): Ag
   };
   return {
     caller: JSON.stringify([caller.tenant, caller.principal]),
-    listNames: names,
+    listNames,
     async openClient(name) {
-      if (!(await names()).includes(name)) return undefined;
+      if (!(await listNames()).includes(name)) return undefined;
       return await connect(`${url}/a2a/${encodeURIComponent(name)}`, {
         fetch: (input, init) => fetch(new Request(input, init)),
         // Nothing breaks between us; a stream ends early when the server closes.

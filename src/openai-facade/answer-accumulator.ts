@@ -86,17 +86,21 @@ export class AnswerAccumulator {
   /** What is said once nothing more comes; throws for a task that has come to no good end. */
   finish(): string {
     const { state, message } = this.#status ?? {};
-    const words = message ? renderPartsAsText(message.parts) : "";
-    const bad = state && FAILURE_TEXTS[state];
-    if (bad !== undefined) throw new UnsuccessfulTaskError(state as string, words || bad);
-    const question = state && INTERRUPTION_TEXTS[state];
-    if (question !== undefined) {
+    const statusText = message ? renderPartsAsText(message.parts) : "";
+    const failureText = state && FAILURE_TEXTS[state];
+    if (failureText !== undefined)
+      throw new UnsuccessfulTaskError(state as string, statusText || failureText);
+    const interruptionText = state && INTERRUPTION_TEXTS[state];
+    if (interruptionText !== undefined) {
       // What is asked may be data alone, as a call of a tool that waits for an approval is.
-      const asked = renderDataAsText(message?.parts ?? []);
-      return this.#appendText(words || (asked === "" ? question : `${question}\n\n${asked}`), true);
+      const questionData = renderDataAsText(message?.parts ?? []);
+      return this.#appendText(
+        statusText || (questionData === "" ? interruptionText : `${interruptionText}\n\n${questionData}`),
+        true,
+      );
     }
     // Some agents answer with their last status alone.
-    if (this.text === "" && words !== "") return this.#appendText(words);
+    if (this.text === "" && statusText !== "") return this.#appendText(statusText);
     return this.text === "" ? this.#appendText(renderDataAsText([...this.#dataParts.values()].flat())) : "";
   }
 
@@ -106,27 +110,27 @@ export class AnswerAccumulator {
   }
 
   #addArtifact({ artifactId, parts }: Artifact, append: boolean): string {
-    const known = this.#artifactTexts.get(artifactId);
+    const knownText = this.#artifactTexts.get(artifactId);
     const text = renderPartsAsText(parts);
     const data = parts.filter((part) => "data" in part);
     this.#dataParts.set(artifactId, append ? [...(this.#dataParts.get(artifactId) ?? []), ...data] : data);
     if (append) {
-      this.#artifactTexts.set(artifactId, (known ?? "") + text);
-      return this.#appendText(text, known === undefined);
+      this.#artifactTexts.set(artifactId, (knownText ?? "") + text);
+      return this.#appendText(text, knownText === undefined);
     }
     this.#artifactTexts.set(artifactId, text);
     // Shown again, perhaps longer; what has been said can not be taken back.
-    return known !== undefined && text.startsWith(known)
-      ? this.#appendText(text.slice(known.length))
+    return knownText !== undefined && text.startsWith(knownText)
+      ? this.#appendText(text.slice(knownText.length))
       : this.#appendText(text, true);
   }
 
-  #appendText(text: string, isNew = false): string {
-    const said = isNew && this.text !== "" && text !== "" ? `\n\n${text}` : text;
-    if (this.text.length + said.length > MAX_ANSWER_LENGTH)
+  #appendText(text: string, isNewParagraph = false): string {
+    const addition = isNewParagraph && this.text !== "" && text !== "" ? `\n\n${text}` : text;
+    if (this.text.length + addition.length > MAX_ANSWER_LENGTH)
       throw new A2AError("INVALID_AGENT_RESPONSE", "The agent says more than an answer may have.");
-    this.text += said;
-    return said;
+    this.text += addition;
+    return addition;
   }
 }
 

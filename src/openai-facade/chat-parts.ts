@@ -2,25 +2,31 @@ import { getMediaType, type Part } from "../protocol/index.ts";
 import { isObject, type ViolationReporter } from "./violation-reporter.ts";
 
 /** The content of a chat message as parts of A2A: text, images, audio and files. */
-export function decodeContent(content: unknown, field: string, wrong: ViolationReporter): Part[] {
+export function decodeContent(content: unknown, field: string, reportViolation: ViolationReporter): Part[] {
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
   if (!Array.isArray(content)) {
-    wrong(field, "is neither text nor a list of parts");
+    reportViolation(field, "is neither text nor a list of parts");
     return [];
   }
-  return content.flatMap((part: unknown, at) => decodeContentPart(part, `${field}[${at}]`, wrong) ?? []);
+  return content.flatMap(
+    (part: unknown, index) => decodeContentPart(part, `${field}[${index}]`, reportViolation) ?? [],
+  );
 }
 
-function decodeContentPart(part: unknown, field: string, wrong: ViolationReporter): Part | undefined {
+function decodeContentPart(
+  part: unknown,
+  field: string,
+  reportViolation: ViolationReporter,
+): Part | undefined {
   const { type } = isObject(part) ? part : {};
-  const read =
+  const decode =
     typeof type === "string" && Object.hasOwn(PART_DECODERS, type) ? PART_DECODERS[type] : undefined;
-  if (!read || !isObject(part)) {
-    return wrong(`${field}.type`, `is none of ${Object.keys(PART_DECODERS).join(", ")}`);
+  if (!decode || !isObject(part)) {
+    return reportViolation(`${field}.type`, `is none of ${Object.keys(PART_DECODERS).join(", ")}`);
   }
-  const found = read(part);
-  return typeof found === "string" ? wrong(field, found) : found;
+  const decoded = decode(part);
+  return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
 }
 
 /** A part, or what is wrong with it. */
@@ -41,10 +47,10 @@ const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => 
   },
   file({ file }) {
     const { file_data, filename } = isObject(file) ? file : {};
-    const found = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
-    if (!found || !("raw" in found))
+    const decoded = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
+    if (!decoded || !("raw" in decoded))
       return "needs file.file_data as a data: URL; there are no uploaded files";
-    return typeof filename === "string" ? { ...found, filename } : found;
+    return typeof filename === "string" ? { ...decoded, filename } : decoded;
   },
 };
 

@@ -37,16 +37,18 @@ export function decodeChatRequest(text: string): ChatRequest {
   }
   if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is no JSON object.");
   const violations: FieldViolation[] = [];
-  const wrong: ViolationReporter = (field, description) => void violations.push({ field, description });
+  const reportViolation: ViolationReporter = (field, description) =>
+    void violations.push({ field, description });
 
   const { model, stream, stream_options, user } = json;
-  if (typeof model !== "string") wrong("model", "is not the name of an agent; GET /v1/models lists them");
-  const messages = decodeMessages(json["messages"], wrong);
-  const metadata = decodeMetadata(json["metadata"], wrong);
-  validateOptions(json, wrong);
+  if (typeof model !== "string")
+    reportViolation("model", "is not the name of an agent; GET /v1/models lists them");
+  const messages = decodeMessages(json["messages"], reportViolation);
+  const metadata = decodeMetadata(json["metadata"], reportViolation);
+  validateOptions(json, reportViolation);
   if (violations.length > 0) throw A2AError.invalidParams(violations);
 
-  const { context_id, task_id, cancel_on_disconnect, ...rest } = metadata;
+  const { context_id, task_id, cancel_on_disconnect, ...agentMetadata } = metadata;
   return {
     model: String(model),
     messages,
@@ -56,43 +58,49 @@ export function decodeChatRequest(text: string): ChatRequest {
     contextId: context_id,
     taskId: task_id,
     cancelOnDisconnect: cancel_on_disconnect === "true",
-    metadata: rest,
+    metadata: agentMetadata,
   };
 }
 
-function decodeMessages(given: unknown, wrong: ViolationReporter): ChatMessage[] {
-  const messages = (Array.isArray(given) ? given : []).flatMap((message: unknown, at): ChatMessage[] => {
-    const field = `messages[${at}]`;
+function decodeMessages(value: unknown, reportViolation: ViolationReporter): ChatMessage[] {
+  const messages = (Array.isArray(value) ? value : []).flatMap((message: unknown, index): ChatMessage[] => {
+    const field = `messages[${index}]`;
     const { role, content } = isObject(message) ? message : {};
     if (typeof role === "string" && CHAT_ROLES.has(role))
-      return [{ role, parts: decodeContent(content, `${field}.content`, wrong) }];
-    wrong(`${field}.role`, `is none of ${[...CHAT_ROLES].join(", ")}`);
+      return [{ role, parts: decodeContent(content, `${field}.content`, reportViolation) }];
+    reportViolation(`${field}.role`, `is none of ${[...CHAT_ROLES].join(", ")}`);
     return [];
   });
   if (messages.at(-1)?.role === "assistant" || !messages.some(({ role }) => role === "user"))
-    wrong("messages", "do not end with something that is said to the agent; add a message of the user");
+    reportViolation(
+      "messages",
+      "do not end with something that is said to the agent; add a message of the user",
+    );
   return messages;
 }
 
-function decodeMetadata(given: unknown, wrong: ViolationReporter): Record<string, string> {
-  if (given === undefined || given === null) return {};
-  if (isObject(given) && Object.values(given).every((value) => typeof value === "string"))
-    return given as Record<string, string>;
-  wrong("metadata", "is no object of strings");
+function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): Record<string, string> {
+  if (metadata === undefined || metadata === null) return {};
+  if (isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string"))
+    return metadata as Record<string, string>;
+  reportViolation("metadata", "is no object of strings");
   return {};
 }
 
 /** What a client would rely on, and no agent can be held to. What merely tunes a model is nothing to an agent. */
 function validateOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
-  wrong: ViolationReporter,
+  reportViolation: ViolationReporter,
 ): void {
-  if (n !== undefined && n !== null && n !== 1) wrong("n", "is not 1; an agent gives one answer");
+  if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent gives one answer");
   const format = isObject(response_format) ? response_format["type"] : undefined;
   if (format !== undefined && format !== "text")
-    wrong("response_format", "is not text; say in the message what you need");
+    reportViolation("response_format", "is not text; say in the message what you need");
   if (tool_choice !== undefined && tool_choice !== null && tool_choice !== "auto" && tool_choice !== "none")
-    wrong("tool_choice", "demands a call of your tools; an agent has its own, and calls none of yours");
+    reportViolation(
+      "tool_choice",
+      "demands a call of your tools; an agent has its own, and calls none of yours",
+    );
 }
 
 /** Clients repeat their instructions with every request, with the time in them: they are given to an agent once. */
@@ -110,11 +118,13 @@ export function extractNewParts(messages: readonly ChatMessage[]): Part[] {
  * The same for an agent that has heard nothing of what was before: first that, as one text, then what the user says now.
  */
 export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
-  const begin = messages.findLastIndex(({ role }) => role !== "user") + 1;
-  const before = messages
-    .slice(0, begin)
+  const firstNew = messages.findLastIndex(({ role }) => role !== "user") + 1;
+  const transcript = messages
+    .slice(0, firstNew)
     .map(({ role, parts }) => `[${role}]\n${renderPartsAsText(parts).trim()}\n\n`)
     .join("");
-  const now = messages.slice(begin).flatMap(({ parts }) => parts);
-  return before === "" ? now : [{ text: `What was said before:\n\n${before}[user]\n` }, ...now];
+  const newParts = messages.slice(firstNew).flatMap(({ parts }) => parts);
+  return transcript === ""
+    ? newParts
+    : [{ text: `What was said before:\n\n${transcript}[user]\n` }, ...newParts];
 }

@@ -49,9 +49,12 @@ export class CompletionEncoder {
 
   /** What follows the last of the text. */
   encodeFinalChunks(answer: AnswerAccumulator): object[] {
-    const end = this.#createChunk({}, "stop", answer);
-    if (!this.#includeUsage) return [end];
-    return [end, { ...this.#header, object: "chat.completion.chunk", choices: [], usage: UNKNOWN_USAGE }];
+    const lastChunk = this.#createChunk({}, "stop", answer);
+    if (!this.#includeUsage) return [lastChunk];
+    return [
+      lastChunk,
+      { ...this.#header, object: "chat.completion.chunk", choices: [], usage: UNKNOWN_USAGE },
+    ];
   }
 
   #createChunk(delta: object, finish_reason: "stop" | null, answer?: AnswerAccumulator): object {

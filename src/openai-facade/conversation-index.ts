@@ -30,44 +30,44 @@ export class ConversationIndex {
 
   /** The thread that these messages go on with; `undefined` when the agent has to be told what was before. */
   async take(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
   ): Promise<ConversationIds | undefined> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     if (last < 0) return undefined;
-    const key = await computeConversationKey(party, messages.slice(0, last + 1));
-    const found = this.#conversations.get(key);
-    if (found === undefined || found === "ambiguous") return undefined;
+    const key = await computeConversationKey(scope, messages.slice(0, last + 1));
+    const ids = this.#conversations.get(key);
+    if (ids === undefined || ids === "ambiguous") return undefined;
     this.#conversations.delete(key);
-    return found;
+    return ids;
   }
 
   /** Undoes `take`: the agent has not been told anything. */
   async restore(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
-    thread: ConversationIds,
+    ids: ConversationIds,
   ): Promise<void> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
-    this.#set(await computeConversationKey(party, messages.slice(0, last + 1)), thread);
+    this.#set(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
   }
 
   /** Keeps where a conversation goes on that now ends with `answer`. */
   async save(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
     answer: string,
-    thread: ConversationIds,
+    ids: ConversationIds,
   ): Promise<void> {
-    const key = await computeConversationKey(party, [
+    const key = await computeConversationKey(scope, [
       ...messages,
       { role: "assistant", parts: [{ text: answer }] },
     ]);
-    this.#set(key, thread);
+    this.#set(key, ids);
   }
 
-  #set(key: string, thread: ConversationIds): void {
-    this.#conversations.set(key, this.#conversations.get(key) === undefined ? thread : "ambiguous");
+  #set(key: string, ids: ConversationIds): void {
+    this.#conversations.set(key, this.#conversations.get(key) === undefined ? ids : "ambiguous");
   }
 }
 
@@ -76,14 +76,14 @@ async function computeConversationKey(
   { caller, user, model }: ConversationScope,
   messages: readonly ChatMessage[],
 ): Promise<string> {
-  const said = messages
+  const contents = messages
     .filter(({ role }) => !isInstructionRole(role))
     .map(({ role, parts }) => [
       role,
       renderPartsAsText(parts).trim(),
       parts.filter((part) => !("text" in part)),
     ]);
-  const bytes = new TextEncoder().encode(JSON.stringify([caller, user, model, said]));
+  const bytes = new TextEncoder().encode(JSON.stringify([caller, user, model, contents]));
   const digest = await crypto.subtle.digest("SHA-256", bytes);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

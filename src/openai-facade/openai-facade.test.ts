@@ -93,9 +93,9 @@ function getMetadata(completion: unknown): Record<string, string> {
 const createCompletion = (
   client: OpenAI,
   messages: ChatMessages,
-  more: object = {},
+  extra: object = {},
 ): Promise<OpenAI.Chat.ChatCompletion> =>
-  client.chat.completions.create({ model: "actor", messages, ...more, stream: false });
+  client.chat.completions.create({ model: "actor", messages, ...extra, stream: false });
 
 const getAnswerText = ({ choices }: OpenAI.Chat.ChatCompletion): string => choices[0]?.message.content ?? "";
 
@@ -142,17 +142,17 @@ describe("the official OpenAI client", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    const said: string[] = [];
+    const output: string[] = [];
     const chunks: OpenAI.Chat.ChatCompletionChunk[] = [];
     for await (const chunk of stream) {
       chunks.push(chunk);
       const { content } = chunk.choices[0]?.delta ?? {};
       if (!content) continue;
-      said.push(content);
+      output.push(content);
       // Nothing more is said before this was read.
       runningTurn?.goOn();
     }
-    expect(said).toEqual(["begun", " and done"]);
+    expect(output).toEqual(["begun", " and done"]);
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
@@ -340,11 +340,11 @@ describe("a conversation", () => {
 
   it("is not mistaken for another that reads the same", async () => {
     const { client } = await startServer();
-    const said = getAnswerText(await createCompletion(client, [createUserMessage("hi")]));
+    const output = getAnswerText(await createCompletion(client, [createUserMessage("hi")]));
     await createCompletion(client, [createUserMessage("hi")]);
     await createCompletion(client, [
       createUserMessage("hi"),
-      createAssistantMessage(said),
+      createAssistantMessage(output),
       createUserMessage("secret"),
     ]);
     expect(new Set(receivedMessages.map(({ contextId }) => contextId)).size).toBe(3);
@@ -353,7 +353,7 @@ describe("a conversation", () => {
     await createCompletion(client, [createUserMessage("hi")], { user: "bob" });
     await createCompletion(
       client,
-      [createUserMessage("hi"), createAssistantMessage(said), createUserMessage("secret")],
+      [createUserMessage("hi"), createAssistantMessage(output), createUserMessage("secret")],
       { user: "ada" },
     );
     expect(receivedMessages[5]?.contextId).toBe(receivedMessages[3]?.contextId);
@@ -473,9 +473,9 @@ describe("what can not be answered", () => {
     ["a tool that must be called", { tool_choice: "required" }, 400, "tool_choice"],
     ["metadata that are no strings", { metadata: { a: 1 } }, 400, "metadata"],
     ["a task that is not there", { metadata: { task_id: "none" } }, 404, null],
-  ])("%s", async (_what, more, status, param) => {
+  ])("%s", async (_what, extra, status, param) => {
     const { client } = await startServer();
-    const error = await catchApiError(createCompletion(client, [createUserMessage("hello")], more));
+    const error = await catchApiError(createCompletion(client, [createUserMessage("hello")], extra));
     expect(error.status).toBe(status);
     expect(error.param).toBe(status === 404 ? null : param);
     expect(receivedMessages).toEqual([]);
@@ -624,12 +624,12 @@ describe("in front of agents elsewhere", () => {
 
   it("lets in whom it is told to, with the agents that they have", async () => {
     const { url } = await startServer({ authenticate: bearer({ tokens: { "a-token-that-is-ours": "us" } }) });
-    const far: A2AClient = await connect(url, { auth: { bearer: "a-token-that-is-ours" } });
+    const remoteServer: A2AClient = await connect(url, { auth: { bearer: "a-token-that-is-ours" } });
     const keys = new Map([["Bearer adas-key", "ada"]]);
     const at = await facade({
       agents: (request) => {
         const caller = keys.get(request.headers.get("authorization") ?? "");
-        return caller === undefined ? undefined : { caller, agents: { far } };
+        return caller === undefined ? undefined : { caller, agents: { far: remoteServer } };
       },
     });
     const ada = createOpenAiClient(at, "adas-key");
@@ -646,18 +646,18 @@ describe("in front of agents elsewhere", () => {
   });
 
   it("goes on where it was when an agent was busy in between", async () => {
-    const near: A2AClient = await connect((await startServer()).url);
+    const localServer: A2AClient = await connect((await startServer()).url);
     let isBusy = false;
-    const far: A2AClient = {
-      ...near,
-      card: near.card,
-      stream: (...said) => {
+    const remoteServer: A2AClient = {
+      ...localServer,
+      card: localServer.card,
+      stream: (...output) => {
         if (isBusy) throw new A2AError("RESOURCE_EXHAUSTED", "Too much.", { retryAfter: 3 });
-        return near.stream(...said);
+        return localServer.stream(...output);
       },
     };
     const client = createOpenAiClient(
-      await facade({ agents: () => ({ caller: "", agents: { actor: far } }) }),
+      await facade({ agents: () => ({ caller: "", agents: { actor: remoteServer } }) }),
     );
     const messages = [
       createUserMessage("one"),
@@ -681,14 +681,14 @@ describe("in front of agents elsewhere", () => {
     const errors: unknown[] = [];
     const observer = { onError: ({ error }: { error: unknown }) => void errors.push(error) };
     const gone: A2AClient = await connect((await startServer()).url);
-    const far = {
+    const remoteServer = {
       ...gone,
       card: gone.card,
       stream: () => {
         throw new A2AError("UNAVAILABLE", "No answer.");
       },
     };
-    const at = await facade({ observer, agents: () => ({ caller: "", agents: { actor: far } }) });
+    const at = await facade({ observer, agents: () => ({ caller: "", agents: { actor: remoteServer } }) });
     expect(
       await catchApiError(createCompletion(createOpenAiClient(at), [createUserMessage("hello")])),
     ).toMatchObject({

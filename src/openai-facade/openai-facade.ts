@@ -51,66 +51,73 @@ const SSE_HEADERS = {
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
-  const threads = new ConversationIndex();
+  const conversations = new ConversationIndex();
 
   /** What a client is told of an error; the observer is told of one that is ours. */
-  const told = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
+  const toReportableError = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
     if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
     if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
     return A2AError.from(error);
   };
 
-  async function agentsOf(request: Request, enter?: () => Promise<CallerContext>): Promise<AgentDirectory> {
-    const inside = await enter?.();
+  async function agentsOf(
+    request: Request,
+    authenticate?: () => Promise<CallerContext>,
+  ): Promise<AgentDirectory> {
+    const callerContext = await authenticate?.();
     if (options.agents) {
-      const company = await options.agents(request);
-      if (company) return createFixedDirectory(company);
+      const callerAgents = await options.agents(request);
+      if (callerAgents) return createFixedDirectory(callerAgents);
       throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
     }
-    if (inside) return createServerDirectory(inside);
+    if (callerContext) return createServerDirectory(callerContext);
     throw new Error("openaiFacade by itself has no agents; give it some, or put it beside a server.");
   }
 
-  async function answer(request: Request, enter?: () => Promise<CallerContext>): Promise<Response> {
+  async function answer(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
     try {
       const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
-      const agents = await agentsOf(request, enter);
-      const wanted = chat === undefined ? "GET" : "POST";
-      if (request.method !== wanted)
-        throw new A2AError("METHOD_NOT_ALLOWED", `This takes ${wanted}, not ${request.method}.`);
+      const agents = await agentsOf(request, authenticate);
+      const expectedMethod = chat === undefined ? "GET" : "POST";
+      if (request.method !== expectedMethod)
+        throw new A2AError("METHOD_NOT_ALLOWED", `This takes ${expectedMethod}, not ${request.method}.`);
       if (chat !== undefined) return await complete(request, agents);
       return await createModelsResponse(agents, model);
     } catch (error) {
-      return createErrorResponse(told(error, request.signal));
+      return createErrorResponse(toReportableError(error, request.signal));
     }
   }
 
   async function complete(request: Request, agents: AgentDirectory): Promise<Response> {
-    const asked = decodeChatRequest(await readRequestText(request, maxBodyBytes));
-    const remote = await agents.openClient(asked.model);
-    if (!remote) throw createModelNotFoundError(asked.model);
-    const left = new AbortController();
-    const signal = AbortSignal.any([request.signal, left.signal]);
+    const chatRequest = decodeChatRequest(await readRequestText(request, maxBodyBytes));
+    const client = await agents.openClient(chatRequest.model);
+    if (!client) throw createModelNotFoundError(chatRequest.model);
+    const disconnect = new AbortController();
+    const signal = AbortSignal.any([request.signal, disconnect.signal]);
     const messageId = request.headers.get("idempotency-key")?.slice(0, 200);
-    const said = new AnswerAccumulator();
+    const accumulator = new AnswerAccumulator();
     const { caller } = agents;
     const pieces = streamAnswer(
-      { client: remote, caller, request: asked, conversations: threads, messageId, signal },
-      said,
+      { client, caller, request: chatRequest, conversations, messageId, signal },
+      accumulator,
     );
     // What is refused is refused with a status, so the first is waited for.
     const first = await pieces.next();
-    const completion = new CompletionEncoder(asked, said.taskId ?? crypto.randomUUID(), Date.now());
-    if (asked.stream) {
+    const completion = new CompletionEncoder(
+      chatRequest,
+      accumulator.taskId ?? crypto.randomUUID(),
+      Date.now(),
+    );
+    if (chatRequest.stream) {
       const body = createSseStream(
-        encodeSseFrames(completion, said, first, pieces, (error) => told(error, signal)),
-        left,
+        encodeSseFrames(completion, accumulator, first, pieces, (error) => toReportableError(error, signal)),
+        disconnect,
         heartbeatMs,
       );
       return new Response(body, { headers: SSE_HEADERS });
     }
     for (let piece = first; !piece.done; piece = await pieces.next());
-    return Response.json(completion.encodeCompletion(said));
+    return Response.json(completion.encodeCompletion(accumulator));
   }
 
   return {
@@ -124,11 +131,14 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
   };
 }
 
-async function createModelsResponse(agents: AgentDirectory, one: string | undefined): Promise<Response> {
+async function createModelsResponse(
+  agents: AgentDirectory,
+  encodedName: string | undefined,
+): Promise<Response> {
   const names = await agents.listNames();
-  if (one === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
-  const name = names.find((name) => encodeURIComponent(name) === one);
-  if (name === undefined) throw createModelNotFoundError(one);
+  if (encodedName === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
+  const name = names.find((name) => encodeURIComponent(name) === encodedName);
+  if (name === undefined) throw createModelNotFoundError(encodedName);
   return Response.json(toModelObject(name));
 }
 
@@ -146,7 +156,7 @@ async function* encodeSseFrames(
   answer: AnswerAccumulator,
   first: IteratorResult<string, void>,
   rest: AsyncGenerator<string, void>,
-  told: (error: unknown) => A2AError | UnsuccessfulTaskError,
+  toReportableError: (error: unknown) => A2AError | UnsuccessfulTaskError,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield encodeJsonSseFrame(completion.encodeFirstChunk(answer));
@@ -154,7 +164,7 @@ async function* encodeSseFrames(
       if (piece.value !== "") yield encodeJsonSseFrame(completion.encodeTextChunk(piece.value));
     yield completion.encodeFinalChunks(answer).map(encodeJsonSseFrame).join("") + encodeSseFrame("[DONE]");
   } catch (error) {
-    yield encodeJsonSseFrame({ error: toErrorBody(told(error)) });
+    yield encodeJsonSseFrame({ error: toErrorBody(toReportableError(error)) });
   } finally {
     await rest.return();
   }
@@ -165,27 +175,27 @@ const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringi
 /** As fast as it is read; leaving ends it. */
 function createSseStream(
   frames: AsyncGenerator<string, void>,
-  left: AbortController,
+  disconnect: AbortController,
   heartbeatMs: number,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let heart: NodeJS.Timeout | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      heart = setInterval(() => {
+      heartbeat = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SSE_HEARTBEAT));
       }, heartbeatMs);
     },
     async pull(controller) {
       const { done, value } = await frames.next();
       if (done) {
-        clearInterval(heart);
+        clearInterval(heartbeat);
         controller.close();
       } else controller.enqueue(encoder.encode(value));
     },
     async cancel() {
-      clearInterval(heart);
-      left.abort();
+      clearInterval(heartbeat);
+      disconnect.abort();
       await frames.return();
     },
   });

@@ -22,40 +22,42 @@ export async function* streamAnswer(
 ): AsyncGenerator<string, void, undefined> {
   const { client, caller, request, conversations, messageId, signal } = turn;
   const { model, user, messages, metadata, cancelOnDisconnect } = request;
-  const party = { caller, user, model };
-  const isPlaced = request.contextId !== undefined || request.taskId !== undefined;
-  const taken = isPlaced ? undefined : await conversations.take(party, messages);
-  const thread = isPlaced ? request : taken;
-  const parts = thread ? extractNewParts(messages) : buildTranscriptParts(messages);
-  let isDone = false;
+  const scope = { caller, user, model };
+  const hasExplicitIds = request.contextId !== undefined || request.taskId !== undefined;
+  const foundIds = hasExplicitIds ? undefined : await conversations.take(scope, messages);
+  const ids = hasExplicitIds ? request : foundIds;
+  const parts = ids ? extractNewParts(messages) : buildTranscriptParts(messages);
+  let hasCompleted = false;
   try {
-    if (thread?.taskId !== undefined)
-      answer.skipExistingArtifacts(await client.tasks.get(thread.taskId, { signal }));
+    if (ids?.taskId !== undefined)
+      answer.skipExistingArtifacts(await client.tasks.get(ids.taskId, { signal }));
     const options = {
       signal,
-      ...(thread?.contextId === undefined ? {} : { contextId: thread.contextId }),
-      ...(thread?.taskId === undefined ? {} : { taskId: thread.taskId }),
+      ...(ids?.contextId === undefined ? {} : { contextId: ids.contextId }),
+      ...(ids?.taskId === undefined ? {} : { taskId: ids.taskId }),
       ...(messageId === undefined ? {} : { messageId }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     };
     // The task of a client that has left goes on, as with A2A's own clients, unless they have said that it is not to.
-    const said = cancelOnDisconnect ? exchangeMessage(client, parts, options) : client.stream(parts, options);
-    for await (const event of said) {
+    const events = cancelOnDisconnect
+      ? exchangeMessage(client, parts, options)
+      : client.stream(parts, options);
+    for await (const event of events) {
       yield answer.addEvent(event);
       if (answer.isFinished) break;
     }
-    const last = answer.finish();
-    isDone = true;
-    if (last !== "") yield last;
+    const finalText = answer.finish();
+    hasCompleted = true;
+    if (finalText !== "") yield finalText;
   } finally {
     // Refused, for example because too much is going on; whoever asks again goes on where they were.
-    if (taken && !isDone && answer.contextId === undefined)
-      await conversations.restore(party, messages, taken);
+    if (foundIds && !hasCompleted && answer.contextId === undefined)
+      await conversations.restore(scope, messages, foundIds);
   }
-  const { contextId, taskId, isWaitingForUser } = answer;
+  const { contextId, taskId, isWaitingForUser: isQuestion } = answer;
   if (contextId === undefined) return;
-  await conversations.save(party, messages, answer.text, {
+  await conversations.save(scope, messages, answer.text, {
     contextId,
-    taskId: isWaitingForUser ? taskId : undefined,
+    taskId: isQuestion ? taskId : undefined,
   });
 }

@@ -184,9 +184,9 @@ describeAdapter("an AgentExecutor of a2a-js", {
   createRememberingAgent() {
     const conversations = new Map<string, string[]>();
     return createSampleAgent(async (say, context) => {
-      const heard = [...(conversations.get(context.contextId) ?? []), getUserText(context)];
-      conversations.set(context.contextId, heard);
-      say.publishChunk(heard.join(" | "));
+      const received = [...(conversations.get(context.contextId) ?? []), getUserText(context)];
+      conversations.set(context.contextId, received);
+      say.publishChunk(received.join(" | "));
     });
   },
   createEchoAgent: () =>

@@ -59,11 +59,13 @@ const createStatusUpdate = (
     role: "ROLE_AGENT" as const,
     parts: [{ text: words ?? "" }],
   };
-  const told = {
+  const reported = {
     state: `TASK_STATE_${state}` as Task["status"]["state"],
     timestamp: new Date().toISOString(),
   };
-  return { statusUpdate: { taskId, contextId, status: words === undefined ? told : { ...told, message } } };
+  return {
+    statusUpdate: { taskId, contextId, status: words === undefined ? reported : { ...reported, message } },
+  };
 };
 
 const createSubmittedTask = ({ taskId, contextId }: RequestContext): StreamResponse => ({
@@ -142,9 +144,9 @@ describe("an AgentExecutor on our engine", () => {
 
   it("may answer without a task", async () => {
     const remote = await connectToExecutor(async ({ contextId }, bus) => {
-      const said = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
+      const output = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
       const nothing = { content: { $case: "data" as const, value: null }, metadata: undefined };
-      bus.publish(AgentEvent.message({ ...said, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
+      bus.publish(AgentEvent.message({ ...output, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
     });
     expect(await remote.send("hi")).toMatchObject({
       message: { messageId: "m", role: "ROLE_AGENT", parts: [{ data: null }] },
@@ -168,15 +170,15 @@ describe("an AgentExecutor on our engine", () => {
 
   it("may say everything in one whole task", async () => {
     const remote = await connectToExecutor(async ({ taskId, contextId, userMessage }, bus) => {
-      const said: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
-      const heard = SdkMessage.toJSON(userMessage) as Message;
+      const output: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
+      const received = SdkMessage.toJSON(userMessage) as Message;
       publishToSdkBus(bus, {
         task: {
           id: taskId,
           contextId,
           status: { state: "TASK_STATE_COMPLETED" },
           artifacts: [{ artifactId: "r", name: "Result", parts: [text("Blue.")] }],
-          history: [heard, said],
+          history: [received, output],
           metadata: { cost: 3 },
         },
       });
@@ -232,10 +234,10 @@ describe("an AgentExecutor on our engine", () => {
   });
 
   it("hears itself on its bus, and can not take our ear away", async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const remote = await connectToExecutor(async (context, bus) => {
-      bus.on("event", ({ kind }) => heard.push(kind));
-      bus.once("finished", () => heard.push("finished"));
+      bus.on("event", ({ kind }) => received.push(kind));
+      bus.once("finished", () => received.push("finished"));
       publishToSdkBus(bus, createSubmittedTask(context));
       bus.removeAllListeners("event");
       publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED", "Still here."));
@@ -244,7 +246,7 @@ describe("an AgentExecutor on our engine", () => {
     });
     const { status } = await requireTask(remote.send("hi"));
     expect(getText(status.message?.parts ?? [])).toBe("Still here.");
-    expect(heard).toEqual(["task", "finished"]);
+    expect(received).toEqual(["task", "finished"]);
     expect(reportedErrors).toEqual([]);
   });
 
@@ -407,8 +409,8 @@ describe("an executor whose turn is over before it has begun", () => {
       },
       listInterruptedTasks: () => Promise.resolve([]),
     } as const satisfies Run;
-    const said = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
-    await expect(said.next()).rejects.toThrow("gone");
+    const output = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
+    await expect(output.next()).rejects.toThrow("gone");
     expect(begun).toBe(0);
   });
 });

@@ -47,28 +47,28 @@ async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<Agent
   // Also of a task that was cancelled while the store was asked.
   run.signal.throwIfAborted();
   const cancel = (): void => {
-    const cancelled = (async () => executor.cancelTask(run.taskId, bus))();
-    cancelled.catch((error: unknown) => bus.close({ error }));
+    const cancellation = (async () => executor.cancelTask(run.taskId, bus))();
+    cancellation.catch((error: unknown) => bus.close({ error }));
   };
   run.signal.addEventListener("abort", cancel, { once: true });
-  const executed = (async () => executor.execute(context, bus))();
-  const ended = executed.then(
+  const execution = (async () => executor.execute(context, bus))();
+  const executionEnd = execution.then(
     () => bus.finished(),
     (error: unknown) => bus.close({ error }),
   );
-  const retelling = new ExecutorEventConverter(run);
+  const converter = new ExecutorEventConverter(run);
   try {
     for (let event = await bus.next(); event; event = await bus.next()) {
-      for (const said of retelling.convert(event, bus.hasQueuedEvents)) {
-        yield said;
-        if (!("status" in said)) continue;
-        const { state } = said.status;
+      for (const agentEvent of converter.convert(event, bus.hasQueuedEvents)) {
+        yield agentEvent;
+        if (!("status" in agentEvent)) continue;
+        const { state } = agentEvent.status;
         if (state === "TASK_STATE_INPUT_REQUIRED") return;
         if (!isTerminal(state)) continue;
         // The task has its end; what goes wrong behind it is still told to whoever watches the server.
         bus.close();
-        await ended;
-        await executed;
+        await executionEnd;
+        await execution;
         return;
       }
     }
@@ -107,9 +107,9 @@ class ExecutorEventConverter {
       this.#assertOwnTask(taskId);
       yield* this.#convertStatus(status, metadata, hasMore);
     } else {
-      const { taskId, contextId: _, ...said } = fromSdkArtifact(event.data);
+      const { taskId, contextId: _, ...agentEvent } = fromSdkArtifact(event.data);
       this.#assertOwnTask(taskId);
-      yield said;
+      yield agentEvent;
     }
   }
 
@@ -118,16 +118,16 @@ class ExecutorEventConverter {
     this.#assertOwnTask(task.id);
     const run = this.#run;
     for (const artifact of task.artifacts ?? []) {
-      const known = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
-      if (!known || JSON.stringify(known) !== JSON.stringify(artifact)) yield { artifact };
+      const knownArtifact = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
+      if (!knownArtifact || JSON.stringify(knownArtifact) !== JSON.stringify(artifact)) yield { artifact };
     }
     for (const message of task.history ?? []) {
       if (message.role !== "ROLE_AGENT" || this.#knownMessageIds.has(message.messageId)) continue;
       yield this.#createWorkingStatus(message);
     }
     const { state, timestamp } = run.task.status;
-    const isAsFound = isFirst && task.status.state === state && task.status.timestamp === timestamp;
-    if (!isAsFound) yield* this.#convertStatus(task.status, task.metadata, hasMore);
+    const isUnchanged = isFirst && task.status.state === state && task.status.timestamp === timestamp;
+    if (!isUnchanged) yield* this.#convertStatus(task.status, task.metadata, hasMore);
     else if (isFirstTurn(run) && !hasMore) yield { status: { state: "TASK_STATE_WORKING" } };
   }
 
@@ -136,17 +136,17 @@ class ExecutorEventConverter {
     metadata: Task["metadata"],
     hasMore: boolean,
   ): Generator<AgentEvent, void, undefined> {
-    const about = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
+    const extraMetadata = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
     // Whoever closes the server has not cancelled the task; the engine says what became of it.
     if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancelMetadata) return;
     if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_UNSPECIFIED") {
       // Every task is submitted already. That is said in other words only to one who would wait for the next.
-      if (hasMore && !message && !("metadata" in about)) return;
-      yield { ...this.#createWorkingStatus(message), ...about };
+      if (hasMore && !message && !("metadata" in extraMetadata)) return;
+      yield { ...this.#createWorkingStatus(message), ...extraMetadata };
       return;
     }
     if (message) this.#knownMessageIds.add(message.messageId);
-    yield { status: message ? { state, message: toAgentMessage(message) } : { state }, ...about };
+    yield { status: message ? { state, message: toAgentMessage(message) } : { state }, ...extraMetadata };
   }
 
   #createWorkingStatus(message: Message | undefined): AgentEvent {

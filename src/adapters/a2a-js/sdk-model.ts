@@ -30,12 +30,12 @@ export async function toRequestContext(run: Run): Promise<RequestContext> {
     ...(tenant === "" ? {} : { tenant }),
   });
   // To an executor a task exists from its second message on.
-  const known = isFirstTurn(run) ? undefined : toSdkTask(run.task);
-  const referenced = message.referenceTaskIds?.length
+  const currentTask = isFirstTurn(run) ? undefined : toSdkTask(run.task);
+  const referencedTasks = message.referenceTaskIds?.length
     ? (await run.loadReferencedTasks()).map(toSdkTask)
     : undefined;
-  const whole = { ...request, message: toSdkMessage(message) };
-  return new RequestContext(whole, taskId, contextId, context, known, referenced);
+  const sdkRequest = { ...request, message: toSdkMessage(message) };
+  return new RequestContext(sdkRequest, taskId, contextId, context, currentTask, referencedTasks);
 }
 
 function createUser(userName: string): User {
@@ -43,22 +43,25 @@ function createUser(userName: string): User {
 }
 
 function toSdkTask(task: Task): SdkTask {
-  const made = SdkTask.fromJSON(task);
-  made.history.forEach((message, at) => restoreNullData(message, task.history?.[at]));
-  made.artifacts.forEach((artifact, at) => restoreNullData(artifact, task.artifacts?.[at]));
-  return made;
+  const converted = SdkTask.fromJSON(task);
+  converted.history.forEach((message, index) => restoreNullData(message, task.history?.[index]));
+  converted.artifacts.forEach((artifact, index) => restoreNullData(artifact, task.artifacts?.[index]));
+  return converted;
 }
 
 function toSdkMessage(message: Message): SdkMessage {
-  const made = SdkMessage.fromJSON(message);
-  restoreNullData(made, message);
-  return made;
+  const converted = SdkMessage.fromJSON(message);
+  restoreNullData(converted, message);
+  return converted;
 }
 
 /** The SDK reads `"data": null`, which is a value, as no content at all. */
-function restoreNullData(made: SdkMessage | SdkArtifact, from: Pick<Message, "parts"> | undefined): void {
-  from?.parts.forEach((part, at) => {
-    const copy = made.parts[at];
+function restoreNullData(
+  converted: SdkMessage | SdkArtifact,
+  original: Pick<Message, "parts"> | undefined,
+): void {
+  original?.parts.forEach((part, index) => {
+    const copy = converted.parts[index];
     if (copy && "data" in part && part.data === null) copy.content = { $case: "data", value: null };
   });
 }
@@ -83,8 +86,8 @@ export function fromSdkArtifact(update: SdkArtifactUpdate): TaskArtifactUpdateEv
 
 /** Whose message it is and where it belongs, the engine says. */
 export function toAgentMessage(message: Message): AgentMessage {
-  const { taskId: _, contextId: __, role: ___, ...said } = message;
-  return said;
+  const { taskId: _, contextId: __, role: ___, ...agentMessage } = message;
+  return agentMessage;
 }
 
 /**
@@ -100,10 +103,10 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
     defaultInputModes,
     defaultOutputModes,
     skills,
-    ...about
+    ...description
   } = SdkCard.toJSON(card) as AgentCard;
   return {
-    ...about,
+    ...description,
     ...filterModes("defaultInputModes", defaultInputModes),
     ...filterModes("defaultOutputModes", defaultOutputModes),
     skills: (skills ?? []).map(({ inputModes, outputModes, ...skill }) => ({
@@ -119,8 +122,8 @@ const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"])
 
 function filterModes<N extends string>(
   name: N,
-  given: readonly string[] | undefined,
+  modes: readonly string[] | undefined,
 ): { [M in N]?: string[] } {
-  const known = given?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
-  return (known.length > 0 ? { [name]: known } : {}) as { [M in N]?: string[] };
+  const currentTask = modes?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
+  return (currentTask.length > 0 ? { [name]: currentTask } : {}) as { [M in N]?: string[] };
 }

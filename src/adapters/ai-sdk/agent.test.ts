@@ -210,13 +210,13 @@ describe("an agent of the AI SDK", () => {
     ["yes", [80], "Done."],
     ["No, never", [], "No, never"],
     ["yesterday", [], "yesterday"],
-  ])("takes %j for an answer to that", async (words, paid, told) => {
+  ])("takes %j for an answer to that", async (words, paid, reported) => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
     const done = await requireTask(remote.send(words, { taskId: asked.id }));
     expect(refunded).toEqual(paid);
-    expect(getAnswerText(done)).toContain(told);
+    expect(getAnswerText(done)).toContain(reported);
   });
 
   it("takes nothing said in another task for an approval; one that was cancelled is given up", async () => {
@@ -244,11 +244,13 @@ describe("an agent of the AI SDK", () => {
   });
 
   it("goes on from what the task knows when the conversation was forgotten", async () => {
-    const heard: string[][] = [];
+    const received: string[][] = [];
     const agent = fromAiSdk(
       new ToolLoopAgent({
         model: createScriptedModel((prompt) => {
-          heard.push(prompt.map(({ role, content }) => `${role}: ${getText(content as { text: string }[])}`));
+          received.push(
+            prompt.map(({ role, content }) => `${role}: ${getText(content as { text: string }[])}`),
+          );
           return ["Fine."];
         }),
       }),
@@ -279,6 +281,6 @@ describe("an agent of the AI SDK", () => {
       listInterruptedTasks: () => Promise.resolve([]),
     } satisfies Parameters<Agent["execute"]>[0];
     for await (const _ of agent.execute(run));
-    expect(heard).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);
+    expect(received).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);
   });
 });

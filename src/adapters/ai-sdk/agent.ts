@@ -64,34 +64,36 @@ export function fromAiSdk(
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
   return agent(description, async function* (turn) {
-    const place = getConversationKey(turn);
-    const kept = await conversationStore.load(place);
-    const earlier =
-      kept.length > 0
-        ? kept
+    const conversationKey = getConversationKey(turn);
+    const storedMessages = await conversationStore.load(conversationKey);
+    const earlierMessages =
+      storedMessages.length > 0
+        ? storedMessages
         : buildConversationFromTask<ModelMessage>(turn, toUserMessage, toAssistantMessage);
-    const waiting = listPendingApprovals(kept);
-    const heard: ModelMessage[] = [];
-    if (waiting.length > 0 && isFirstTurn(turn)) {
-      const [other] = await turn.listInterruptedTasks();
+    const pendingApprovals = listPendingApprovals(storedMessages);
+    const newMessages: ModelMessage[] = [];
+    if (pendingApprovals.length > 0 && isFirstTurn(turn)) {
+      const [interruptedTask] = await turn.listInterruptedTasks();
       // No model takes a conversation in which a call is left open, and "ok" may be meant for something else.
-      if (other) yield failed(formatPendingTaskMessage(other.id));
-      heard.push(createDeniedApprovals(waiting, kept), toUserMessage(turn.message));
+      if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
+      newMessages.push(createDeniedApprovals(pendingApprovals, storedMessages), toUserMessage(turn.message));
     } else
-      heard.push(
-        waiting.length > 0 ? toApprovalResponses(waiting, turn.message) : toUserMessage(turn.message),
+      newMessages.push(
+        pendingApprovals.length > 0
+          ? toApprovalResponses(pendingApprovals, turn.message)
+          : toUserMessage(turn.message),
       );
-    const call = { messages: [...earlier, ...heard], abortSignal: turn.signal };
+    const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
     const result = await start(call, turn);
-    const telling = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
+    const converter = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
-      yield* telling.convert(part);
+      yield* converter.convert(part);
     }
     turn.signal.throwIfAborted();
-    await conversationStore.append(place, [...heard, ...(await result.responseMessages)]);
-    yield telling.createFinalStatus();
+    await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
+    yield converter.createFinalStatus();
   });
 }
 
@@ -104,8 +106,8 @@ class StreamPartConverter {
   readonly #approvals: ToolApprovalPart[] = [];
   #metadata: JsonObject = {};
 
-  constructor(turn: Turn, shown: { readonly reasoning: boolean; readonly tools: boolean }) {
-    this.#options = shown;
+  constructor(turn: Turn, options: { readonly reasoning: boolean; readonly tools: boolean }) {
+    this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
@@ -113,8 +115,12 @@ class StreamPartConverter {
     const { reasoning, tools } = this.#options;
     if (part.type === "text-delta") yield part.text;
     else if (part.type === "reasoning-delta" && reasoning) {
-      const about = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
-      if (part.text !== "") yield chunk(about, text(part.text));
+      const artifactOptions = {
+        id: this.#reasoningArtifactId,
+        name: "reasoning",
+        metadata: { thought: true },
+      };
+      if (part.text !== "") yield chunk(artifactOptions, text(part.text));
     } else if (part.type === "file") {
       yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
     } else if (part.type === "source" && part.sourceType === "url") {
@@ -140,11 +146,11 @@ class StreamPartConverter {
     const metadata = this.#metadata;
     if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
     const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
-    const asked = this.#approvals.map(({ type, approvalId, toolCall }) => {
+    const approvalRequests = this.#approvals.map(({ type, approvalId, toolCall }) => {
       const { toolCallId, toolName, input } = toolCall;
       return data({ type, approvalId, toolCallId, toolName, input: toJson(input) });
     });
-    return { ...inputRequired(`May ${names} be called?`, ...asked), metadata };
+    return { ...inputRequired(`May ${names} be called?`, ...approvalRequests), metadata };
   }
 }
 

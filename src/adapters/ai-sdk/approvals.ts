@@ -9,17 +9,17 @@ import { type Message, getText } from "../../protocol/index.ts";
 
 /** The approvals that the end of a conversation waits for. */
 export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
-  const asked: ToolApprovalRequest[] = [];
-  const answered = new Set<string>();
+  const requests: ToolApprovalRequest[] = [];
+  const answeredIds = new Set<string>();
   for (const { role, content } of messages) {
     if (typeof content === "string") continue;
     for (const part of content) {
       if (role === "assistant" && part.type === "tool-approval-request" && !part.isAutomatic)
-        asked.push(part);
-      if (role === "tool" && part.type === "tool-approval-response") answered.add(part.approvalId);
+        requests.push(part);
+      if (role === "tool" && part.type === "tool-approval-response") answeredIds.add(part.approvalId);
     }
   }
-  return asked.filter(({ approvalId }) => !answered.has(approvalId));
+  return requests.filter(({ approvalId }) => !answeredIds.has(approvalId));
 }
 
 /**
@@ -27,18 +27,18 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
  * Everything but a plain yes is a no, with what was said as the reason.
  */
 export function toApprovalResponses(
-  waiting: readonly ToolApprovalRequest[],
+  pendingApprovals: readonly ToolApprovalRequest[],
   message: Message,
 ): ToolModelMessage {
-  const decided = new Map(
+  const decisions = new Map(
     message.parts.flatMap((part) => ("data" in part ? parseApprovalDecision(part.data) : [])),
   );
-  const words = getText(message.parts).trim();
-  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(words);
-  const content = waiting.map(({ approvalId }): ToolApprovalResponse => {
-    const { approved, reason } = decided.get(approvalId) ?? {
+  const answerText = getText(message.parts).trim();
+  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(answerText);
+  const content = pendingApprovals.map(({ approvalId }): ToolApprovalResponse => {
+    const { approved, reason } = decisions.get(approvalId) ?? {
       approved: isYes,
-      reason: isYes || words === "" ? undefined : words,
+      reason: isYes || answerText === "" ? undefined : answerText,
     };
     const response = { type: "tool-approval-response", approvalId, approved } as const;
     return reason === undefined ? response : { ...response, reason };
@@ -48,19 +48,19 @@ export function toApprovalResponses(
 
 /** What became of approvals that nobody will give any more, because their task was cancelled: they were not given. */
 export function createDeniedApprovals(
-  waiting: readonly ToolApprovalRequest[],
+  pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],
 ): ToolModelMessage {
   const reason = "The user cancelled the task.";
-  const names = new Map(
+  const toolNames = new Map(
     messages.flatMap(listToolCalls).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
   );
-  const content = waiting.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
+  const content = pendingApprovals.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
     { type: "tool-approval-response", approvalId, approved: false, reason },
     {
       type: "tool-result",
       toolCallId,
-      toolName: names.get(toolCallId) ?? "",
+      toolName: toolNames.get(toolCallId) ?? "",
       output: { type: "execution-denied", reason },
     },
   ]);
@@ -80,6 +80,6 @@ interface ApprovalDecision {
 function parseApprovalDecision(data: unknown): [string, ApprovalDecision][] {
   if (typeof data !== "object" || data === null || !("approvalId" in data)) return [];
   const { approvalId, approved, reason } = data as Record<string, unknown>;
-  const about = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
-  return typeof approvalId === "string" ? [[approvalId, about]] : [];
+  const decision = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
+  return typeof approvalId === "string" ? [[approvalId, decision]] : [];
 }

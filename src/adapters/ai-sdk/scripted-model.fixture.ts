@@ -22,11 +22,11 @@ export function createScriptedModel(script: ModelScript): MockLanguageModelV4 {
   });
 }
 
-async function* toStreamParts(said: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
+async function* toStreamParts(output: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   let reason: "stop" | "tool-calls" = "stop";
   let isOpen = false;
-  for await (const part of said) {
+  for await (const part of output) {
     if (typeof part === "string") {
       if (!isOpen) yield { type: "text-start", id: "t" };
       isOpen = true;

@@ -84,10 +84,10 @@ describe("an A2A agent as a tool of the AI SDK", () => {
       const [result] = last.content;
       const output =
         result?.type === "tool-result" && result.output.type === "text" ? result.output.value : "{}";
-      const told = JSON.parse(output) as { state: string; status: string; taskId: string; text: string };
-      if (told.state === "input-required") {
-        yield createToolCall("station", { message: "Seoul", taskId: told.taskId }, "c2");
-      } else yield told.text;
+      const reported = JSON.parse(output) as { state: string; status: string; taskId: string; text: string };
+      if (reported.state === "input-required") {
+        yield createToolCall("station", { message: "Seoul", taskId: reported.taskId }, "c2");
+      } else yield reported.text;
     });
     const tools = { station: a2aTool(url, { description: "Tells the weather" }) };
     const { text } = streamText({ model, tools, prompt: "Weather?", stopWhen: isStepCount(5) });

@@ -35,21 +35,25 @@ export function a2aTool(
   agent: string | A2AClient,
   { description, connectOptions }: A2aToolOptions = {},
 ): Tool<A2aToolInput, RemoteAgentAnswer> {
-  const far = new RemoteAgentClient(agent, connectOptions);
-  const about = description ?? (typeof agent === "string" ? undefined : agent.card.description);
-  if (about === undefined) {
+  const client = new RemoteAgentClient(agent, connectOptions);
+  const toolDescription = description ?? (typeof agent === "string" ? undefined : agent.card.description);
+  if (toolDescription === undefined) {
     throw new TypeError(
       `a2aTool(${JSON.stringify(agent)}) needs a description, by which a model chooses it; or give it what connect() returns.`,
     );
   }
   return tool({
-    description: about,
+    description: toolDescription,
     inputSchema: INPUT_SCHEMA,
     execute: ({ message, taskId, contextId }, { abortSignal }) =>
-      far.streamAnswer(message, { taskId, contextId, signal: abortSignal ?? new AbortController().signal }),
+      client.streamAnswer(message, {
+        taskId,
+        contextId,
+        signal: abortSignal ?? new AbortController().signal,
+      }),
     // A model has no use for bytes; that there is a file it is told.
     toModelOutput: ({ output }) => {
-      const value = JSON.stringify(output, (name, inner: unknown) => (name === "raw" ? undefined : inner));
+      const value = JSON.stringify(output, (key, field: unknown) => (key === "raw" ? undefined : field));
       return { type: "text", value };
     },
   });

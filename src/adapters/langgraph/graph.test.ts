@@ -39,7 +39,7 @@ const createSingleNodeGraph = (node: (state: Messages, config: Config) => Promis
 /** A graph whose model says that, chunk by chunk. */
 const createModelAgent = (
   chunks: readonly string[],
-  before?: (said: string) => Promise<void> | void,
+  before?: (output: string) => Promise<void> | void,
 ): Agent =>
   fromLangGraph(
     createSingleNodeGraph(async ({ messages }, config) => {
@@ -51,9 +51,9 @@ const createModelAgent = (
 
 class ScriptedChatModel extends FakeStreamingChatModel {
   readonly #chunks: readonly string[];
-  readonly #beforeChunk: ((said: string) => Promise<void> | void) | undefined;
+  readonly #beforeChunk: ((output: string) => Promise<void> | void) | undefined;
 
-  constructor(chunks: readonly string[], before?: (said: string) => Promise<void> | void) {
+  constructor(chunks: readonly string[], before?: (output: string) => Promise<void> | void) {
     super({ sleep: 0 });
     this.#chunks = chunks;
     this.#beforeChunk = before;
@@ -80,7 +80,7 @@ const listUserTexts = (messages: readonly BaseMessage[]): string[] =>
 describeAdapter("a graph of LangGraph", {
   createAnsweringAgent: (chunks) => createModelAgent(chunks),
   createPausingAgent: (gate) =>
-    createModelAgent(["first ", "second"], (said) => (said === "second" ? gate : undefined)),
+    createModelAgent(["first ", "second"], (output) => (output === "second" ? gate : undefined)),
   createFailingAgent: (error) =>
     fromLangGraph(
       createSingleNodeGraph(async () => {
@@ -236,8 +236,8 @@ describe("a graph of LangGraph", () => {
     const asked = await requireTask(remote.send("go"));
     const parts = asked.status.message?.parts ?? [];
     expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
-    const [left, right] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
-    const each = data({ [left ?? ""]: "yes", [right ?? ""]: { no: 1 } });
+    const [leftId, rightId] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
+    const each = data({ [leftId ?? ""]: "yes", [rightId ?? ""]: { no: 1 } });
     expect(getAnswerText(await requireTask(remote.send([each], { taskId: asked.id })))).toBe(
       '["yes",{"no":1}]',
     );
@@ -307,16 +307,16 @@ describe("a graph of LangGraph", () => {
     ): Promise<{ told: string[]; answer: string }> {
       const store = new MemoryStore();
       const checkpointer = new MemorySaver();
-      const told: string[] = [];
+      const reported: string[] = [];
       const live = (second: (state: typeof State.State) => Promise<string>): Agent => {
         const graph = new StateGraph(State)
           .addNode("first", async ({ query }, config: Config) => {
             config.writer?.("first");
-            told.push("first");
+            reported.push("first");
             return { a: `a of ${query}` };
           })
           .addNode("second", async (state) => {
-            told.push("second");
+            reported.push("second");
             return { b: await second(state) };
           })
           .addEdge("__start__", "first")
@@ -348,7 +348,7 @@ describe("a graph of LangGraph", () => {
       );
       const after = await collect(remote.tasks.subscribe(task.id));
       expect((after as { task: Task }).task.artifacts).toHaveLength(1);
-      return { told, answer: getAnswerText((after as { task: Task }).task) };
+      return { told: reported, answer: getAnswerText((after as { task: Task }).task) };
     }
 
     it("goes on behind the last node that had finished, when it is to resume [E9]", async () => {

@@ -84,28 +84,32 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     addTurnToCheckpoints(graph.checkpointer);
   }
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void> {
-    const more = toGraphConfig(turn);
-    const mark = `${turn.taskId}/${turn.message.messageId}`;
-    const thread = { thread_id: encodeConversationKey(getConversationKey(turn)) };
-    const configurable = { ...more.configurable, ...(resumes ? { [TURN_KEY]: mark } : {}), ...thread };
-    const before = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
-    const isBegun = resumes && before !== undefined && getCheckpointTurn(before) === mark;
-    const interrupts = before && !isBegun ? listInterrupts(before) : [];
+    const graphConfig = toGraphConfig(turn);
+    const turnMark = `${turn.taskId}/${turn.message.messageId}`;
+    const threadConfig = { thread_id: encodeConversationKey(getConversationKey(turn)) };
+    const configurable = {
+      ...graphConfig.configurable,
+      ...(resumes ? { [TURN_KEY]: turnMark } : {}),
+      ...threadConfig,
+    };
+    const stateBefore = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
+    const hasStarted = resumes && stateBefore !== undefined && getCheckpointTurn(stateBefore) === turnMark;
+    const interrupts = stateBefore && !hasStarted ? listInterrupts(stateBefore) : [];
     if (interrupts.length > 0 && isFirstTurn(turn)) {
-      const [waiting] = await turn.listInterruptedTasks();
+      const [interruptedTask] = await turn.listInterruptedTasks();
       // A graph that is given something new forgets what it has asked.
-      if (waiting) yield failed(formatPendingTaskMessage(waiting.id));
+      if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
     }
-    const goesOn = interrupts.length > 0 && !isFirstTurn(turn);
-    const given = isBegun
+    const isAnswer = interrupts.length > 0 && !isFirstTurn(turn);
+    const graphInput = hasStarted
       ? null
-      : goesOn
+      : isAnswer
         ? new Command({ resume: buildResumeValue(interrupts, turn) })
         : toGraphInput(turn);
     const streamMode = ["messages", "custom", "updates", ...(toAnswer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
-    const how = { ...more, ...durability, configurable, streamMode, signal: turn.signal };
-    const telling = new GraphEventConverter(turn, {
+    const streamOptions = { ...graphConfig, ...durability, configurable, streamMode, signal: turn.signal };
+    const converter = new GraphEventConverter(turn, {
       answerNodes,
       toProgress,
       showReasoning,
@@ -113,18 +117,18 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     });
     let state: unknown;
     // The types of a graph are its own; what it is given is what its author's `toGraphInput` makes.
-    for await (const event of await graph.stream(given as never, how as never)) {
+    for await (const event of await graph.stream(graphInput as never, streamOptions as never)) {
       if (!Array.isArray(event)) continue;
       const [mode, value] = event as [string, unknown];
       if (mode === "values") state = value;
-      else yield* telling.convert(mode, value);
+      else yield* converter.convert(mode, value);
     }
     turn.signal.throwIfAborted();
-    const asked = telling.buildInputRequest();
-    if (asked) yield asked;
-    const last = toAnswer?.(state as S) ?? [];
-    yield* Array.isArray(last) ? last : [last];
-    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
+    const inputRequest = converter.buildInputRequest();
+    if (inputRequest) yield inputRequest;
+    const finalYields = toAnswer?.(state as S) ?? [];
+    yield* Array.isArray(finalYields) ? finalYields : [finalYields];
+    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.metadata };
   }
   // What the graph says again replaces what it had said.
   return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
@@ -144,7 +148,7 @@ interface Checkpointer {
     config: { configurable?: Record<string, unknown> },
     checkpoint: unknown,
     metadata: object,
-    ...more: unknown[]
+    ...graphConfig: unknown[]
   ): unknown;
 }
 
@@ -155,13 +159,13 @@ function isCheckpointer(value: unknown): value is Checkpointer {
 /** LangGraph writes nothing of its config into a checkpoint, so that it could not be told whose the last of a thread is. */
 function addTurnToCheckpoints(checkpointer: Checkpointer): void {
   const put = checkpointer.put.bind(checkpointer);
-  checkpointer.put = (config, checkpoint, metadata, ...more) => {
+  checkpointer.put = (config, checkpoint, metadata, ...graphConfig) => {
     const turn = config.configurable?.[TURN_KEY];
     return put(
       config,
       checkpoint,
       turn === undefined ? metadata : { ...metadata, [TURN_KEY]: turn },
-      ...more,
+      ...graphConfig,
     );
   };
 }
@@ -189,19 +193,23 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 
 /** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
-  const given = message.parts.filter((part): part is DataPart => "data" in part);
-  const [only] = given;
+  const dataParts = message.parts.filter((part): part is DataPart => "data" in part);
+  const [onlyData] = dataParts;
   const answer =
-    only && given.length === 1 ? only.data : given.length > 1 ? given.map(({ data }) => data) : text;
-  const ids = interrupts.map(({ id }) => id);
-  if (isRecord(answer) && ids.some((id) => id in answer)) return answer;
-  return ids.length === 1 ? answer : Object.fromEntries(ids.map((id) => [id, answer]));
+    onlyData && dataParts.length === 1
+      ? onlyData.data
+      : dataParts.length > 1
+        ? dataParts.map(({ data }) => data)
+        : text;
+  const interruptIds = interrupts.map(({ id }) => id);
+  if (isRecord(answer) && interruptIds.some((id) => id in answer)) return answer;
+  return interruptIds.length === 1 ? answer : Object.fromEntries(interruptIds.map((id) => [id, answer]));
 }
 
 function toProgressStatus(value: unknown): AgentYield | undefined {
   if (typeof value === "string") return status(value);
-  const words = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
-  return value === undefined ? undefined : status(...words, data(toJson(value)));
+  const messageText = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
+  return value === undefined ? undefined : status(...messageText, data(toJson(value)));
 }
 
 interface GraphOutputOptions {
@@ -220,8 +228,8 @@ class GraphEventConverter {
   /** The message that spoke last. */
   #lastMessageId: string | undefined;
 
-  constructor(turn: Turn, shown: GraphOutputOptions) {
-    this.#options = shown;
+  constructor(turn: Turn, options: GraphOutputOptions) {
+    this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
@@ -231,8 +239,8 @@ class GraphEventConverter {
 
   *convert(mode: string, value: unknown): Generator<AgentYield, void, undefined> {
     if (mode === "custom") {
-      const said = this.#options.toProgress(value);
-      if (said !== undefined) yield said;
+      const progressEvent = this.#options.toProgress(value);
+      if (progressEvent !== undefined) yield progressEvent;
     } else if (mode === "messages") yield* this.#convertMessage(value);
     else if (mode === "updates" && isRecord(value)) yield* this.#convertUpdates(value);
   }
@@ -240,21 +248,21 @@ class GraphEventConverter {
   /** What the graph waits for, when it has stopped to ask. */
   buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
-    const isOne = this.#interrupts.length === 1;
+    const hasOneInterrupt = this.#interrupts.length === 1;
     const content = this.#interrupts.flatMap(({ id, value }): PartLike[] => {
-      if (typeof value === "string") return isOne ? [value] : [text(value, { interruptId: id })];
+      if (typeof value === "string") return hasOneInterrupt ? [value] : [text(value, { interruptId: id })];
       return [data(toJson(value), { interruptId: id })];
     });
     return { ...inputRequired(...content), metadata: this.metadata };
   }
 
   *#convertMessage(value: unknown): Generator<AgentYield, void, undefined> {
-    const [given, about] = Array.isArray(value) ? (value as unknown[]) : [];
-    const message = decodeMessage(given);
+    const [rawMessage, messageMetadata] = Array.isArray(value) ? (value as unknown[]) : [];
+    const message = decodeMessage(rawMessage);
     if (message?.type !== "ai") return;
     this.#addUsage(message);
     const { answerNodes, showReasoning } = this.#options;
-    const node = isRecord(about) ? about["langgraph_node"] : undefined;
+    const node = isRecord(messageMetadata) ? messageMetadata["langgraph_node"] : undefined;
     if (answerNodes && !(typeof node === "string" && answerNodes.includes(node))) return;
     if (message.thought !== "" && showReasoning) {
       const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
@@ -262,9 +270,9 @@ class GraphEventConverter {
     }
     if (message.text === "") return;
     // What two models say are two paragraphs.
-    const isOther = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
+    const isNewMessage = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
     this.#lastMessageId = message.id ?? "";
-    yield isOther ? `\n\n${message.text}` : message.text;
+    yield isNewMessage ? `\n\n${message.text}` : message.text;
   }
 
   *#convertUpdates(updates: Record<string, unknown>): Generator<AgentYield, void, undefined> {
@@ -272,9 +280,9 @@ class GraphEventConverter {
     if (!this.#options.showToolCalls) return;
     for (const update of Object.values(updates)) {
       const messages = isRecord(update) ? update["messages"] : undefined;
-      for (const given of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
-        const message = decodeMessage(given);
-        if (message) yield* toToolStatuses(message, given);
+      for (const rawMessage of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
+        const message = decodeMessage(rawMessage);
+        if (message) yield* toToolStatuses(message, rawMessage);
       }
     }
   }
@@ -286,16 +294,19 @@ class GraphEventConverter {
   }
 }
 
-function* toToolStatuses(message: LangChainMessage, given: unknown): Generator<AgentYield, void, undefined> {
+function* toToolStatuses(
+  message: LangChainMessage,
+  rawMessage: unknown,
+): Generator<AgentYield, void, undefined> {
   const { type, toolCalls, toolCallId, name: toolName, isError } = message;
   if (type === "ai") {
     for (const { id, name, args } of toolCalls) {
       yield status(data({ type: "tool-call", toolCallId: id, toolName: name, input: toJson(args) }));
     }
   } else if (type === "tool") {
-    const content = isRecord(given) ? given["content"] : undefined;
+    const content = isRecord(rawMessage) ? rawMessage["content"] : undefined;
     // Why it failed is between the tool and the model.
-    const said = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
-    yield status(data({ ...said, toolCallId, toolName }));
+    const resultData = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
+    yield status(data({ ...resultData, toolCallId, toolName }));
   }
 }

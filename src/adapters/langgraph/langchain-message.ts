@@ -26,7 +26,7 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
   const usage = isRecord(usage_metadata) ? usage_metadata : {};
-  const tokens = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
+  const getTokenCount = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
   return {
     id: typeof id === "string" ? id : undefined,
     type,
@@ -46,9 +46,9 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
     name: toStringOrEmpty(name),
     isError: status === "error",
     usage: {
-      inputTokens: tokens(USAGE_KEYS.inputTokens),
-      outputTokens: tokens(USAGE_KEYS.outputTokens),
-      totalTokens: tokens(USAGE_KEYS.totalTokens),
+      inputTokens: getTokenCount(USAGE_KEYS.inputTokens),
+      outputTokens: getTokenCount(USAGE_KEYS.outputTokens),
+      totalTokens: getTokenCount(USAGE_KEYS.totalTokens),
     },
   };
 }
@@ -58,8 +58,9 @@ export function toHumanMessage({ parts }: Pick<Message, "parts">): {
   role: "user";
   content: string | JsonObject[];
 } {
-  const [only] = parts;
-  const content = only && parts.length === 1 && "text" in only ? only.text : parts.map(toContentBlock);
+  const [onlyPart] = parts;
+  const content =
+    onlyPart && parts.length === 1 && "text" in onlyPart ? onlyPart.text : parts.map(toContentBlock);
   return { role: "user", content };
 }
 
@@ -70,9 +71,9 @@ function toContentBlock(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
   const { mediaType = "application/octet-stream", filename } = part;
-  const kind = mediaType.split("/", 1)[0] ?? "";
+  const mediaKind = mediaType.split("/", 1)[0] ?? "";
   return {
-    type: MEDIA_BLOCK_TYPES.has(kind) ? kind : "file",
+    type: MEDIA_BLOCK_TYPES.has(mediaKind) ? mediaKind : "file",
     mimeType: mediaType,
     ...("raw" in part ? { data: part.raw } : { url: part.url }),
     ...(filename === undefined ? {} : { metadata: { filename } }),

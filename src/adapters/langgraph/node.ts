@@ -37,60 +37,64 @@ export function a2aNode<S, U>(
   agent: string | A2AClient,
   { toInput, toStateUpdate, connectOptions }: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
-  const far = new RemoteAgentClient(agent, connectOptions);
-  const kept = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
+  const client = new RemoteAgentClient(agent, connectOptions);
+  const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
   return async (state, config) => {
-    const place = findNodeKey(config);
-    let said = toInput(state);
+    const nodeKey = findNodeKey(config);
+    let input = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
     // Of a graph that goes on in another process nothing is kept; what was said there, the agent's task knows.
-    let isKept = true;
+    let isCached = true;
     for (let step = 0; ; step++) {
-      const messageId = place === undefined ? crypto.randomUUID() : computeMessageId(place, step);
-      const known = kept.get(messageId);
-      const found = known ?? (isKept ? undefined : await findEarlierAnswer(far, messageId, answer, config));
-      isKept = known !== undefined;
-      answer = found ?? (await requestAnswer(far, said, messageId, answer, config));
+      const messageId = nodeKey === undefined ? crypto.randomUUID() : computeMessageId(nodeKey, step);
+      const cachedAnswer = cachedAnswers.get(messageId);
+      const earlierAnswer =
+        cachedAnswer ?? (isCached ? undefined : await findEarlierAnswer(client, messageId, answer, config));
+      isCached = cachedAnswer !== undefined;
+      answer = earlierAnswer ?? (await requestAnswer(client, input, messageId, answer, config));
       if (answer.state !== "input-required" && answer.state !== "auth-required")
         return toStateUpdate(answer, state);
-      kept.set(messageId, answer);
+      cachedAnswers.set(messageId, answer);
       const { status = "", data } = answer;
-      said = toMessageInput(interrupt(data ? { question: status, data } : status));
+      input = toMessageInput(interrupt(data ? { question: status, data } : status));
     }
   };
 }
 
 function findEarlierAnswer(
-  far: RemoteAgentClient,
+  client: RemoteAgentClient,
   messageId: string,
-  before: RemoteAgentAnswer | undefined,
+  previousAnswer: RemoteAgentAnswer | undefined,
   { signal = new AbortController().signal }: NodeConfig,
 ): Promise<RemoteAgentAnswer | undefined> {
-  return before?.taskId === undefined
+  return previousAnswer?.taskId === undefined
     ? Promise.resolve(undefined)
-    : far.findAnswer(messageId, before.taskId, signal);
+    : client.findAnswer(messageId, previousAnswer.taskId, signal);
 }
 
 async function requestAnswer(
-  far: RemoteAgentClient,
-  said: MessageInput,
+  client: RemoteAgentClient,
+  input: MessageInput,
   messageId: string,
-  before: RemoteAgentAnswer | undefined,
+  previousAnswer: RemoteAgentAnswer | undefined,
   { configurable = {}, signal, writer }: NodeConfig,
 ): Promise<RemoteAgentAnswer> {
   const thread = configurable["thread_id"];
-  const contextId = before?.contextId ?? (typeof thread === "string" ? thread : undefined);
+  const contextId = previousAnswer?.contextId ?? (typeof thread === "string" ? thread : undefined);
   const call = {
     messageId,
     contextId,
-    taskId: before?.taskId,
+    taskId: previousAnswer?.taskId,
     signal: signal ?? new AbortController().signal,
   };
   let answer: RemoteAgentAnswer | undefined;
-  for await (const heard of far.streamAnswer(said, call)) {
-    const isNews = heard.state === "working" && heard.status !== undefined && heard.status !== answer?.status;
-    if (isNews) writer?.(heard.status);
-    answer = heard;
+  for await (const partialAnswer of client.streamAnswer(input, call)) {
+    const isNewStatus =
+      partialAnswer.state === "working" &&
+      partialAnswer.status !== undefined &&
+      partialAnswer.status !== answer?.status;
+    if (isNewStatus) writer?.(partialAnswer.status);
+    answer = partialAnswer;
   }
   return answer as RemoteAgentAnswer;
 }
@@ -103,8 +107,8 @@ function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
     : undefined;
 }
 
-function computeMessageId(place: string, step: number): string {
-  return createHash("sha256").update(`${place}\n${step}`).digest("hex").slice(0, 32);
+function computeMessageId(nodeKey: string, step: number): string {
+  return createHash("sha256").update(`${nodeKey}\n${step}`).digest("hex").slice(0, 32);
 }
 
 function toMessageInput(resumed: unknown): MessageInput {

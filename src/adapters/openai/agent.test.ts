@@ -233,12 +233,12 @@ describe("an OpenAI-compatible endpoint", () => {
       asked.push(String(incoming.headers["api-key"]));
       finish();
     });
-    const near = await startScriptedEndpoint(({ response }) => {
+    const localServer = await startScriptedEndpoint(({ response }) => {
       response.writeHead(307, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
     });
-    openEndpoints.push(elsewhere, near);
+    openEndpoints.push(elsewhere, localServer);
     const headers = { "api-key": "s3cret" };
-    await (await remoteOf(fromOpenAi({ baseUrl: near.baseUrl, model: "m", headers }))).send("hi");
+    await (await remoteOf(fromOpenAi({ baseUrl: localServer.baseUrl, model: "m", headers }))).send("hi");
     expect(asked).toEqual([]);
     expect(seen).toEqual([expect.stringContaining(`${elsewhere.baseUrl}/chat/completions`)]);
   });

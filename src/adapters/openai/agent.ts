@@ -54,7 +54,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
-    ...described
+    ...description
   } = options;
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(
@@ -63,33 +63,35 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
   }
   const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries, maxRetryDelayMs };
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
-  return agent({ name: model, description: `The model ${model}`, ...described }, async function* (turn) {
-    const place = getConversationKey(turn);
-    const kept = await conversationStore.load(place);
-    const earlier =
-      kept.length > 0 ? kept : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
-    const heard = toUserMessage(turn.message);
-    const messages = [...system, ...earlier, heard] as unknown as JsonValue;
+  return agent({ name: model, description: `The model ${model}`, ...description }, async function* (turn) {
+    const conversationKey = getConversationKey(turn);
+    const storedMessages = await conversationStore.load(conversationKey);
+    const earlierMessages =
+      storedMessages.length > 0
+        ? storedMessages
+        : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
+    const userMessage = toUserMessage(turn.message);
+    const messages = [...system, ...earlierMessages, userMessage] as unknown as JsonValue;
     const request = { stream_options: { include_usage: true }, ...extraBody, model, messages, stream: true };
-    const thoughts = {
+    const reasoningArtifact = {
       id: createUniqueArtifactId(turn, "reasoning"),
       name: "reasoning",
       metadata: { thought: true },
     };
-    const calls = new ToolCallAccumulator();
+    const accumulator = new ToolCallAccumulator();
     const metadata: JsonObject = {};
-    let said = "";
-    for await (const given of streamCompletion(endpoint, request, turn.signal)) {
-      const { text: words, thought, toolCalls, finishReason, usage } = decodeChunk(given);
-      if (thought !== "" && showReasoning) yield chunk(thoughts, text(thought));
-      if (words !== "") yield words;
-      said += words;
-      calls.add(toolCalls);
+    let answerText = "";
+    for await (const rawChunk of streamCompletion(endpoint, request, turn.signal)) {
+      const { text: textDelta, thought, toolCalls, finishReason, usage } = decodeChunk(rawChunk);
+      if (thought !== "" && showReasoning) yield chunk(reasoningArtifact, text(thought));
+      if (textDelta !== "") yield textDelta;
+      answerText += textDelta;
+      accumulator.add(toolCalls);
       if (finishReason) metadata["finishReason"] = finishReason;
       if (usage) metadata["usage"] = usage;
     }
-    yield* calls.toParts();
-    await conversationStore.append(place, [heard, toAssistantMessage(said)]);
+    yield* accumulator.toParts();
+    await conversationStore.append(conversationKey, [userMessage, toAssistantMessage(answerText)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   });
 }

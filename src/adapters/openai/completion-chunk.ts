@@ -27,17 +27,17 @@ export function decodeChunk(value: unknown): CompletionChunk {
     );
   }
   const choice = toRecord(toArray(choices)[0]);
-  const said = toRecord(choice["delta"] ?? choice["message"]);
-  const counts = toRecord(usage);
+  const delta = toRecord(choice["delta"] ?? choice["message"]);
+  const tokenCounts = toRecord(usage);
   return {
-    text: toStringOrEmpty(said["content"]) + toStringOrEmpty(said["refusal"]),
+    text: toStringOrEmpty(delta["content"]) + toStringOrEmpty(delta["refusal"]),
     // Whoever serves models that think has a name of its own for it.
-    thought: toStringOrEmpty(said["reasoning_content"]) || toStringOrEmpty(said["reasoning"]),
-    toolCalls: toArray(said["tool_calls"]).map((call, at) => {
-      const { index, id, function: called } = toRecord(call);
-      const { name, arguments: input } = toRecord(called);
+    thought: toStringOrEmpty(delta["reasoning_content"]) || toStringOrEmpty(delta["reasoning"]),
+    toolCalls: toArray(delta["tool_calls"]).map((call, position) => {
+      const { index, id, function: toolFunction } = toRecord(call);
+      const { name, arguments: input } = toRecord(toolFunction);
       return {
-        index: typeof index === "number" ? index : at,
+        index: typeof index === "number" ? index : position,
         id: toStringOrEmpty(id),
         name: toStringOrEmpty(name),
         input: toStringOrEmpty(input),
@@ -45,12 +45,12 @@ export function decodeChunk(value: unknown): CompletionChunk {
     }),
     finishReason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : undefined,
     usage:
-      Object.keys(counts).length === 0
+      Object.keys(tokenCounts).length === 0
         ? undefined
         : {
-            inputTokens: toNumberOrNull(counts["prompt_tokens"]),
-            outputTokens: toNumberOrNull(counts["completion_tokens"]),
-            totalTokens: toNumberOrNull(counts["total_tokens"]),
+            inputTokens: toNumberOrNull(tokenCounts["prompt_tokens"]),
+            outputTokens: toNumberOrNull(tokenCounts["completion_tokens"]),
+            totalTokens: toNumberOrNull(tokenCounts["total_tokens"]),
           },
   };
 }

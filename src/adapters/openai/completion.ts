@@ -29,18 +29,18 @@ export async function* streamCompletion(
     yield await response.json();
     return;
   }
-  let isWhole = false;
+  let isComplete = false;
   for await (const { data } of parseSse(response.body)) {
     if (data === "[DONE]") {
-      isWhole = true;
+      isComplete = true;
       break;
     }
     const chunk = parseChunkJson(data, endpoint);
     // Some endpoints end without [DONE].
-    isWhole ||= hasFinishReason(chunk);
+    isComplete ||= hasFinishReason(chunk);
     yield chunk;
   }
-  if (!isWhole)
+  if (!isComplete)
     throw new Error(`${buildCompletionsUrl(endpoint)} ended its stream before the answer did; ask again.`);
 }
 
@@ -49,7 +49,7 @@ async function postWithRetries(
   body: JsonObject,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { fetch: fetchIt = fetch, apiKey, headers, maxRetries, maxRetryDelayMs } = endpoint;
+  const { fetch: fetchFunction = fetch, apiKey, headers, maxRetries, maxRetryDelayMs } = endpoint;
   const url = buildCompletionsUrl(endpoint);
   const request = {
     method: "POST",
@@ -68,7 +68,7 @@ async function postWithRetries(
     let failure: Error;
     let delayMs: number | undefined;
     try {
-      const response = await fetchIt(url, request);
+      const response = await fetchFunction(url, request);
       if (response.ok) return response;
       failure = await toResponseError(response, url);
       if (!isRetryableStatus(response.status)) throw failure;
@@ -103,13 +103,13 @@ const STATUS_HINTS: Readonly<Record<number, string>> = {
 };
 
 async function toResponseError(response: Response, url: string): Promise<Error> {
-  const said = (await response.text().catch(() => "")).slice(0, 1_000);
+  const responseText = (await response.text().catch(() => "")).slice(0, 1_000);
   const location = response.headers.get("location");
   const hint =
     location === null
       ? (STATUS_HINTS[response.status] ?? "try again later")
       : `it sends us to ${location}; change baseUrl if that is right`;
-  return new Error(`${url} answered ${response.status}: ${hint}. It said: ${said}`);
+  return new Error(`${url} answered ${response.status}: ${hint}. It said: ${responseText}`);
 }
 
 function parseChunkJson(data: string, endpoint: CompletionEndpoint): unknown {

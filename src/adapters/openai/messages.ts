@@ -8,8 +8,8 @@ export interface ChatMessage {
 
 /** A message of ours as the model is shown it: data as its JSON text, since models know no data. */
 export function toUserMessage({ parts }: Pick<Message, "parts">): ChatMessage {
-  const [only] = parts;
-  if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
+  const [onlyPart] = parts;
+  if (onlyPart && parts.length === 1 && "text" in onlyPart) return { role: "user", content: onlyPart.text };
   return { role: "user", content: parts.map(toContentPart) };
 }
 

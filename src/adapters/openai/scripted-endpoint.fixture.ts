@@ -14,7 +14,7 @@ export interface EndpointRequest {
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
   /** Streams a piece of the answer. */
-  readonly sendDelta: (delta: object, more?: object) => void;
+  readonly sendDelta: (delta: object, extra?: object) => void;
   /** Ends the stream as it has to be. */
   readonly finish: (finishReason?: string) => void;
 }
@@ -35,7 +35,7 @@ export async function startScriptedEndpoint(
         request: JSON.parse(body) as ChatRequest,
         incoming,
         response,
-        sendDelta: (delta, more = {}) => frame({ choices: [{ index: 0, delta, ...more }] }),
+        sendDelta: (delta, extra = {}) => frame({ choices: [{ index: 0, delta, ...extra }] }),
         finish: (finishReason = "stop") => {
           frame({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
           frame({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 } });

@@ -49,15 +49,15 @@ function catchAuthError(card: AgentCardSecurity, auth: ClientAuthOptions): A2AEr
 
 describe("the way in", () => {
   it("is the first requirement that can be satisfied, with all of its schemes [A-10]", () => {
-    const wanted = createCard(["digest"], ["key", "basic"], ["key"], ["bearer"]);
-    expect(planAuthentication(wanted, { apiKey: "k", bearer: "b" })).toEqual([
+    const expected = createCard(["digest"], ["key", "basic"], ["key"], ["bearer"]);
+    expect(planAuthentication(expected, { apiKey: "k", bearer: "b" })).toEqual([
       { kind: "header", name: "X-Key", value: "k" },
     ]);
-    expect(planAuthentication(wanted, { apiKey: "k", basic: { username: "ü", password: "p:w" } })).toEqual([
+    expect(planAuthentication(expected, { apiKey: "k", basic: { username: "ü", password: "p:w" } })).toEqual([
       { kind: "header", name: "X-Key", value: "k" },
       { kind: "header", name: "authorization", value: `Basic ${Buffer.from("ü:p:w").toString("base64")}` },
     ]);
-    expect(planAuthentication(wanted, { bearer: "b" })).toEqual([{ kind: "bearer", token: "b" }]);
+    expect(planAuthentication(expected, { bearer: "b" })).toEqual([{ kind: "bearer", token: "b" }]);
   });
 
   it("takes credentials for a scheme's name before all others", () => {

@@ -29,17 +29,17 @@ export function listAuthRequirements({
   securitySchemes = {},
   securityRequirements = [],
 }: AgentCardSecurity): AuthRequirement[] {
-  const schemeOf = (name: string): SecurityScheme | undefined =>
+  const getScheme = (name: string): SecurityScheme | undefined =>
     Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined;
   if (securityRequirements.length === 0) {
     return Object.keys(securitySchemes).map(
-      (name) => new Map([[name, { scheme: schemeOf(name), scopes: [] }]]),
+      (name) => new Map([[name, { scheme: getScheme(name), scopes: [] }]]),
     );
   }
   return securityRequirements.map(
     ({ schemes }) =>
       new Map(
-        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: schemeOf(name), scopes: list }]),
+        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: getScheme(name), scopes: list }]),
       ),
   );
 }
@@ -53,15 +53,17 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
   const requirements = listAuthRequirements(card);
   if (requirements.length === 0) return createFallbackAuthSteps(auth);
   for (const requirement of requirements) {
-    const means = [...requirement].map(([name, { scheme, scopes }]) => {
-      const own =
+    const steps = [...requirement].map(([name, { scheme, scopes }]) => {
+      const schemeCredentials =
         auth.schemeCredentials && Object.hasOwn(auth.schemeCredentials, name)
           ? auth.schemeCredentials[name]
           : undefined;
-      return scheme && (findAuthStep(scheme, scopes, own) ?? findAuthStep(scheme, scopes, auth));
+      return (
+        scheme && (findAuthStep(scheme, scopes, schemeCredentials) ?? findAuthStep(scheme, scopes, auth))
+      );
     });
     // One without schemes lets anybody in; who has credentials means to use them.
-    if (means.length > 0 && means.every((one) => one !== undefined)) return means;
+    if (steps.length > 0 && steps.every((step) => step !== undefined)) return steps;
   }
   if (requirements.some(({ size }) => size === 0)) return [];
   const message = `${JSON.stringify(card.name)} asks for other credentials than were given; it takes ${formatRequirements(requirements)}.`;
@@ -71,9 +73,9 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
 function findAuthStep(
   scheme: SecurityScheme,
   scopes: readonly string[],
-  given: AgentCredentials | undefined,
+  credentials: AgentCredentials | undefined,
 ): AuthStep | undefined {
-  const { apiKey, bearer, basic, oauthClient, mutualTls } = given ?? {};
+  const { apiKey, bearer, basic, oauthClient, mutualTls } = credentials ?? {};
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
     return apiKey === undefined || !isValidParameterName(location, name)
@@ -86,9 +88,9 @@ function findAuthStep(
     return kind === "basic" && basic ? createBasicAuthStep(basic) : undefined;
   }
   if ("mtlsSecurityScheme" in scheme) return mutualTls ? { kind: "nothing" } : undefined;
-  const from = findTokenEndpointSource(scheme);
-  if (oauthClient && from)
-    return { kind: "token", oauthClient, endpointSource: from, scopes: oauthClient.scopes ?? scopes };
+  const endpointSource = findTokenEndpointSource(scheme);
+  if (oauthClient && endpointSource)
+    return { kind: "token", oauthClient, endpointSource, scopes: oauthClient.scopes ?? scopes };
   return bearer === undefined ? undefined : { kind: "bearer", token: bearer };
 }
 
@@ -108,11 +110,11 @@ function findTokenEndpointSource(scheme: SecurityScheme): TokenEndpointSource | 
 }
 
 function createFallbackAuthSteps({ apiKey, bearer, basic }: ClientAuthOptions): AuthStep[] {
-  const means: AuthStep[] = [];
-  if (apiKey !== undefined) means.push({ kind: "header", name: "x-api-key", value: apiKey });
-  if (bearer !== undefined) means.push({ kind: "bearer", token: bearer });
-  else if (basic) means.push(createBasicAuthStep(basic));
-  return means;
+  const steps: AuthStep[] = [];
+  if (apiKey !== undefined) steps.push({ kind: "header", name: "x-api-key", value: apiKey });
+  if (bearer !== undefined) steps.push({ kind: "bearer", token: bearer });
+  else if (basic) steps.push(createBasicAuthStep(basic));
+  return steps;
 }
 
 function createBasicAuthStep({ username, password }: { username: string; password: string }): AuthStep {
@@ -125,16 +127,16 @@ export function encodeBase64(text: string): string {
 
 /** What no header can hold would fail later, with the secret in the message. */
 function assertValidCredentials(auth: ClientAuthOptions): void {
-  const own = Object.entries(auth.schemeCredentials ?? {}).map(
-    ([name, one]) => [`auth.schemes.${name}`, one] as const,
+  const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(
+    ([name, credentials]) => [`auth.schemes.${name}`, credentials] as const,
   );
-  const all = [["auth", auth] as const, ...own];
-  const violations = all.flatMap(([where, { apiKey, bearer }]) =>
+  const entries = [["auth", auth] as const, ...schemeEntries];
+  const violations = entries.flatMap(([path, { apiKey, bearer }]) =>
     Object.entries({ apiKey, bearer }).flatMap(([name, value]) =>
       typeof value === "string" && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
         ? [
             {
-              field: `${where}.${name}`,
+              field: `${path}.${name}`,
               description: "must be visible ASCII; a line break at its end is a common slip",
             },
           ]
@@ -159,10 +161,10 @@ function formatScheme(scheme: SecurityScheme | undefined): string {
   if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
-    const place = `an API key as ${location} ${JSON.stringify(name)}`;
+    const description = `an API key as ${location} ${JSON.stringify(name)}`;
     return isValidParameterName(location, name)
-      ? `${place}; give { auth: { apiKey } }`
-      : `${place}, which can not be; its card is wrong`;
+      ? `${description}; give { auth: { apiKey } }`
+      : `${description}, which can not be; its card is wrong`;
   }
   if ("httpAuthSecurityScheme" in scheme) {
     const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();

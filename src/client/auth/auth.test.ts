@@ -65,14 +65,14 @@ describe("credentials", () => {
       else sendJson(response, {}, 401);
     });
     ({ url } = server);
-    const ways: (ClientAuthOptions | AuthorizeFunction)[] = [
+    const alternatives: (ClientAuthOptions | AuthorizeFunction)[] = [
       { bearer: "s" },
       { bearer: () => "s" },
       { basic: { username: "a", password: "b" } },
       { apiKey: "k" },
       ({ schemes }) => (Object.keys(schemes).length === 0 ? { authorization: "Bearer s" } : undefined),
     ];
-    for (const auth of ways) {
+    for (const auth of alternatives) {
       server.seen.length = 0;
       const remote = await connect(url, { auth });
       expect(remote.card.name).toBe("Raw");
@@ -168,15 +168,15 @@ describe("credentials", () => {
 
   it("may be headers that a function gives for a requirement, told when they were refused", async () => {
     const { url } = await serveProtectedAgent(BEARER, ({ headers }) => headers["x-mine"] === "again");
-    const wanted: Parameters<AuthorizeFunction>[0][] = [];
+    const expected: Parameters<AuthorizeFunction>[0][] = [];
     const auth: AuthorizeFunction = (asked) => {
-      wanted.push(asked);
+      expected.push(asked);
       return { "x-mine": asked.isRetry ? "again" : "first" };
     };
     const remote = await connect(url, { auth });
     expect((await remote.tasks.get("t")).id).toBe("t");
     const schemes = { token: { scheme: BEARER["token"], scopes: ["use"] } };
-    expect(wanted).toEqual([
+    expect(expected).toEqual([
       { schemes, isRetry: false },
       { schemes, isRetry: true },
     ]);

@@ -20,7 +20,7 @@ export interface Authorization {
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
   /** To be told of an authorization that was refused: true when another try may fare better. */
-  invalidate(refused: Authorization): boolean;
+  invalidate(authorization: Authorization): boolean;
 }
 
 export interface AuthorizerOptions {
@@ -44,13 +44,13 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
 function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
   const requirements = listAuthRequirements(card);
   const alternatives = requirements.length > 0 ? requirements : [new Map<string, never>()];
-  let again = false;
+  let wasRefused = false;
   return {
     async authorize() {
-      const isAgain = again;
-      again = false;
+      const isRetry = wasRefused;
+      wasRefused = false;
       for (const requirement of alternatives) {
-        const headers = await authorize({ schemes: Object.fromEntries(requirement), isRetry: isAgain });
+        const headers = await authorize({ schemes: Object.fromEntries(requirement), isRetry });
         if (headers) return { headers };
       }
       if (alternatives.some(({ size }) => size === 0)) return { headers: {} };
@@ -58,41 +58,43 @@ function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeF
       throw new A2AError("UNAUTHENTICATED", message);
     },
     invalidate() {
-      again = true;
+      wasRefused = true;
       return true;
     },
   };
 }
 
 function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOptions): Authorizer {
-  const signers = plan.map((means) => createSchemeAuthorizer(means, options));
+  const schemeAuthorizers = plan.map((step) => createSchemeAuthorizer(step, options));
   return {
     async authorize(signal) {
       const headers: Record<string, string> = {};
       const query: Record<string, string> = {};
-      for (const signer of signers) await signer.apply({ headers, query }, signal);
+      for (const schemeAuthorizer of schemeAuthorizers)
+        await schemeAuthorizer.apply({ headers, query }, signal);
       return Object.keys(query).length > 0 ? { headers, query } : { headers };
     },
     // All are told, also behind one that has something new.
-    invalidate: (refused) => signers.filter((signer) => signer.invalidate?.(refused)).length > 0,
+    invalidate: (authorization) =>
+      schemeAuthorizers.filter((schemeAuthorizer) => schemeAuthorizer.invalidate?.(authorization)).length > 0,
   };
 }
 
 /** Adds to an authorization what satisfies one scheme. */
 interface SchemeAuthorizer {
   apply(
-    onto: { headers: Record<string, string>; query: Record<string, string> },
+    authorization: { headers: Record<string, string>; query: Record<string, string> },
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
   /** Absent for what stays the same however often it is refused. */
-  invalidate?(refused: Authorization): true;
+  invalidate?(authorization: Authorization): true;
 }
 
-function createSchemeAuthorizer(means: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
-  if (means.kind === "token") return createOAuthAuthorizer(means, options);
-  if (means.kind === "bearer") return createBearerAuthorizer(means.token);
-  if (means.kind === "nothing") return { apply() {} };
-  const { kind, name, value } = means;
+function createSchemeAuthorizer(step: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
+  if (step.kind === "token") return createOAuthAuthorizer(step, options);
+  if (step.kind === "bearer") return createBearerAuthorizer(step.token);
+  if (step.kind === "nothing") return { apply() {} };
+  const { kind, name, value } = step;
   return {
     apply({ headers, query }) {
       if (kind === "header") headers[name.toLowerCase()] = value;
@@ -108,10 +110,10 @@ function createBearerAuthorizer(token: string | (() => string | Promise<string>)
 }
 
 function createOAuthAuthorizer(
-  means: Extract<AuthStep, { kind: "token" }>,
+  step: Extract<AuthStep, { kind: "token" }>,
   options: AuthorizerOptions,
 ): SchemeAuthorizer {
-  const source = new TokenSource(createTokenFetcher({ ...means, ...options }), options.now);
+  const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.now);
   return {
     apply: async ({ headers }, signal) => setBearerHeader(headers, await source.getToken(signal)),
     invalidate({ headers }) {

@@ -10,16 +10,17 @@ export function createChallengeAuthorizer(
   options: Omit<AuthorizerOptions, "agentOrigin">,
 ): Authorizer | undefined {
   const { auth } = options;
-  const isUsual =
-    typeof auth === "function" || [auth.apiKey, auth.bearer, auth.basic].some((one) => one !== undefined);
-  if (!isUsual) return undefined;
+  const hasFallback =
+    typeof auth === "function" ||
+    [auth.apiKey, auth.bearer, auth.basic].some((credential) => credential !== undefined);
+  if (!hasFallback) return undefined;
   const authorizer = createAuthorizer(UNKNOWN_CARD, { ...options, agentOrigin: NO_ORIGIN });
-  let isAsked = false;
+  let wasChallenged = false;
   return {
-    authorize: async (signal) => (isAsked ? await authorizer.authorize(signal) : { headers: {} }),
-    invalidate(refused) {
-      if (isAsked) return authorizer.invalidate(refused);
-      isAsked = true;
+    authorize: async (signal) => (wasChallenged ? await authorizer.authorize(signal) : { headers: {} }),
+    invalidate(authorization) {
+      if (wasChallenged) return authorizer.invalidate(authorization);
+      wasChallenged = true;
       return true;
     },
   };

@@ -44,5 +44,5 @@ export interface AuthorizeRequest {
 
 /** Gives the headers that satisfy a requirement, or undefined when it cannot. Asked for every request. */
 export type AuthorizeFunction = (
-  wanted: AuthorizeRequest,
+  request: AuthorizeRequest,
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;

@@ -26,12 +26,12 @@ const TOKEN_TIMEOUT_MS = 30_000;
 const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
 
 /** Asks for tokens by client credentials (RFC 6749 §4.4), at an endpoint that is looked up once. */
-export function createTokenFetcher(question: TokenRequestOptions): () => Promise<AccessToken> {
+export function createTokenFetcher(options: TokenRequestOptions): () => Promise<AccessToken> {
   let endpoint: Promise<TokenEndpoint> | undefined;
   return async () => {
-    endpoint ??= resolveTokenEndpoint(question);
+    endpoint ??= resolveTokenEndpoint(options);
     try {
-      return await requestToken(await endpoint, question);
+      return await requestToken(await endpoint, options);
     } catch (error) {
       endpoint = undefined;
       throw error;
@@ -46,10 +46,12 @@ async function resolveTokenEndpoint({
   fetch,
 }: TokenRequestOptions): Promise<TokenEndpoint> {
   const { issuer, secretLocation } = oauthClient;
-  const given = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
-  assertTrustedOrigin(given, [agentOrigin, issuer]);
-  if ("tokenUrl" in endpointSource) return { url: given, secretLocation: secretLocation ?? "header" };
-  const url = given.includes("/.well-known/") ? given : `${given.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+  const sourceUrl = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
+  assertTrustedOrigin(sourceUrl, [agentOrigin, issuer]);
+  if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
+  const url = sourceUrl.includes("/.well-known/")
+    ? sourceUrl
+    : `${sourceUrl.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
   const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
   const { token_endpoint, token_endpoint_auth_methods_supported } = json;
   if (status !== 200 || typeof token_endpoint !== "string") {
@@ -64,10 +66,10 @@ async function resolveTokenEndpoint({
     );
   }
   assertSecureUrl(token_endpoint);
-  const byHeader =
+  const supportsBasicAuth =
     !Array.isArray(token_endpoint_auth_methods_supported) ||
     token_endpoint_auth_methods_supported.includes("client_secret_basic");
-  return { url: token_endpoint, secretLocation: secretLocation ?? (byHeader ? "header" : "body") };
+  return { url: token_endpoint, secretLocation: secretLocation ?? (supportsBasicAuth ? "header" : "body") };
 }
 
 const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
@@ -93,18 +95,21 @@ async function requestToken(
     form.set("client_id", id);
     form.set("client_secret", secret);
   } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
-  const asked = now();
+  const requestedAt = now();
   const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
   const { access_token, token_type, expires_in } = json;
   if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
     const lifetime = Number(expires_in);
     if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
     // Not to the last moment: the clock of the agent and the way to it count, too.
-    return { value: access_token, expiresAt: asked + lifetime * 1_000 - Math.min(30_000, lifetime * 100) };
+    return {
+      value: access_token,
+      expiresAt: requestedAt + lifetime * 1_000 - Math.min(30_000, lifetime * 100),
+    };
   }
   const { error, error_description } = json;
-  const why = [error, error_description].filter((text) => typeof text === "string").join(": ");
-  const message = `${url} gave client ${JSON.stringify(id)} no token: ${why.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
+  const errorText = [error, error_description].filter((text) => typeof text === "string").join(": ");
+  const message = `${url} gave client ${JSON.stringify(id)} no token: ${errorText.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)
     : createUnauthenticatedError(message);
@@ -118,23 +123,24 @@ function formEncode(text: string): string {
 }
 
 async function fetchJson(
-  send: typeof fetch,
+  fetchFunction: typeof fetch,
   url: string,
   init: RequestInit,
 ): Promise<{ status: number; json: Record<string, unknown> }> {
   const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-  const response = await fetchWithoutRedirects(send, url, { ...init, signal });
+  const response = await fetchWithoutRedirects(fetchFunction, url, { ...init, signal });
   const json = parseJson(await readBoundedText(RESPONSE_LIMITS, response, signal));
   return { status: response.status, json: isObject(json) ? json : {} };
 }
 
-function assertTrustedOrigin(url: string, known: readonly (string | undefined)[]): void {
+function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefined)[]): void {
   assertSecureUrl(url);
   const { origin } = new URL(url);
-  const isKnown = known.some(
-    (one) => one !== undefined && URL.canParse(one) && new URL(one).origin === origin,
+  const isTrusted = trustedUrls.some(
+    (trustedUrl) =>
+      trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
   );
-  if (isKnown) return;
+  if (isTrusted) return;
   const message = `The card sends the client's secret to ${origin}, which is not the agent's host; if that is whom it is for, say so: { auth: { client: { issuer: ${JSON.stringify(origin)} } } }.`;
   throw createUnauthenticatedError(message);
 }

@@ -13,8 +13,8 @@ export class TokenSource {
   #token: AccessToken | undefined;
   #pending: Promise<AccessToken> | undefined;
 
-  constructor(get: () => Promise<AccessToken>, now: () => number) {
-    this.#fetchToken = get;
+  constructor(fetchToken: () => Promise<AccessToken>, now: () => number) {
+    this.#fetchToken = fetchToken;
     this.#now = now;
   }
 
@@ -27,8 +27,8 @@ export class TokenSource {
   }
 
   /** To be told of a token that was refused; one that has come since stays. */
-  invalidate(refused: string | undefined): void {
-    if (this.#token?.value === refused) this.#token = undefined;
+  invalidate(token: string | undefined): void {
+    if (this.#token?.value === token) this.#token = undefined;
   }
 
   async #renew(): Promise<AccessToken> {

@@ -7,9 +7,9 @@ export class AgentCardCache {
   #publicCard: FetchedCard;
   #extendedCard: AgentCard | undefined;
 
-  constructor(source: CardFetchOptions, found: FetchedCard) {
-    this.#fetchOptions = source;
-    this.#publicCard = found;
+  constructor(fetchOptions: CardFetchOptions, publicCard: FetchedCard) {
+    this.#fetchOptions = fetchOptions;
+    this.#publicCard = publicCard;
   }
 
   get card(): AgentCard {
@@ -29,11 +29,11 @@ export class AgentCardCache {
 
   /** Asks whether the public card has changed, once its server no longer calls it fresh (RFC 9111, A2A §8.6.2). */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
-    const known = this.#publicCard;
-    if (this.#fetchOptions.now() < known.freshUntil) return this.card;
-    this.#publicCard = await fetchCard(this.#fetchOptions, known.url, signal, known);
+    const previous = this.#publicCard;
+    if (this.#fetchOptions.now() < previous.freshUntil) return this.card;
+    this.#publicCard = await fetchCard(this.#fetchOptions, previous.url, signal, previous);
     // An extended card holds as long as the version that it extends.
-    if (this.#publicCard.card.version !== known.card.version) this.#extendedCard = undefined;
+    if (this.#publicCard.card.version !== previous.card.version) this.#extendedCard = undefined;
     return this.card;
   }
 }

@@ -26,8 +26,8 @@ async function serveCards(
 describe("an agent is found", () => {
   it("by its host, with or without a scheme [A-01]", async () => {
     const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
-    for (const given of [url, `${url}/`, url.replace("http://", "")]) {
-      expect(await connect(given)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
+    for (const input of [url, `${url}/`, url.replace("http://", "")]) {
+      expect(await connect(input)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
     }
   });
 
@@ -121,8 +121,11 @@ describe("the way to speak with an agent", () => {
   type BindingVersion = readonly [protocolBinding: string, protocolVersion: string];
 
   /** The way that is chosen with a card that offers these, or the error. */
-  async function chosen(ways: readonly BindingVersion[], options: ConnectOptions = {}): Promise<string> {
-    const supportedInterfaces = ways.map(([protocolBinding, protocolVersion]) => {
+  async function chosen(
+    alternatives: readonly BindingVersion[],
+    options: ConnectOptions = {},
+  ): Promise<string> {
+    const supportedInterfaces = alternatives.map(([protocolBinding, protocolVersion]) => {
       return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
     });
     const { url } = await serveCards({ [WELL_KNOWN]: () => buildAgentCard("", { supportedInterfaces }) });
@@ -131,7 +134,7 @@ describe("the way to speak with an agent", () => {
   }
 
   it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {
-    const ways: BindingVersion[] = [
+    const alternatives: BindingVersion[] = [
       ["urn:x:pigeons", "1.0"],
       ["JSONRPC", "2.0"],
       ["JSONRPC", "0.3"],
@@ -139,23 +142,25 @@ describe("the way to speak with an agent", () => {
       ["GRPC", "1.0"],
       ["JSONRPC", "1.0"],
     ];
-    expect(await chosen(ways)).toBe("HTTP+JSON 1.0.1");
-    expect(await chosen(ways.slice(4))).toBe("GRPC 1.0");
+    expect(await chosen(alternatives)).toBe("HTTP+JSON 1.0.1");
+    expect(await chosen(alternatives.slice(4))).toBe("GRPC 1.0");
     // What `fetch` is for, gRPC would go past.
-    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given) })).toBe("JSONRPC 1.0");
-    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given), grpc: {} })).toBe("GRPC 1.0");
-    expect(await chosen(ways, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
-    expect(await chosen(ways, { binding: "GRPC" })).toBe("GRPC 1.0");
+    expect(await chosen(alternatives.slice(4), { fetch: (...input) => fetch(...input) })).toBe("JSONRPC 1.0");
+    expect(await chosen(alternatives.slice(4), { fetch: (...input) => fetch(...input), grpc: {} })).toBe(
+      "GRPC 1.0",
+    );
+    expect(await chosen(alternatives, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
+    expect(await chosen(alternatives, { binding: "GRPC" })).toBe("GRPC 1.0");
     expect(await chosen([["JSONRPC", "0.3.0"]])).toBe("JSONRPC 0.3.0");
   });
 
   it("may be pinned to a version [B-09]", async () => {
-    const ways: BindingVersion[] = [
+    const alternatives: BindingVersion[] = [
       ["JSONRPC", "1.0"],
       ["HTTP+JSON", "0.3"],
     ];
-    expect(await chosen(ways, { version: "0.3" })).toBe("HTTP+JSON 0.3");
-    await expect(chosen(ways, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
+    expect(await chosen(alternatives, { version: "0.3" })).toBe("HTTP+JSON 0.3");
+    await expect(chosen(alternatives, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
       message: `"Raw" does not offer JSONRPC at A2A 0.3; its card offers JSONRPC 1.0, HTTP+JSON 0.3.`,
     });
@@ -169,15 +174,17 @@ describe("the way to speak with an agent", () => {
   });
 
   it("is never silently of an older version than the agent has [B-09]", async () => {
-    const ways: BindingVersion[] = [
+    const alternatives: BindingVersion[] = [
       ["JSONRPC", "1.0"],
       ["HTTP+JSON", "0.3"],
     ];
-    await expect(chosen(ways, { binding: "HTTP+JSON" })).rejects.toMatchObject({
+    await expect(chosen(alternatives, { binding: "HTTP+JSON" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
       message: expect.stringContaining("{ allowOlder: true }") as string,
     });
-    expect(await chosen(ways, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe("HTTP+JSON 0.3");
+    expect(await chosen(alternatives, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe(
+      "HTTP+JSON 0.3",
+    );
   });
 
   it("is found in a card of 0.3, and in one that is both", async () => {

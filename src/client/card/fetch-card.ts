@@ -30,32 +30,32 @@ export async function fetchCard(
   { transportOptions, verifyCard, retry, now }: CardFetchOptions,
   url: string,
   signal: AbortSignal | undefined,
-  known?: FetchedCard,
+  cachedCard?: FetchedCard,
 ): Promise<FetchedCard> {
   const headers: Record<string, string> = {};
-  if (known?.etag) headers["if-none-match"] = known.etag;
-  if (known?.lastModified) headers["if-modified-since"] = known.lastModified;
-  const ask = async (): Promise<Response> => {
-    const answer = await sendRequest(transportOptions, {
+  if (cachedCard?.etag) headers["if-none-match"] = cachedCard.etag;
+  if (cachedCard?.lastModified) headers["if-modified-since"] = cachedCard.lastModified;
+  const requestCard = async (): Promise<Response> => {
+    const response = await sendRequest(transportOptions, {
       method: "GET",
       url,
       accept: JSON_MEDIA_TYPES,
       headers,
       signal,
     });
-    if (answer.ok || (known && answer.status === 304)) return answer;
-    await answer.body?.cancel();
-    const reason = STATUS_REASONS[answer.status] ?? "NOT_FOUND";
+    if (response.ok || (cachedCard && response.status === 304)) return response;
+    await response.body?.cancel();
+    const reason = STATUS_REASONS[response.status] ?? "NOT_FOUND";
     const hint =
-      answer.status === 401 || answer.status === 403
+      response.status === 401 || response.status === 403
         ? "; for a card that is not for everybody, give { headers }, or { auth } with a bearer token, a basic name or an API key"
         : "";
-    throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}${hint}`), answer);
+    throw withRetryAfter(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
   };
   // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
-  const response = await retryRead(retry, signal, ask, ({ cause }) => cause === undefined);
+  const response = await retryRead(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
-  if (known && !response.ok) return { ...known, freshUntil };
+  if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
   const json = parseJson(await readBoundedText(transportOptions, response, signal));
   const card = decodeCard(json, url, verifyCard !== undefined);
   await verifyCard?.(json);
@@ -79,8 +79,8 @@ const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
 
 /** The end of `max-age`; without one, a card is asked about every time. */
 function computeFreshUntil(headers: Headers, now: number): number {
-  const control = headers.get("cache-control") ?? "";
-  const maxAge = /\bmax-age=(\d+)/i.exec(control)?.[1];
-  if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(control)) return now;
+  const cacheControl = headers.get("cache-control") ?? "";
+  const maxAge = /\bmax-age=(\d+)/i.exec(cacheControl)?.[1];
+  if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(cacheControl)) return now;
   return now + (Number(maxAge) - Number(headers.get("age") ?? 0)) * 1_000;
 }

@@ -37,7 +37,7 @@ const cardWithEmptyValues: AgentCard = {
 
 const encodeBase64UrlJson = (json: unknown): string =>
   Buffer.from(JSON.stringify(json)).toString("base64url");
-const toPublicKey = ({ d, ...key }: JWK): JWK => key;
+const toPublicKey = ({ d: _, ...key }: JWK): JWK => key;
 
 let currentKey: JWK;
 let oldKey: JWK;
@@ -120,8 +120,8 @@ describe("the signature of a card", () => {
 
   it("counts for nothing by a key that is not valid yet, or no more [A-45]", async () => {
     const signed = await signCard(card, { privateKey: currentKey });
-    const at = (keys: object, now: number): Promise<unknown> =>
-      verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => now * 1000 });
+    const at = (keys: object, currentTime: number): Promise<unknown> =>
+      verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => currentTime * 1000 });
     expect(await at({ nbf: 100, exp: 200 }, 150)).toMatchObject({ kid: "new" });
     await expect(at({ nbf: 100 }, 99)).rejects.toThrow("nobody who is trusted");
     await expect(at({ exp: 200 }, 200)).rejects.toThrow("nobody who is trusted");
@@ -147,8 +147,8 @@ describe("the signature of a card", () => {
     const jku = "https://elsewhere.example/jwks.json";
     const signed = await signCard(card, { privateKey: currentKey, jku });
     const asked: unknown[] = [];
-    const find = (wanted: object): JWK | undefined => {
-      asked.push(wanted);
+    const find = (expected: object): JWK | undefined => {
+      asked.push(expected);
       return asked.length === 1 ? toPublicKey(currentKey) : undefined;
     };
     expect(await verifyCard(signed, { findKey: find })).toMatchObject({ kid: "new" });

@@ -102,10 +102,10 @@ function createLookupKeySet(
   find: NonNullable<CardTrustOptions["findKey"]>,
   options: FetchKeysOptions,
 ): KeyResolver {
-  return async (header, signed) => {
+  return async (header, signature) => {
     const key = await find(parseKeyInfo(header));
     if (!key) throw new VerificationError("its key is not trusted");
-    return await createStaticKeyResolver([key], options)(header, signed);
+    return await createStaticKeyResolver([key], options)(header, signature);
   };
 }
 
@@ -131,16 +131,16 @@ function createNoInterfaceError(): VerificationError {
 
 function toVerificationError(name: string, count: number, failures: readonly unknown[]): unknown {
   // A fault on the way to the keys, or in the function that finds them, says nothing of the card.
-  const fault = failures.find((failure) => !(failure instanceof VerificationError));
-  if (fault instanceof KeysUnavailableError) {
-    const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${fault.message}. Try again later.`;
-    return new A2AError("UNAVAILABLE", text, { cause: fault });
+  const otherError = failures.find((failure) => !(failure instanceof VerificationError));
+  if (otherError instanceof KeysUnavailableError) {
+    const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${otherError.message}. Try again later.`;
+    return new A2AError("UNAVAILABLE", text, { cause: otherError });
   }
-  if (fault !== undefined) return fault;
-  const why =
+  if (otherError !== undefined) return otherError;
+  const reason =
     count === 0
       ? "it is not signed"
       : [...new Set(failures.map((failure) => (failure as VerificationError).message))].join("; ");
-  const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${why}. Trust the key of its signer, or connect without verification.`;
+  const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${reason}. Trust the key of its signer, or connect without verification.`;
   return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
 }

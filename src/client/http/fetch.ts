@@ -10,12 +10,12 @@ export async function fetchWithoutRedirects(
   url: string,
   init: RequestInit & { readonly signal?: AbortSignal },
 ): Promise<Response> {
-  const sent = send(url, { ...init, redirect: "manual" });
+  const pendingResponse = send(url, { ...init, redirect: "manual" });
   let response: Response;
   try {
-    response = await untilAborted(sent, init.signal);
+    response = await untilAborted(pendingResponse, init.signal);
   } catch (cause) {
-    void sent.then(({ body }) => body?.cancel()).catch(() => {});
+    void pendingResponse.then(({ body }) => body?.cancel()).catch(() => {});
     throw toNetworkError(cause, init.signal, `No answer from ${new URL(url).origin}`);
   }
   const { status, type } = response;
@@ -67,7 +67,7 @@ export async function* readChunks(
   signal?.addEventListener("abort", close, { once: true });
   if (signal?.aborted) close();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+    for (let result = await reader.read(); !result.done; result = await reader.read()) yield result.value;
   } catch (cause) {
     throw toNetworkError(cause, signal, `The connection to ${getResponseOrigin(response)} broke`);
   } finally {
@@ -82,12 +82,12 @@ function getResponseOrigin(response: Response): string {
 }
 
 /** What the caller aborted is thrown as the caller said; everything else is the network's fault. */
-function toNetworkError(cause: unknown, signal: AbortSignal | undefined, what: string): unknown {
+function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
   return new A2AError(
     "UNAVAILABLE",
-    `${what} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
+    `${description} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
     {
       cause,
     },
@@ -95,10 +95,10 @@ function toNetworkError(cause: unknown, signal: AbortSignal | undefined, what: s
 }
 
 /** `fetch` hides the cause of its failures one level down. */
-function getFetchErrorReason(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return "unknown cause";
-  const { cause } = thrown;
+function getFetchErrorReason(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown cause";
+  const { cause } = error;
   const code =
     cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-  return code ?? (cause instanceof Error && cause.message ? cause.message : thrown.message);
+  return code ?? (cause instanceof Error && cause.message ? cause.message : error.message);
 }

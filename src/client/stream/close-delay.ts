@@ -13,24 +13,24 @@ export function withCloseDelay(transport: Transport, { sleep = delay }: RetryOpt
     version: transport.version,
     call: (operation, params, call) => transport.call(operation, params, call),
     async *stream(operation, params, call) {
-      const leave = new AbortController();
-      const signal = call.signal ? AbortSignal.any([call.signal, leave.signal]) : leave.signal;
-      let isOver = false;
+      const closing = new AbortController();
+      const signal = call.signal ? AbortSignal.any([call.signal, closing.signal]) : closing.signal;
+      let hasEnded = false;
       try {
         for await (const received of transport.stream(operation, params, { ...call, signal })) {
-          if (isOver) continue;
+          if (hasEnded) continue;
           yield received;
           if (received.isLast !== true) continue;
-          isOver = true;
-          void sleep(CLOSE_DELAY_MS, leave.signal).then(
-            () => leave.abort(),
+          hasEnded = true;
+          void sleep(CLOSE_DELAY_MS, closing.signal).then(
+            () => closing.abort(),
             () => {},
           );
         }
       } catch (error) {
-        if (!isOver) throw error;
+        if (!hasEnded) throw error;
       } finally {
-        leave.abort();
+        closing.abort();
       }
     },
   };

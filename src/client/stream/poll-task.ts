@@ -10,13 +10,13 @@ export async function* pollTask(
   signal: AbortSignal | undefined,
   { sleep = delay }: RetryOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  let known = "";
+  let lastSeen = "";
   for (;;) {
     const task = await read();
-    const now = JSON.stringify(task);
-    if (now !== known) yield { task };
+    const serialized = JSON.stringify(task);
+    if (serialized !== lastSeen) yield { task };
     if (isTerminal(task.status.state)) return;
-    known = now;
+    lastSeen = serialized;
     await sleep(POLL_INTERVAL_MS, signal);
   }
 }

@@ -55,14 +55,14 @@ async function connectToScriptedServer(
   answers: Record<string, readonly Responder[]>,
   reconnect: RetryOptions = {},
 ): Promise<{ remote: A2AClient; asked: () => (string | undefined)[]; seen: RecordedRequest[] }> {
-  const left = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
+  const aborted = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
   let url = "";
   const server = await startRecordingServer((response, request) => {
     if (request.url.includes("/.well-known/")) {
       const old = { supportedInterfaces: undefined, url: `${url}/rpc`, protocolVersion: "0.3.0" };
       return sendJson(response, buildAgentCard(url, old));
     }
-    const next = left.get(request.body.method ?? "")?.shift();
+    const next = aborted.get(request.body.method ?? "")?.shift();
     if (!next) throw new Error(`nobody expected ${request.body.method}`);
     next(response, request);
   });

@@ -32,8 +32,8 @@ const TASK_EVENTS: readonly StreamResponse[] = [
   createArtifactUpdate("three"),
   createStatusUpdate("TASK_STATE_COMPLETED"),
 ];
-const sliceNumberedEvents = (from: number, to: number): [number, StreamResponse][] =>
-  TASK_EVENTS.slice(from, to).map((event, index) => [from + index + 1, event]);
+const sliceNumberedEvents = (start: number, end: number): [number, StreamResponse][] =>
+  TASK_EVENTS.slice(start, end).map((event, index) => [start + index + 1, event]);
 
 interface ScriptedConnection {
   readonly client: A2AClient;
@@ -104,11 +104,11 @@ const resetConnection: Responder = (response) => response.socket?.resetAndDestro
 describe("a stream that is cut", () => {
   it.each(["cut", "end"] as const)(
     "goes on after the last event: nothing lost, nothing twice (%s) [E3, E4]",
-    async (how) => {
+    async (options) => {
       const { client, listCalls } = await connectToScriptedServer([
-        respondWithStream(sliceNumberedEvents(0, 3), how),
-        respondWithStream(sliceNumberedEvents(3, 4), how),
-        respondWithStream([], how),
+        respondWithStream(sliceNumberedEvents(0, 3), options),
+        respondWithStream(sliceNumberedEvents(3, 4), options),
+        respondWithStream([], options),
         respondWithStream(sliceNumberedEvents(4, 6), "end"),
       ]);
       expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
@@ -123,7 +123,7 @@ describe("a stream that is cut", () => {
   );
 
   it("passes on the whole task of a server that knows no ids [F-50]", async () => {
-    const whole: StreamResponse = {
+    const completeTask: StreamResponse = {
       task: {
         id: "t",
         contextId: "c",
@@ -141,7 +141,7 @@ describe("a stream that is cut", () => {
       ),
       respondWithStream(
         [
-          [0, whole],
+          [0, completeTask],
           [0, createArtifactUpdate("three")],
           [0, createStatusUpdate("TASK_STATE_COMPLETED")],
         ],
@@ -179,8 +179,8 @@ describe("a stream that is cut", () => {
       respondWithStream(sliceNumberedEvents(0, 6), "end"),
     ]);
     expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
-    const [first, ...more] = listCalls().map(({ method, params }) => ({ method, params }));
-    expect(more).toEqual([first, first]);
+    const [first, ...extra] = listCalls().map(({ method, params }) => ({ method, params }));
+    expect(extra).toEqual([first, first]);
   });
 
   it("is over when nothing was left to come [G-02, G-04]", async () => {
@@ -228,12 +228,12 @@ describe("a stream that is cut", () => {
     const asking = { state: "TASK_STATE_INPUT_REQUIRED", timestamp: "2026-01-01T00:00:00.000Z" } as const;
     const before: StreamResponse = { task: { id: "t", contextId: "c", status: asking } };
     const again = createStatusUpdate("TASK_STATE_INPUT_REQUIRED");
-    for (const how of ["cut", "end"] as const) {
+    for (const options of ["cut", "end"] as const) {
       for (const last of [createStatusUpdate("TASK_STATE_COMPLETED"), again]) {
         // The subscription stays open behind the new question, which ends the turn all the same.
         const { client } = await connectToScriptedServer([
-          respondWithStream([[4, before]], how),
-          respondWithStream([[5, createArtifactUpdate("thanks")]], how),
+          respondWithStream([[4, before]], options),
+          respondWithStream([[5, createArtifactUpdate("thanks")]], options),
           respondWithStream([[6, last]], "open"),
         ]);
         expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([

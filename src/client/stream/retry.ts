@@ -42,12 +42,12 @@ export class Backoff {
   }
 
   /** Waits before the next try, at least as long as the server asked for; false when there is none left. */
-  async waitForRetry(cut: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
+  async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
     const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
     if (this.#failures >= maxRetries) return false;
     const ceiling = Math.min(maxDelayMs, initialDelayMs * 2 ** this.#failures);
     this.#failures += 1;
-    await sleep(Math.max(random() * ceiling, (cut.retryAfter ?? 0) * 1_000), signal);
+    await sleep(Math.max(random() * ceiling, (failure.retryAfter ?? 0) * 1_000), signal);
     return true;
   }
 }
@@ -64,17 +64,18 @@ export function isRetryable(error: unknown): error is A2AError {
  * longer than the longest wait is: the error tells for how long.
  */
 export async function retryRead<T>(
-  { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...how }: RetryOptions,
+  { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,
   signal: AbortSignal | undefined,
   read: () => Promise<T>,
-  mayMend: (error: A2AError) => boolean = () => true,
+  shouldRetry: (error: A2AError) => boolean = () => true,
 ): Promise<T> {
-  const backoff = new Backoff({ maxRetries, maxDelayMs, ...how });
+  const backoff = new Backoff({ maxRetries, maxDelayMs, ...options });
   for (;;) {
     try {
       return await read();
     } catch (error) {
-      if (!isRetryable(error) || !mayMend(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs) throw error;
+      if (!isRetryable(error) || !shouldRetry(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs)
+        throw error;
       if (!(await backoff.waitForRetry(error, signal))) throw error;
     }
   }

@@ -21,12 +21,12 @@ export class StreamCursor {
   #hasMessageReply = false;
   #isResent = false;
 
-  constructor(beginning: StreamRequest) {
-    this.#isMessageStream = "send" in beginning;
-    this.#continuesTask = "send" in beginning && beginning.send.message.taskId !== undefined;
-    if ("subscribe" in beginning) {
-      this.#taskId = beginning.subscribe.id;
-      this.#lastEventId = beginning.lastEventId;
+  constructor(request: StreamRequest) {
+    this.#isMessageStream = "send" in request;
+    this.#continuesTask = "send" in request && request.send.message.taskId !== undefined;
+    if ("subscribe" in request) {
+      this.#taskId = request.subscribe.id;
+      this.#lastEventId = request.lastEventId;
     }
   }
 
@@ -55,8 +55,8 @@ export class StreamCursor {
       this.#taskId = event.task.id;
       this.#status = event.task.status;
       // Behind a message that was sent before, a task that says what it asks may ask the next thing already.
-      const isNext = this.#isResent && this.#status.message !== undefined;
-      if (this.#continuesTask && !isNext) this.#initialStatus ??= this.#status;
+      const isNewQuestion = this.#isResent && this.#status.message !== undefined;
+      if (this.#continuesTask && !isNewQuestion) this.#initialStatus ??= this.#status;
     } else if ("statusUpdate" in event) {
       this.#taskId = event.statusUpdate.taskId || this.#taskId;
       this.#status = event.statusUpdate.status;
@@ -86,14 +86,14 @@ export class StreamCursor {
   }
 
   get #isStatusUnchanged(): boolean {
-    const now = this.#status;
-    const before = this.#initialStatus;
+    const current = this.#status;
+    const initial = this.#initialStatus;
     return (
-      now !== undefined &&
-      before !== undefined &&
-      now.state === before.state &&
-      now.timestamp === before.timestamp &&
-      now.message?.messageId === before.message?.messageId
+      current !== undefined &&
+      initial !== undefined &&
+      current.state === initial.state &&
+      current.timestamp === initial.timestamp &&
+      current.message?.messageId === initial.message?.messageId
     );
   }
 }

@@ -18,13 +18,13 @@ export async function* subscribeToTask(
   call: CallOptions,
   lastEventId: string | undefined,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
-  const get = (): Promise<Task> => transport.call("GetTask", params, call);
+  const getTask = (): Promise<Task> => transport.call("GetTask", params, call);
   try {
     const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
-    yield* transport.version === "0.3" ? withTaskSnapshot(received, get, lastEventId) : received;
+    yield* transport.version === "0.3" ? withTaskSnapshot(received, getTask, lastEventId) : received;
   } catch (error) {
     if (!(error instanceof A2AError) || !MAY_MEAN_TASK_ENDED[transport.version](error)) throw error;
-    const task = await get();
+    const task = await getTask();
     if (!isTerminal(task.status.state)) throw error;
     yield { event: { task } };
   }
@@ -44,26 +44,26 @@ const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boo
  */
 async function* withTaskSnapshot(
   stream: AsyncIterable<ReceivedEvent>,
-  get: () => Promise<Task>,
+  getTask: () => Promise<Task>,
   lastEventId: string | undefined,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
   if (lastEventId === undefined) {
-    const task = await get();
+    const task = await getTask();
     const isLast = isTerminal(task.status.state);
     yield { event: { task }, isLast };
     if (isLast) return;
   }
-  let isWhole: boolean | undefined;
+  let isComplete: boolean | undefined;
   let isLast = false;
   for await (const received of stream) {
-    if (isWhole === undefined) {
-      isWhole = "task" in received.event || isNextEventId(received.id, lastEventId);
-      if (!isWhole && lastEventId !== undefined) yield { event: { task: await get() } };
+    if (isComplete === undefined) {
+      isComplete = "task" in received.event || isNextEventId(received.id, lastEventId);
+      if (!isComplete && lastEventId !== undefined) yield { event: { task: await getTask() } };
     }
     isLast = received.isLast === true;
-    if (!isLast || isWhole) yield received;
+    if (!isLast || isComplete) yield received;
   }
-  if (!isWhole) yield { event: { task: await get() }, isLast };
+  if (!isComplete) yield { event: { task: await getTask() }, isLast };
 }
 
 /** True for an id that a server counts on with: one that resumes does not begin with the whole task. */

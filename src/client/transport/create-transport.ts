@@ -13,11 +13,11 @@ export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 /** How each is spoken to one interface of an agent, in the version of `http`. */
 const TRANSPORT_FACTORIES: Record<
   ClientBinding,
-  (via: AgentInterface, http: TransportOptions) => Transport | Promise<Transport>
+  (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
 > = {
-  JSONRPC: ({ url }, http) => new JsonRpcTransport(http, url, DIALECTS[http.version].jsonRpcDialect),
-  "HTTP+JSON": ({ url }, http) => new RestTransport(http, url, DIALECTS[http.version].restDialect),
-  GRPC: ({ url }, http) => createGrpcTransport(http, url),
+  JSONRPC: ({ url }, options) => new JsonRpcTransport(options, url, DIALECTS[options.version].jsonRpcDialect),
+  "HTTP+JSON": ({ url }, options) => new RestTransport(options, url, DIALECTS[options.version].restDialect),
+  GRPC: ({ url }, options) => createGrpcTransport(options, url),
 };
 
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
@@ -25,6 +25,9 @@ const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 export const CLIENT_BINDINGS = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
 
 /** `via` is one of the interfaces that `chooseInterface` gives. */
-export function createTransport(via: AgentInterface, http: TransportOptions): Transport | Promise<Transport> {
-  return TRANSPORT_FACTORIES[via.protocolBinding as ClientBinding](via, http);
+export function createTransport(
+  agentInterface: AgentInterface,
+  options: TransportOptions,
+): Transport | Promise<Transport> {
+  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBinding](agentInterface, options);
 }

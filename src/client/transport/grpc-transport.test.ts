@@ -48,12 +48,12 @@ describe("an address", () => {
     ["grpc://agents.example.com:80", "agents.example.com:80", false],
     ["http://agents.example.com/", "agents.example.com:80", false],
     ["http://localhost:41442", "localhost:41442", false],
-  ])("%s is that of %s; TLS: %s [A-06]", (given, address, tls) => {
-    expect(parseGrpcAddress(given)).toEqual({ address, tls });
+  ])("%s is that of %s; TLS: %s [A-06]", (input, address, tls) => {
+    expect(parseGrpcAddress(input)).toEqual({ address, tls });
   });
 
-  it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (given) => {
-    expect(() => parseGrpcAddress(given)).toThrow(/is no gRPC address; it must be like/);
+  it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (input) => {
+    expect(() => parseGrpcAddress(input)).toThrow(/is no gRPC address; it must be like/);
   });
 });
 
@@ -124,9 +124,9 @@ describe("over gRPC, the client", () => {
     ends.abort(reason);
     await expect(Promise.all([events.next(), events.next()])).rejects.toBe(reason);
     await expect(remote.send("count", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    const late = new AbortController();
-    const sent = remote.send("wait", { signal: late.signal });
-    late.abort(reason);
+    const delayed = new AbortController();
+    const sent = remote.send("wait", { signal: delayed.signal });
+    delayed.abort(reason);
     await expect(sent).rejects.toBe(reason);
   });
 
@@ -137,10 +137,10 @@ describe("over gRPC, the client", () => {
       ...remote.card,
       supportedInterfaces: [{ url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" }],
     });
-    const nobody = await connect("http://agents.test", {
+    const unreachable = await connect("http://agents.test", {
       fetch: () => Promise.resolve(new Response(card)),
     });
-    const failure = await nobody.send("count").catch((error: unknown) => error);
+    const failure = await unreachable.send("count").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
     expect(failure).toMatchObject({ reason: "UNAVAILABLE" });
     expect(String(failure)).toMatch(/No answer from 127\.0\.0\.1:1 over gRPC .* is the agent running/);

@@ -22,19 +22,19 @@ type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
  * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
  * nothing is sent before the first call.
  */
-export async function createGrpcTransport(http: TransportOptions, url: string): Promise<Transport> {
-  const carrier = await importGrpcModule();
+export async function createGrpcTransport(options: TransportOptions, url: string): Promise<Transport> {
+  const grpcModule = await importGrpcModule();
   const { address, tls } = parseGrpcAddress(url);
-  const { maxResponseBytes, maxEventBytes, grpc = {} } = http;
+  const { maxResponseBytes, maxEventBytes, grpc = {} } = options;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new carrier.GrpcChannel({
+  const channel = new grpcModule.GrpcChannel({
     address,
     tls: (grpc.tls ?? tls) ? grpc : undefined,
     maxMessageBytes,
   });
-  return http.version === "0.3"
-    ? new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V0_3, v0_3.protoDialect)
-    : new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V1, v1.protoDialect);
+  return options.version === "0.3"
+    ? new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V0_3, v0_3.protoDialect)
+    : new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V1, v1.protoDialect);
 }
 
 class GrpcTransport implements Transport {
@@ -44,10 +44,10 @@ class GrpcTransport implements Transport {
   readonly #service: GrpcService;
   readonly #dialect: ProtoDialect;
 
-  constructor(http: TransportOptions, channel: GrpcChannel, service: GrpcService, dialect: ProtoDialect) {
+  constructor(options: TransportOptions, channel: GrpcChannel, service: GrpcService, dialect: ProtoDialect) {
     this.version = service.version;
     this.#dialect = dialect;
-    this.#options = http;
+    this.#options = options;
     this.#channel = channel;
     this.#service = service;
   }
@@ -58,11 +58,11 @@ class GrpcTransport implements Transport {
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
     const method = this.#getMethod(operation);
-    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
-    const binary = await this.#callWithAuth(call, (context) =>
-      this.#channel.callUnary(method, given, context),
+    const request = method.request.encode(this.#dialect.encodeParams(operation, params));
+    const response = await this.#callWithAuth(call, (context) =>
+      this.#channel.callUnary(method, request, context),
     );
-    return this.#dialect.decodeResult(operation, decodeMessage(method.response, binary));
+    return this.#dialect.decodeResult(operation, decodeMessage(method.response, response));
   }
 
   async *stream<O extends StreamOperation>(
@@ -71,10 +71,10 @@ class GrpcTransport implements Transport {
     call: StreamCallOptions,
   ): AsyncGenerator<ReceivedEvent, void, undefined> {
     const method = this.#getMethod(operation);
-    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
+    const request = method.request.encode(this.#dialect.encodeParams(operation, params));
     const headers = buildStreamHeaders(call);
     const { first, messages } = await this.#callWithAuth({ ...call, headers }, async (context) => {
-      const messages = this.#channel.callServerStreaming(method, given, context);
+      const messages = this.#channel.callServerStreaming(method, request, context);
       return { first: await messages.next(), messages };
     });
     try {
@@ -94,15 +94,15 @@ class GrpcTransport implements Transport {
   }
 
   /** Refused as unauthenticated, a call is made once more with credentials that were renewed: nothing was done with it. */
-  async #callWithAuth<T>(call: CallOptions, make: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
+  async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;
     const authorization = await authorizer?.authorize(call.signal);
     try {
-      return await make(this.#buildCallContext(call, authorization));
+      return await send(this.#buildCallContext(call, authorization));
     } catch (error) {
       const isRefused = error instanceof A2AError && error.reason === "UNAUTHENTICATED";
       if (!isRefused || !authorization || !authorizer?.invalidate(authorization)) throw error;
-      return await make(this.#buildCallContext(call, await authorizer.authorize(call.signal)));
+      return await send(this.#buildCallContext(call, await authorizer.authorize(call.signal)));
     }
   }
 
@@ -111,16 +111,16 @@ class GrpcTransport implements Transport {
     authorization: Authorization | undefined,
   ): GrpcCallOptions {
     if (authorization?.query) {
-      const text =
+      const message =
         "The agent wants its API key in the query of a URL, which gRPC does not have; use another binding.";
-      throw new A2AError("UNAUTHENTICATED", text);
+      throw new A2AError("UNAUTHENTICATED", message);
     }
-    const { headers: always, version, extensions } = this.#options;
+    const { headers: defaultHeaders, version, extensions } = this.#options;
     const name = EXTENSIONS_HEADER[version];
     return {
       signal,
       headers: {
-        ...always,
+        ...defaultHeaders,
         ...authorization?.headers,
         ...headers,
         "a2a-version": version,
@@ -136,8 +136,8 @@ async function importGrpcModule(): Promise<GrpcModule> {
     return await import("../../grpc/index.ts");
   } catch (cause) {
     if (!isModuleNotFound(cause)) throw cause;
-    const text = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
-    throw new A2AError("INTERNAL", text, { cause });
+    const message = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
+    throw new A2AError("INTERNAL", message, { cause });
   }
 }
 
@@ -159,11 +159,11 @@ function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
 }
 
 /** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
-export function parseGrpcAddress(given: string): { readonly address: string; readonly tls: boolean } {
-  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(given) ?? [];
+export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
+  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
-    const description = `${JSON.stringify(given)} is no gRPC address; it must be like "agents.example.com:443"`;
+    const description = `${JSON.stringify(address)} is no gRPC address; it must be like "agents.example.com:443"`;
     throw new A2AError("INVALID_AGENT_RESPONSE", description);
   }
   const isPlain = /^(grpc|http)$/i.test(scheme);
@@ -172,12 +172,12 @@ export function parseGrpcAddress(given: string): { readonly address: string; rea
   return { address: `${url.hostname}:${port}`, tls };
 }
 
-function decodeMessage(type: MessageCodec, binary: Uint8Array): JsonObject {
+function decodeMessage(codec: MessageCodec, response: Uint8Array): JsonObject {
   try {
-    return type.decode(binary);
+    return codec.decode(response);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "unknown";
-    const text = `The agent's answer is no ${type.name} (${why}).`;
-    throw new A2AError("INVALID_AGENT_RESPONSE", text, { cause });
+    const reason = cause instanceof Error ? cause.message : "unknown";
+    const message = `The agent's answer is no ${codec.name} (${reason}).`;
+    throw new A2AError("INVALID_AGENT_RESPONSE", message, { cause });
   }
 }

@@ -61,36 +61,45 @@ export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
  * Sends one request to the agent, with all that belongs to each. Refused as unauthenticated, it is sent once more with
  * credentials that were renewed: nothing was done with the first.
  */
-export async function sendRequest(http: TransportOptions, outgoing: OutgoingRequest): Promise<Response> {
-  const { authorizer } = http;
-  if (!authorizer) return sendRequestOnce(http, outgoing, undefined);
-  const authorization = await authorizer.authorize(outgoing.signal);
-  const response = await sendRequestOnce(http, outgoing, authorization);
+export async function sendRequest(options: TransportOptions, request: OutgoingRequest): Promise<Response> {
+  const { authorizer } = options;
+  if (!authorizer) return sendRequestOnce(options, request, undefined);
+  const authorization = await authorizer.authorize(request.signal);
+  const response = await sendRequestOnce(options, request, authorization);
   if (response.status !== 401 || !authorizer.invalidate(authorization)) return response;
   await response.body?.cancel();
-  return sendRequestOnce(http, outgoing, await authorizer.authorize(outgoing.signal));
+  return sendRequestOnce(options, request, await authorizer.authorize(request.signal));
 }
 
 async function sendRequestOnce(
-  http: TransportOptions,
-  { method, url, accept, contentType, body, signal, headers: own, onExtensionsActivated }: OutgoingRequest,
+  options: TransportOptions,
+  {
+    method,
+    url,
+    accept,
+    contentType,
+    body,
+    signal,
+    headers: callHeaders,
+    onExtensionsActivated,
+  }: OutgoingRequest,
   authorization: Authorization | undefined,
 ): Promise<Response> {
-  const extensions = EXTENSIONS_HEADER[http.version];
+  const extensions = EXTENSIONS_HEADER[options.version];
   const headers = new Map<string, string>();
   // The last of a name counts, in whatever spelling. No `Headers`: Node takes 20 ms to load it.
-  for (const more of [
-    http.headers,
+  for (const headerGroup of [
+    options.headers,
     authorization?.headers,
-    own,
-    { "a2a-version": http.version, accept },
+    callHeaders,
+    { "a2a-version": options.version, accept },
     contentType === undefined ? undefined : { "content-type": contentType },
-    http.extensions.length > 0 ? { [extensions]: http.extensions.join(", ") } : undefined,
+    options.extensions.length > 0 ? { [extensions]: options.extensions.join(", ") } : undefined,
   ]) {
-    for (const [name, value] of Object.entries(more ?? {}))
+    for (const [name, value] of Object.entries(headerGroup ?? {}))
       headers.set(name.toLowerCase(), requireValidHeader(name, value));
   }
-  const response = await fetchWithoutRedirects(http.fetch, addQueryCredentials(url, authorization), {
+  const response = await fetchWithoutRedirects(options.fetch, addQueryCredentials(url, authorization), {
     method,
     headers: Object.fromEntries(headers),
     ...(body === undefined ? {} : { body }),
@@ -110,9 +119,9 @@ function requireValidHeader(name: string, value: string): string {
 
 function addQueryCredentials(url: string, authorization: Authorization | undefined): string {
   if (!authorization?.query) return url;
-  const asked = new URL(url);
-  for (const [name, value] of Object.entries(authorization.query)) asked.searchParams.set(name, value);
-  return asked.href;
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(authorization.query)) target.searchParams.set(name, value);
+  return target.href;
 }
 
 export function parseHeaderList(header: string | null | undefined): string[] {
@@ -121,11 +130,11 @@ export function parseHeaderList(header: string | null | undefined): string[] {
 
 /** The whole body of an answer that is no stream: one would never end. */
 export function readUnaryBody(
-  http: TransportOptions,
+  options: TransportOptions,
   response: Response,
   signal?: AbortSignal,
 ): Promise<string> {
-  if (!isEventStream(response)) return readBoundedText(http, response, signal);
+  if (!isEventStream(response)) return readBoundedText(options, response, signal);
   void response.body?.cancel();
   return Promise.reject(toResponseError(response, undefined));
 }
@@ -138,8 +147,8 @@ export function isEventStream(response: Response): boolean {
 export function toResponseError(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
-  const where = response.url ? withoutQuery(response.url) : "The agent";
-  const message = `${where} answered ${response.status} with ${type} that is not an A2A answer; is this the agent's URL?`;
+  const source = response.url ? withoutQuery(response.url) : "The agent";
+  const message = `${source} answered ${response.status} with ${type} that is not an A2A answer; is this the agent's URL?`;
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 

@@ -30,8 +30,8 @@ export class JsonRpcTransport implements Transport {
   readonly #dialect: JsonRpcClientDialect;
   #lastRequestId = 0;
 
-  constructor(http: TransportOptions, url: string, dialect: JsonRpcClientDialect) {
-    this.#options = http;
+  constructor(options: TransportOptions, url: string, dialect: JsonRpcClientDialect) {
+    this.#options = options;
     this.#url = url;
     this.#dialect = dialect;
     this.version = dialect.version;
@@ -66,11 +66,11 @@ export class JsonRpcTransport implements Transport {
 
   async #post<O extends OperationName>(
     operation: O,
-    given: Operations[O]["params"],
+    operationParams: Operations[O]["params"],
     accept: string,
     call: CallOptions,
   ): Promise<Response> {
-    const { method, params } = this.#dialect.encodeRequest(operation, given);
+    const { method, params } = this.#dialect.encodeRequest(operation, operationParams);
     this.#lastRequestId += 1;
     const body = JSON.stringify({ jsonrpc: "2.0", id: this.#lastRequestId, method, params });
     const contentType = "application/json";

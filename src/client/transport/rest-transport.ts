@@ -30,8 +30,8 @@ export class RestTransport implements Transport {
   readonly #url: string;
   readonly #dialect: RestClientDialect;
 
-  constructor(http: TransportOptions, url: string, dialect: RestClientDialect) {
-    this.#options = http;
+  constructor(options: TransportOptions, url: string, dialect: RestClientDialect) {
+    this.#options = options;
     this.#url = url.replace(/\/+$/, "");
     this.#dialect = dialect;
     this.version = dialect.version;
@@ -88,10 +88,10 @@ export class RestTransport implements Transport {
     call: CallOptions,
   ): Promise<Response> {
     const url = `${this.#url}${path}${query ? buildQueryString(query) : ""}`;
-    const outgoing: OutgoingRequest = { ...call, method, url, accept };
-    if (body === undefined) return sendRequest(this.#options, outgoing);
+    const request: OutgoingRequest = { ...call, method, url, accept };
+    if (body === undefined) return sendRequest(this.#options, request);
     return sendRequest(this.#options, {
-      ...outgoing,
+      ...request,
       contentType: "application/json",
       body: JSON.stringify(body),
     });

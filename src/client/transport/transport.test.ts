@@ -36,8 +36,8 @@ describe("every request", () => {
     const begun = new Promise<void>((resolve) => {
       sent = resolve;
     });
-    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToResponder(() => sent(), { fetch: deaf });
+    const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const { remote } = await connectToResponder(() => sent(), { fetch: unresponsiveFetch });
     const stop = new AbortController();
     const answer = remote.send("hi", { signal: stop.signal });
     await begun;
@@ -50,13 +50,13 @@ describe("every request", () => {
     const begun = new Promise<void>((resolve) => {
       sent = resolve;
     });
-    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
     const { remote } = await connectToResponder(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
         sent();
       },
-      { fetch: deaf },
+      { fetch: unresponsiveFetch },
       { capabilities: { streaming: true } },
     );
     const stop = new AbortController();
@@ -138,14 +138,14 @@ describe("an answer", () => {
 
   it("may say when to come again with a date, or with nonsense", async () => {
     const soon = new Date(Date.now() + 60_000).toUTCString();
-    for (const [given, isSoon] of [
+    for (const [input, isSoon] of [
       [soon, true],
       ["Wed, 21 Oct 2015 07:28:00 GMT", false],
       ["soon", false],
       ["-1", false],
     ] as const) {
       const { remote } = await connectToResponder((response) =>
-        response.writeHead(503, { "retry-after": given }).end(),
+        response.writeHead(503, { "retry-after": input }).end(),
       );
       const failure: unknown = await remote.send("x").catch((error: unknown) => error);
       expect(((failure as A2AError).retryAfter ?? 0) > 50).toBe(isSoon);

@@ -49,11 +49,11 @@ function encodeRestRequest<O extends OperationName>(
   operation: O,
   params: Operations[O]["params"],
 ): RestRequest {
-  const place = REST_REQUEST_BUILDERS[operation](params);
-  if (!place) throw createUnsupportedOperationError(operation, "0.3");
-  return place.method === "POST"
-    ? { ...place, body: place.body ?? v0_3.protoJsonCodec.encodeParams(operation, params) }
-    : place;
+  const request = REST_REQUEST_BUILDERS[operation](params);
+  if (!request) throw createUnsupportedOperationError(operation, "0.3");
+  return request.method === "POST"
+    ? { ...request, body: request.body ?? v0_3.protoJsonCodec.encodeParams(operation, params) }
+    : request;
 }
 
 /** Where each operation goes. What is posted is the request of the proto, unless the path has all of it. */
@@ -88,6 +88,6 @@ function buildTaskPath(id: string): string {
 }
 
 function buildPushConfigPath(taskId: string, id?: string): string {
-  const configs = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
-  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
+  const path = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
+  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }

@@ -65,6 +65,6 @@ function buildTaskPath(id: string): string {
 }
 
 function buildPushConfigPath(taskId: string, id?: string): string {
-  const configs = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
-  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
+  const path = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
+  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }

@@ -79,8 +79,12 @@ async function hasValidCredentials(
   headers: Headers,
   { scheme, credentials = "" }: AuthenticationInfo,
 ): Promise<boolean> {
-  const [, given = "", rest = ""] = /^(\S+) +(.*)$/.exec(headers.get("authorization") ?? "") ?? [];
-  return given.toLowerCase() === scheme.toLowerCase() && (await isEqualConstantTime(rest, credentials));
+  const [, received = "", receivedCredentials = ""] =
+    /^(\S+) +(.*)$/.exec(headers.get("authorization") ?? "") ?? [];
+  return (
+    received.toLowerCase() === scheme.toLowerCase() &&
+    (await isEqualConstantTime(receivedCredentials, credentials))
+  );
 }
 
 function createSignatureVerifier({
@@ -89,9 +93,9 @@ function createSignatureVerifier({
   issuer,
   ...options
 }: WebhookSignatureOptions): WebhookAuthenticator["verifyBody"] {
-  const set =
+  const keyResolver =
     typeof keys === "string" ? createJwksKeyResolver(keys, options) : createStaticKeyResolver(keys, options);
-  const rules = {
+  const verifyOptions = {
     requiredClaims: ["iat", "aud"],
     audience,
     maxAge: MAX_SIGNATURE_AGE_SECONDS,
@@ -103,7 +107,7 @@ function createSignatureVerifier({
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
     if (jwt === undefined) throw new NotificationRejectedError(401, "The notification is not signed.");
     try {
-      const { request_body_sha256, sub, seq } = await verifyJwt(jwt, set, rules);
+      const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions);
       if (request_body_sha256 !== encodeHex(await computeSha256(body)))
         throw new VerificationError("The signature is over another body.");
       // Else what was sent once could come again as the next one, which would then be taken for known.
@@ -120,11 +124,11 @@ function createSignatureVerifier({
 }
 
 /** Compares digests: how long that takes tells nothing of the secret. */
-async function isEqualConstantTime(given: string | null, secret: string): Promise<boolean> {
-  const [one, other] = await Promise.all(
-    [given ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),
+async function isEqualConstantTime(received: string | null, secret: string): Promise<boolean> {
+  const [receivedDigest, secretDigest] = await Promise.all(
+    [received ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),
   );
-  return given !== null && encodeHex(one) === encodeHex(other);
+  return received !== null && encodeHex(receivedDigest) === encodeHex(secretDigest);
 }
 
 async function computeSha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {

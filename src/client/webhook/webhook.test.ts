@@ -174,11 +174,11 @@ describe("a webhook", () => {
       iss: "https://agents.example",
       request_body_sha256: computeSha256Hex(text),
     };
-    const signed = async (more: object = {}, by = signer): Promise<Record<string, string>> => ({
-      "x-a2a-notification-signature": await signJwt({ ...claims, ...more }, by),
+    const signed = async (extra: object = {}, by = signer): Promise<Record<string, string>> => ({
+      "x-a2a-notification-signature": await signJwt({ ...claims, ...extra }, by),
     });
-    const now = (): number => seconds * 1_000;
-    const trusted = { audience, issuer: "https://agents.example", now };
+    const currentTime = (): number => seconds * 1_000;
+    const trusted = { audience, issuer: "https://agents.example", now: currentTime };
     const { post, events } = createTestWebhook({ signature: { ...trusted, keys: buildJwks([signer]) } });
     const wrong: Record<string, string>[] = [
       {},

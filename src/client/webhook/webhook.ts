@@ -37,17 +37,17 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     maxBodyBytes = 16 * 2 ** 20,
     maxConcurrent = 100,
   } = options;
-  const proof = createWebhookAuthenticator(options);
-  const taken = new Map<string, Promise<void>>();
-  let underWay = 0;
+  const authenticator = createWebhookAuthenticator(options);
+  const deliveries = new Map<string, Promise<void>>();
+  let activeCount = 0;
 
   async function receive(request: Request): Promise<void> {
     if (request.method !== "POST")
       throw new NotificationRejectedError(405, `A notification is posted, not sent by ${request.method}.`);
     // First what can be told without reading, so that strangers cost little.
-    await proof.verifyHeaders(request.headers);
+    await authenticator.verifyHeaders(request.headers);
     const body = await readRequestBody(request, maxBodyBytes);
-    await proof.verifyBody(request.headers, body);
+    await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
     const taskId = getTaskId(event);
     if (taskId === undefined)
@@ -59,15 +59,15 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
 
   /** Hands an event on; all who bring the same wait for the one that was first. */
   function take(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
-    const known = id === undefined ? undefined : taken.get(id);
-    if (known || id === undefined) return known ?? handOn(event, taskId, id);
-    const taking = handOn(event, taskId, id);
-    taken.set(id, taking);
+    const earlier = id === undefined ? undefined : deliveries.get(id);
+    if (earlier || id === undefined) return earlier ?? handOn(event, taskId, id);
+    const delivery = handOn(event, taskId, id);
+    deliveries.set(id, delivery);
     // What failed will come again, and is then new.
-    taking.catch(() => taken.delete(id));
-    const [oldest] = taken.keys();
-    if (taken.size > MAX_REMEMBERED_IDS && oldest !== undefined) taken.delete(oldest);
-    return taking;
+    delivery.catch(() => deliveries.delete(id));
+    const [oldest] = deliveries.keys();
+    if (deliveries.size > MAX_REMEMBERED_IDS && oldest !== undefined) deliveries.delete(oldest);
+    return delivery;
   }
 
   async function handOn(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
@@ -75,9 +75,9 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   }
 
   return async (request) => {
-    if (underWay >= maxConcurrent)
+    if (activeCount >= maxConcurrent)
       return new Response(null, { status: 503, headers: { "retry-after": "1" } });
-    underWay++;
+    activeCount++;
     try {
       await receive(request);
       return new Response(null, { status: 204 });
@@ -86,17 +86,18 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       const status = error instanceof NotificationRejectedError ? error.status : 500;
       return new Response(null, { status, ...(status === 405 ? { headers: { allow: "POST" } } : {}) });
     } finally {
-      underWay--;
+      activeCount--;
     }
   };
 }
 
-async function readRequestBody(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > max) throw new NotificationRejectedError(413, `The notification is larger than ${max} bytes.`);
+    if (size > maxBytes)
+      throw new NotificationRejectedError(413, `The notification is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
