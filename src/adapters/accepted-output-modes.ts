@@ -2,9 +2,9 @@ import type { AgentEvent, Run } from "../engine/index.ts";
 import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts";
 
 /**
- * What an agent says, for the client that asked (A2A §3.2.2, `acceptedOutputModes`): to one that takes text and no JSON,
- * data goes out as its JSON text. Nothing is ever left out; what else could be said otherwise, only the agent knows,
- * which asks `acceptsMediaType(run.configuration, "image/png")`.
+ * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
+ * `acceptedOutputModes`). No part is omitted. For other media types, an agent can call
+ * `acceptsMediaType(run.configuration, "image/png")`.
  */
 export function withAcceptedOutputModes(
   events: AsyncIterable<AgentEvent>,
@@ -36,7 +36,7 @@ function mapEventParts(event: AgentEvent, convertPart: (part: Part) => Part): Ag
   return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(convertPart) } } };
 }
 
-/** With a media type, so that it stays a part of its own beside the text around it. */
+/** Returns a text part with a media type, so that it is not merged with the text around it. */
 function toTextPart({ data, ...otherFields }: Extract<Part, { data: unknown }>): Part {
   return { ...otherFields, text: JSON.stringify(data), mediaType: "text/plain" };
 }

@@ -6,24 +6,24 @@ type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type IteratorStep = IteratorResult<AgentEvent, undefined>;
 
-/** A generator that waits for nothing has produced its next value within this many microtasks. */
+/** Number of microtasks within which a generator that does not wait produces its next value. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /**
- * What a generator says, as events of the agent port.
+ * Converts the values that a generator yields into agent events.
  *
- * The last chunk of an artifact shall say so, but nobody knows which one is the last before the next comes. Each chunk
- * is therefore held for a few microtasks: a generator that does not wait in between has gone on by then, and its last
- * chunk is marked. One that waits (for a model, a socket) is not kept waiting: its chunk goes out, and the artifact is
- * closed with an empty text at the end of the turn.
+ * The last chunk of an artifact has to be marked, but it is known only once the generator ends. Each chunk is
+ * therefore held back for a few microtasks. If the generator does not wait between values, it has ended by
+ * then, and its last chunk is marked. If it waits, for example for a model or a socket, the chunk is emitted
+ * at once. The artifact is then closed with an empty text at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
   readonly #source: AsyncIterator<AgentYield, unknown>;
-  /** Artifacts that were begun and not closed, and whether their last part is plain text. */
+  /** Open artifacts, and whether their last part is plain text. */
   readonly #openArtifacts = new Map<string, boolean>();
-  /** Said already, to be handed out before anything else. */
+  /** Events that are ready to be returned. */
   readonly #queue: AgentEvent[] = [];
   #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
   #heldChunk: ArtifactEvent | undefined;
@@ -66,7 +66,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   #convert(yielded: AgentYield): void {
     if (typeof yielded === "string") {
-      // Models are fond of empty deltas.
+      // Models often produce empty deltas.
       if (yielded !== "") this.#holdChunk(this.#createAnswerChunk({ text: yielded }), false);
     } else if ("chunk" in yielded) this.#holdChunk(yielded.chunk, yielded.lastChunk ?? false);
     else if ("status" in yielded || "artifact" in yielded || "message" in yielded) this.#emit(yielded);
@@ -113,7 +113,8 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       this.#queue.push({ ...this.#releaseChunk(), lastChunk: true });
     }
     for (const [artifactId, endsWithText] of this.#openArtifacts) {
-      // Plain text joins plain text, so this adds nothing; behind anything else it would be a part of its own.
+      // An empty plain text merges with preceding plain text. After any other part, it would become an
+      // additional part.
       if (endsWithText) {
         this.#queue.push({ artifact: { artifactId, parts: [{ text: "" }] }, append: true, lastChunk: true });
       }
@@ -131,14 +132,17 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
 function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
   if (typeof yielded === "string") return false;
-  // Agents without types reach this with whatever they have; a wrong object is for the engine to refuse.
+  // Agents without type checks may yield anything. Objects with wrong fields are rejected by the engine.
   if (typeof yielded !== "object" || yielded === null) {
     throw new TypeError(`The agent yielded ${String(yielded)}; yield text, a part or an event.`);
   }
   return "status" in yielded && yielded.status.state !== "TASK_STATE_WORKING";
 }
 
-/** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */
+/**
+ * Returns `name`, or `name-2`, `name-3`, and so on if earlier turns of the task already used the name as an
+ * artifact id.
+ */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
   const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
   let id = name;
@@ -150,7 +154,7 @@ async function isResolvedSoon(promise: Promise<unknown>): Promise<boolean> {
   const outcome = { success: false };
   promise.then(
     () => (outcome.success = true),
-    // Not lost: whoever awaits the promise next gets it.
+    // The error is not lost. It is thrown where the promise is awaited.
     () => {},
   );
   for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !outcome.success; tick++) await RESOLVED_PROMISE;

@@ -21,22 +21,29 @@ import {
   getText,
 } from "../protocol/index.ts";
 
-/** What is known of an agent's answer, at its end or on the way. JSON, so that it can be kept and shown to a model. */
+/**
+ * The complete or partial answer of a remote agent. It is serializable as JSON, so that it can be stored and
+ * passed to a model.
+ */
 export interface RemoteAgentAnswer {
-  /** `working`, `completed`, `input-required` …; an answer without a task is `completed`. */
+  /**
+   * The task state: `working`, `completed`, `input-required`, and so on. An answer without a task is
+   * `completed`.
+   */
   readonly state: string;
-  /** What it answered until now. */
+  /** The text of the answer so far. */
   readonly text: string;
-  /** What it says of its state: what it is doing, what it asks, why it failed. */
+  /** The text of the task's status: its progress, its question, or the reason of its failure. */
   readonly status?: string;
   /** All data parts of the answer. */
   readonly data?: readonly JsonValue[];
-  /** All files of the answer: where they are, or their content in base64. */
+  /** All files of the answer, as URLs or as base64 content. */
   readonly files?: readonly RemoteAgentFile[];
   readonly taskId?: string;
   readonly contextId?: string;
 }
 
+/** A file in the answer of a remote agent. */
 export interface RemoteAgentFile {
   readonly filename?: string;
   readonly mediaType?: string;
@@ -44,6 +51,7 @@ export interface RemoteAgentFile {
   readonly raw?: string;
 }
 
+/** Options for one call of a remote agent. */
 export interface RemoteAgentCallOptions {
   readonly signal: AbortSignal;
   readonly taskId?: string | undefined;
@@ -51,7 +59,7 @@ export interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** An agent somewhere else: connected when it is first asked, and again after that went wrong. */
+/** A client for a remote agent. It connects on first use, and again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;
@@ -63,8 +71,8 @@ export class RemoteAgentClient {
   }
 
   /**
-   * What it answers, each time that there is more of it, until it is done or asks. Aborting cancels its task, and throws the
-   * signal's reason.
+   * Sends a message and yields the growing answer until the agent has finished or asks a question. Aborting
+   * the signal cancels the task and throws the signal's reason.
    */
   async *streamAnswer(
     input: MessageInput,
@@ -83,7 +91,10 @@ export class RemoteAgentClient {
     if (!answer) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
 
-  /** What it answered to a message that it was sent before, once it is done or asks; undefined: it has no such message. */
+  /**
+   * Returns the answer to a message that was sent earlier, once the agent has finished or asks a question.
+   * Returns `undefined` if the task does not contain the message.
+   */
   async findAnswer(
     messageId: string,
     taskId: string,
@@ -130,7 +141,7 @@ function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAg
     .filter(({ metadata }) => !isThought(metadata))
     .flatMap((artifact) => artifact.parts);
   const statusText = getText(status.message?.parts ?? []);
-  // Some agents answer with the message of their last status.
+  // Some agents answer with the message of their final status.
   const isAnswer = isTerminal(status.state) && parts.length === 0;
   const statusParts = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
   return {

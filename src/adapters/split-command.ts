@@ -1,7 +1,7 @@
 /**
- * Splits a command line into words as a shell does: blanks separate, '…' is literal, "…" and \ quote. Nothing is
- * expanded, because no shell runs; what only a shell could do (pipes, redirections, substitutions) is refused when it
- * is not quoted, so that it never silently becomes an argument.
+ * Splits a command line into arguments as a shell does: blanks separate arguments, '…' is literal, and "…"
+ * and \ quote. No shell runs, so nothing is expanded. Unquoted pipes, redirections, and substitutions are
+ * rejected, so that they never silently become arguments.
  */
 export function splitCommand(line: string): string[] {
   const words: string[] = [];
@@ -14,7 +14,7 @@ export function splitCommand(line: string): string[] {
       else word += char;
     } else if (char === "\\" && index + 1 < line.length) {
       const next = line.charAt(++index);
-      // Within "…" a backslash only quotes what would be special there.
+      // Inside "…", a backslash only escapes a quotation mark or a backslash.
       word = (word ?? "") + (quote && next !== '"' && next !== "\\" ? char + next : next);
     } else if (quote) {
       if (char === quote) quote = undefined;

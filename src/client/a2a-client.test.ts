@@ -338,7 +338,7 @@ describe("the card", () => {
       { ...signed, supportedInterfaces: [], signatures: [] },
       { privateKey: key },
     );
-    const { supportedInterfaces: _, ...bare } = nowhere;
+    const { supportedInterfaces: __, ...bare } = nowhere;
     serverState.card = { ...bare, ...older };
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
   });

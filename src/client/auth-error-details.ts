@@ -2,7 +2,10 @@ import { A2AError } from "../protocol/index.ts";
 import { type AgentCardSecurity, formatRequirements, listAuthRequirements } from "./auth/auth-plan.ts";
 import type { Transport } from "./transport/transport.ts";
 
-/** For a caller without credentials: a refusal then says which the card asks for, whatever the agent says itself. */
+/**
+ * Wraps a transport so that authentication errors name the credentials that the card requires. Used when the
+ * caller has configured no credentials.
+ */
 export function withAuthErrorDetails(transport: Transport, card: AgentCardSecurity): Transport {
   const requirements = listAuthRequirements(card).filter(({ size }) => size > 0);
   if (requirements.length === 0) return transport;

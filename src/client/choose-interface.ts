@@ -2,24 +2,32 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import type { ProtocolVersion } from "../wire/index.ts";
 import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
 
+/** Preferences for choosing one interface of a card. */
 export interface InterfacePreferences {
   readonly binding?: ClientBinding;
-  /** The first of these that the card offers, in the version that is asked for; where it offers none, its own order counts. */
+  /**
+   * Bindings in order of preference, best first. The first one that the card offers in the requested version
+   * is chosen. Default: the card's order.
+   */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** Only this one. */
+  /** The only protocol version that is accepted. Default: any supported version. */
   readonly version?: ProtocolVersion;
-  /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
+  /**
+   * Whether A2A 0.3 is accepted from an agent that offers 1.0, but not over the requested binding. Default:
+   * false.
+   */
   readonly allowOlderVersion?: boolean;
-  /** Taken only where there is no other. */
+  /** A binding that is chosen only if the card offers no other. */
   readonly avoidBinding?: ClientBinding;
 }
 
-/** Those that are spoken, the newest first. */
+/** The supported protocol versions, newest first. */
 const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
- * The interface of the card that is spoken to: the first, in the card's order, of the newest version that both sides
- * have (A2A §8.3.2). An agent of 0.3 is spoken to in 0.3; one that has 1.0 too never silently is.
+ * Chooses the interface to call: the first in the card's order of the newest version that both sides support
+ * (A2A §8.3.2). An agent that offers only 0.3 is called with 0.3. An agent that also offers 1.0 is never
+ * called with 0.3 unless the options allow it.
  */
 export function chooseInterface(
   card: AgentCard,
@@ -59,7 +67,10 @@ export function chooseInterface(
   throw new A2AError("VERSION_NOT_SUPPORTED", message);
 }
 
-/** The version that an interface speaks, patches aside (A2A §3.6); undefined for one that is not spoken here. */
+/**
+ * Returns the protocol version of an interface without its patch number (A2A §3.6). Returns `undefined` for
+ * an unsupported version.
+ */
 export function getProtocolVersion({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
   return SUPPORTED_VERSIONS.find(
     (version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`),

@@ -6,8 +6,9 @@ import type { CallOptions } from "./transport/http.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Why nothing secret may be sent to an interface: what goes there can be read on the way, and only its card says that it
- * should. Undefined for TLS, for this machine, and for the host whose card the caller asked for in clear text himself.
+ * Returns an error if credentials would be sent to this interface unencrypted on the card's authority alone.
+ * Returns `undefined` for TLS, for the local machine, and for the host of an `http:` URL that the caller
+ * configured.
  */
 export function findClearTextError(
   agentInterface: AgentInterface,
@@ -27,13 +28,18 @@ function getClearTextHost(url: string): string | undefined {
   return protocol === "http:" ? hostname : undefined;
 }
 
-/** Who says himself that there is no TLS knows. */
+/**
+ * Returns the host of an unencrypted gRPC address. An explicit `tls` option means that the caller has already
+ * decided.
+ */
 function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions = {}): string | undefined {
   const { address, tls } = parseGrpcAddress(url);
   return tls || tlsOption !== undefined ? undefined : new URL(`http://${address}`).hostname;
 }
 
-/** Calls with headers of their own, which may be secrets, are refused. */
+/**
+ * Wraps a transport so that calls with custom headers are rejected, because the headers may contain secrets.
+ */
 export function withHeadersForbidden(transport: Transport, error: A2AError): Transport {
   const assertNoHeaders = ({ headers = {} }: CallOptions): void => {
     if (Object.keys(headers).length > 0) throw error;

@@ -11,7 +11,10 @@ import { withCloseDelay } from "./stream/close-delay.ts";
 import { createA2AClient, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
-/** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
+/**
+ * Connects to an agent from the URL of its host, its card, or the agent, and returns a client for the
+ * interface that its card declares.
+ */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
   const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
@@ -49,7 +52,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   });
 }
 
-/** The interface that is spoken to; whether gRPC can be is looked at only where it would be. */
+/** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred binding. */
 async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
   const preferred = chooseInterface(card, options);
   const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
@@ -59,7 +62,10 @@ async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions
   return chooseInterface(card, { ...options, avoidBinding: "GRPC" });
 }
 
-/** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */
+/**
+ * Throws if the agent requires an extension that the caller does not support. Such an agent rejects every
+ * request (A2A §4.6).
+ */
 function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUris: readonly string[]): void {
   const missing = (capabilities.extensions ?? []).filter(
     ({ uri, required }) => required && !supportedUris.includes(uri),
@@ -70,7 +76,10 @@ function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUr
   throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
 }
 
-/** Of whom credentials are for. A gRPC interface has an address, with a scheme or without. */
+/**
+ * Returns the origin that the credentials belong to. A gRPC interface has an address with or without a
+ * scheme.
+ */
 function getInterfaceOrigin({ url, protocolBinding }: AgentInterface): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
   if (protocolBinding === "GRPC") return `https://${url.replace(/^[a-z]+:\/\//i, "")}`;

@@ -1,7 +1,10 @@
 /**
- * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `A2AClient`: send, stream, tasks. It speaks A2A 1.0 and
- * 0.3 with any server, over the binding that the card prefers, and shows credentials as the card asks for them. A stream
- * that is cut goes on by itself from where it was; "cut" is never taken for "ended".
+ * The A2A client. `connect(url)` finds an agent's card and returns an `A2AClient` with `send`, `stream`, and
+ * `tasks`.
+ *
+ * The client supports A2A 1.0 and 0.3 over the binding that the card prefers, and sends credentials as the
+ * card declares. A stream that loses its connection resumes at its last event. A lost connection is never
+ * reported as the end of a stream.
  */
 export type {
   AuthorizeFunction,

@@ -3,23 +3,27 @@ import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
-/** How long a task that is left may take to begin, so that it can be cancelled, and then to be cancelled. */
+/**
+ * Time in milliseconds to wait for a new task to get its id before it can be canceled, and for the
+ * cancellation itself.
+ */
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** What is done with a peer, of all that can be done with a connection. */
+/** The part of `A2AClient` that a message exchange uses. */
 export interface ExchangeClient extends Pick<A2AClient, "send" | "stream"> {
   readonly card: { readonly capabilities: { readonly streaming?: boolean } };
   readonly tasks: Pick<A2AClient["tasks"], "get" | "cancel">;
 }
 
+/** Options for `exchangeMessage`. */
 export interface ExchangeOptions extends SendOptions {
-  /** Ends the exchange. */
+  /** Cancels the exchange and its task. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a peer says to a message until it is done, or waits for its user. The task of an exchange that is left before
- * that, by the signal or by `return()`, is cancelled. Throws the reason of the signal.
+ * Sends a message and yields the agent's events until the task has ended or waits for its user. Leaving the
+ * exchange early, by the signal or by `return()`, cancels the task. Throws the abort reason of the signal.
  */
 export async function* exchangeMessage(
   client: ExchangeClient,
@@ -27,12 +31,14 @@ export async function* exchangeMessage(
   { signal, ...options }: ExchangeOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const stop = new AbortController();
-  // Of a task that goes on, the id is known before; that the peer has been told, only when it says something.
+  // The id of a continued task is known from the start. Whether the message has arrived is known only after
+  // the first event.
   let { taskId } = options;
   let hasReceived = false;
   let hasEnded = false;
   let stopTimer: NodeJS.Timeout | undefined;
-  // What has just been sent has no task yet that could be cancelled.
+  // A message that was just sent has no task id yet, so the exchange waits for one before it can cancel the
+  // task.
   const onAbort = (): void => {
     if (taskId !== undefined) stop.abort(signal.reason);
     else stopTimer = setTimeout(() => stop.abort(signal.reason), CANCEL_TIMEOUT_MS);
@@ -45,7 +51,8 @@ export async function* exchangeMessage(
       const isFirst = !hasReceived;
       hasReceived = true;
       taskId ??= getTaskId(event);
-      // A task that goes on is shown first as it was; only when nothing follows, that is the answer.
+      // A continued task is first shown in its previous state. That snapshot is the answer only if no other
+      // event follows.
       heldTask = isFirst && options.taskId !== undefined && isUnfinishedTask(event) ? event : undefined;
       if (heldTask) {
         signal.throwIfAborted();
@@ -54,7 +61,7 @@ export async function* exchangeMessage(
       hasEnded = isExchangeEnd(event);
       if (!hasEnded) signal.throwIfAborted();
       yield event;
-      // The stream of a task that waits for authorization stays open.
+      // The stream of a task in state AUTH_REQUIRED stays open.
       if (hasEnded) return;
     }
     if (heldTask) {
@@ -73,8 +80,8 @@ const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
 
 /**
- * The stream of an agent; of one that does not stream, the answer. A new task is then asked for at once and looked at
- * until it is over, because one that is not known cannot be cancelled.
+ * Streams the agent's events. For an agent without streaming, sends the message, requests an immediate
+ * response, and polls the task until it ends. Only a task with a known id can be canceled.
  */
 async function* streamOrPoll(
   client: ExchangeClient,
@@ -96,14 +103,14 @@ async function* streamOrPoll(
     await delay(ms, signal);
     const event = { task: await client.tasks.get(id, { signal, headers }) };
     const serialized = JSON.stringify(event.task);
-    // A look at which nothing is new is silence.
+    // Polls that return an unchanged task yield no event.
     if (serialized !== lastSeen) yield event;
     if (isExchangeEnd(event)) return;
     lastSeen = serialized;
   }
 }
 
-/** As far as it can be: nobody is left to tell that it did not work. */
+/** Cancels a task and ignores all errors, because the caller has already left. */
 export async function cancelIgnoringErrors(
   client: Pick<ExchangeClient, "tasks">,
   taskId: string,

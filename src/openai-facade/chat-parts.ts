@@ -1,7 +1,7 @@
 import { getMediaType, type Part } from "../protocol/index.ts";
 import { isObject, type ViolationReporter } from "./violation-reporter.ts";
 
-/** The content of a chat message as parts of A2A: text, images, audio and files. */
+/** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
 export function decodeContent(content: unknown, field: string, reportViolation: ViolationReporter): Part[] {
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
@@ -29,7 +29,7 @@ function decodeContentPart(
   return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
 }
 
-/** A part, or what is wrong with it. */
+/** Decoders for each content type. They return a part, or a description of the violation. */
 const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => Part | string>> = {
   text: ({ text }) => (typeof text === "string" ? { text } : "has no text"),
   refusal: ({ refusal }) => (typeof refusal === "string" ? { text: refusal } : "has no refusal"),
@@ -63,14 +63,17 @@ function parseUrlPart(url: string): Part | undefined {
   return protocol === "https:" || protocol === "http:" ? { url } : undefined;
 }
 
-/** What parts of an answer say as text: files by their address or, where they have none, by their name. */
+/**
+ * Renders the parts of an answer as text. Files become links, or names if they have no URL. Data parts are
+ * omitted.
+ */
 export function renderPartsAsText(parts: readonly Part[]): string {
   return parts
     .map((part) => ("text" in part ? part.text : "data" in part ? "" : renderFileLink(part)))
     .join("");
 }
 
-/** Data as JSON, for answers that say nothing else. */
+/** Renders data parts as JSON code blocks, for answers without text. */
 export function renderDataAsText(parts: readonly Part[]): string {
   const blocks = parts.flatMap((part) => ("data" in part ? [JSON.stringify(part.data, null, 2)] : []));
   return blocks.map((json) => `\`\`\`json\n${json}\n\`\`\``).join("\n");

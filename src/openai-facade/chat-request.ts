@@ -2,32 +2,32 @@ import { A2AError, type FieldViolation, type JsonObject, type Part } from "../pr
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
 import { isObject, type ViolationReporter } from "./violation-reporter.ts";
 
-/** A message of the chat, with its content as A2A has it. */
+/** A chat message with its content as A2A parts. */
 export interface ChatMessage {
   readonly role: string;
   readonly parts: Part[];
 }
 
-/** What is understood of a request for a chat completion. */
+/** The fields of a chat completion request that the façade uses. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The end user, where one key stands for many. */
+  /** The end user, for API keys that are shared by several users. */
   readonly user: string;
-  /** What the client itself says of where it goes on. */
+  /** The conversation that the client explicitly continues. */
   readonly contextId: string | undefined;
   readonly taskId: string | undefined;
-  /** Cancel the task when the client leaves before its end. */
+  /** Whether to cancel the task if the client disconnects before its end. */
   readonly cancelOnDisconnect: boolean;
-  /** The rest of its metadata, for the agent. */
+  /** The remaining metadata, which is passed to the agent. */
   readonly metadata: JsonObject;
 }
 
 const CHAT_ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 
-/** Decodes the body of a request; rejects with every violation. */
+/** Decodes the body of a chat completion request. Throws one error with all violations. */
 export function decodeChatRequest(text: string): ChatRequest {
   let json: unknown;
   try {
@@ -87,7 +87,7 @@ function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): 
   return {};
 }
 
-/** What a client would rely on, and no agent can be held to. What merely tunes a model is nothing to an agent. */
+/** Rejects options that no agent can guarantee. Sampling options, which only tune a model, are ignored. */
 function validateOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
   reportViolation: ViolationReporter,
@@ -103,19 +103,23 @@ function validateOptions(
     );
 }
 
-/** Clients repeat their instructions with every request, with the time in them: they are given to an agent once. */
+/**
+ * Returns whether a role contains instructions. Clients repeat their instructions with every request, often
+ * with the current time, so an agent receives them only once.
+ */
 export function isInstructionRole(role: string): boolean {
   return role === "system" || role === "developer";
 }
 
-/** What is said now: all that stands behind the agent's last answer. */
+/** Returns the parts of all messages after the agent's last answer, without instructions. */
 export function extractNewParts(messages: readonly ChatMessage[]): Part[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   return messages.slice(last + 1).flatMap(({ role, parts }) => (isInstructionRole(role) ? [] : parts));
 }
 
 /**
- * The same for an agent that has heard nothing of what was before: first that, as one text, then what the user says now.
+ * Returns the parts for an agent that does not know the conversation: a transcript of the earlier messages as
+ * one text, followed by the user's new message.
  */
 export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
   const firstNew = messages.findLastIndex(({ role }) => role !== "user") + 1;

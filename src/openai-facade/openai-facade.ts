@@ -16,23 +16,28 @@ import { readRequestText } from "./read-request-text.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import { ConversationIndex } from "./conversation-index.ts";
 
+/** Options for `createOpenAiFacade`. */
 export interface OpenAiFacadeOptions {
   /**
-   * Who asks, by their request, and the agents that they get: for agents that are elsewhere. Undefined refuses the request
-   * with 401. Default: the agents of the server that the façade is put beside, for whom that lets in.
+   * Authenticates a request, and returns the caller with the agents that the caller may use. Return
+   * `undefined` to reject the request with 401. Default: the agents of the server on which the façade is
+   * mounted, for callers that the server accepts.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
-  /** Told of what is none of a client's fault. */
+  /** Receives errors that the client did not cause. */
   readonly observer?: Pick<Observer, "onError">;
-  /** Largest request body, in bytes. Default 10 MiB. */
+  /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000. */
+  /** Time in milliseconds without output after which a stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 
-/** Agents as models of OpenAI's API. */
+/** A façade that serves agents as models of OpenAI's API. */
 export interface OpenAiFacade extends MountedHandler {
-  /** By itself, for hosts that speak `Request` and `Response`; whatever stands before `/v1/` in the path. Takes `agents`. */
+  /**
+   * Handles requests without an A2A server, in hosts that use `Request` and `Response`. Any path prefix
+   * before `/v1/` is accepted. Requires the `agents` option.
+   */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
@@ -46,14 +51,15 @@ const SSE_HEADERS = {
 };
 
 /**
- * For chat clients that know OpenAI's API and nothing of A2A: `/v1/models` are the agents, `/v1/chat/completions` says
- * something to one. Beside a server it lets in whom that lets in, and nobody else.
+ * Creates a façade for chat clients that use OpenAI's API. `/v1/models` lists the agents, and
+ * `/v1/chat/completions` sends a message to one of them. When mounted on a server, it accepts only callers
+ * that the server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
   const conversations = new ConversationIndex();
 
-  /** What a client is told of an error; the observer is told of one that is ours. */
+  /** Converts an error for the client. Unexpected errors are also reported to the observer. */
   const toReportableError = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
     if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
     if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
@@ -101,7 +107,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
       { client, caller, request: chatRequest, conversations, messageId, signal },
       accumulator,
     );
-    // What is refused is refused with a status, so the first is waited for.
+    // An error before the first text is returned as an HTTP status, so the response waits for the first text.
     const first = await pieces.next();
     const completion = new CompletionEncoder(
       chatRequest,
@@ -172,7 +178,10 @@ async function* encodeSseFrames(
 
 const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
 
-/** As fast as it is read; leaving ends it. */
+/**
+ * Creates a stream that produces frames as fast as the client reads them. Canceling the stream aborts the
+ * request.
+ */
 function createSseStream(
   frames: AsyncGenerator<string, void>,
   disconnect: AbortController,
@@ -201,7 +210,7 @@ function createSseStream(
   });
 }
 
-/** A status that no client repeats by itself: the work would be done again. */
+/** A status that clients do not retry, because a retry would repeat the work. */
 const UNSUCCESSFUL_TASK_STATUS = 422;
 
 function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {

@@ -3,19 +3,22 @@ import { AnswerAccumulator } from "./answer-accumulator.ts";
 import { buildTranscriptParts, extractNewParts, type ChatRequest } from "./chat-request.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
 
-/** One turn of a chat with an agent. */
+/** One request of a chat to an agent. */
 export interface ChatTurn {
   readonly client: A2AClient;
   readonly caller: string;
   readonly request: ChatRequest;
   readonly conversations: ConversationIndex;
-  /** Under which the agent knows a message that comes twice. */
+  /** The message id, by which the agent detects duplicates. */
   readonly messageId: string | undefined;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Says what is new to the agent, and gives what it answers, piece by piece; the first, which may be empty, once it has taken it. */
+/**
+ * Sends the new messages to the agent and yields the answer in pieces. The first piece, which may be empty,
+ * is yielded once the agent has accepted the message.
+ */
 export async function* streamAnswer(
   turn: ChatTurn,
   answer: AnswerAccumulator,
@@ -38,7 +41,8 @@ export async function* streamAnswer(
       ...(messageId === undefined ? {} : { messageId }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     };
-    // The task of a client that has left goes on, as with A2A's own clients, unless they have said that it is not to.
+    // As with A2A clients, the task continues after the client disconnects, unless the request asked for
+    // cancellation.
     const events = cancelOnDisconnect
       ? exchangeMessage(client, parts, options)
       : client.stream(parts, options);
@@ -50,7 +54,8 @@ export async function* streamAnswer(
     hasCompleted = true;
     if (finalText !== "") yield finalText;
   } finally {
-    // Refused, for example because too much is going on; whoever asks again goes on where they were.
+    // The agent rejected the message, for example because it is overloaded. A retry can continue the same
+    // conversation.
     if (foundIds && !hasCompleted && answer.contextId === undefined)
       await conversations.restore(scope, messages, foundIds);
   }

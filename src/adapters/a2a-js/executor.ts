@@ -21,13 +21,20 @@ import {
   toAgentMessage,
 } from "./sdk-model.ts";
 
-/** Defaults are what the SDK's own request handler does: the first event decides, and no message is refused. */
+/**
+ * Options for `fromExecutor`. The defaults match the SDK's own request handler: the first event decides
+ * between a task and a message, and messages to a working task are queued.
+ */
 export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 
 /**
- * An `AgentExecutor` of `@a2a-js/sdk` as an agent. A turn is over when it says COMPLETED, FAILED, CANCELED, REJECTED or
- * INPUT_REQUIRED, calls `finished()`, or returns: then a task that it left at work is COMPLETED; when it throws, FAILED.
- * `cancelTask` is called for a task that is at work, and when the server closes.
+ * Creates an agent from an `AgentExecutor` of `@a2a-js/sdk`.
+ *
+ * A turn ends when the executor publishes COMPLETED, FAILED, CANCELED, REJECTED, or INPUT_REQUIRED, calls
+ * `finished()`, or returns. A task that is still working then becomes COMPLETED. If the executor throws, the
+ * task becomes FAILED.
+ *
+ * `cancelTask` is called when a working task is canceled, and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
   const description = toAgentDescription(card);
@@ -44,7 +51,7 @@ export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: 
 async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
   const bus = new QueuedEventBus();
   const context = await toRequestContext(run);
-  // Also of a task that was cancelled while the store was asked.
+  // The task may have been canceled while the store was read.
   run.signal.throwIfAborted();
   const cancel = (): void => {
     const cancellation = (async () => executor.cancelTask(run.taskId, bus))();
@@ -65,7 +72,8 @@ async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<Agent
         const { state } = agentEvent.status;
         if (state === "TASK_STATE_INPUT_REQUIRED") return;
         if (!isTerminal(state)) continue;
-        // The task has its end; what goes wrong behind it is still told to whoever watches the server.
+        // The task has reached a terminal state. A later error of the executor is still reported to the
+        // server's observer.
         bus.close();
         await executionEnd;
         await execution;
@@ -78,10 +86,10 @@ async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<Agent
   }
 }
 
-/** What an executor publishes, as what an agent says. */
+/** Converts the events of an executor into agent events. */
 class ExecutorEventConverter {
   readonly #run: Run;
-  /** Message ids of which the task knows. */
+  /** Ids of the messages that the task already contains. */
   readonly #knownMessageIds: Set<string>;
   #hasStarted = false;
 
@@ -92,7 +100,7 @@ class ExecutorEventConverter {
     if (message) this.#knownMessageIds.add(message.messageId);
   }
 
-  /** `hasQueuedEvents`: the next event is there already. */
+  /** Converts one event. `hasMore` is true if the next event is already queued. */
   *convert(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     const isFirst = !this.#hasStarted;
     this.#hasStarted = true;
@@ -113,7 +121,7 @@ class ExecutorEventConverter {
     }
   }
 
-  /** A whole task is news only where it differs from the task that the executor was given. */
+  /** Emits only the parts of the task that differ from the task that the executor received. */
   *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     this.#assertOwnTask(task.id);
     const run = this.#run;
@@ -137,10 +145,12 @@ class ExecutorEventConverter {
     hasMore: boolean,
   ): Generator<AgentEvent, void, undefined> {
     const extraMetadata = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
-    // Whoever closes the server has not cancelled the task; the engine says what became of it.
+    // An aborted signal without cancel metadata means that the server is closing. The engine then decides the
+    // task's state.
     if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancelMetadata) return;
     if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_UNSPECIFIED") {
-      // Every task is submitted already. That is said in other words only to one who would wait for the next.
+      // The engine has already recorded SUBMITTED. It is emitted again as WORKING only if the executor
+      // publishes nothing else yet.
       if (hasMore && !message && !("metadata" in extraMetadata)) return;
       yield { ...this.#createWorkingStatus(message), ...extraMetadata };
       return;

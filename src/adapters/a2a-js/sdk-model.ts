@@ -18,7 +18,7 @@ import type {
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 
-/** What the SDK hands to an executor for one message. */
+/** Creates the SDK request context for one message to an executor. */
 export async function toRequestContext(run: Run): Promise<RequestContext> {
   const { taskId, contextId, message, caller, configuration, metadata, protocolVersion, extensions } = run;
   const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
@@ -29,7 +29,7 @@ export async function toRequestContext(run: Run): Promise<RequestContext> {
     user: principal === "" ? new UnauthenticatedUser() : createUser(principal),
     ...(tenant === "" ? {} : { tenant }),
   });
-  // To an executor a task exists from its second message on.
+  // Executors receive no task for the first message, because the SDK creates the task later.
   const currentTask = isFirstTurn(run) ? undefined : toSdkTask(run.task);
   const referencedTasks = message.referenceTaskIds?.length
     ? (await run.loadReferencedTasks()).map(toSdkTask)
@@ -55,7 +55,7 @@ function toSdkMessage(message: Message): SdkMessage {
   return converted;
 }
 
-/** The SDK reads `"data": null`, which is a value, as no content at all. */
+/** Restores parts with `"data": null`. The SDK reads them as parts without content. */
 function restoreNullData(
   converted: SdkMessage | SdkArtifact,
   original: Pick<Message, "parts"> | undefined,
@@ -66,7 +66,7 @@ function restoreNullData(
   });
 }
 
-// What the SDK writes is the JSON of A2A 1.0, which is what our types say; the engine looks at it once more.
+// The SDK serializes A2A 1.0 JSON, which these casts assume. The engine validates the events again.
 
 export function fromSdkTask(task: SdkTask): Task {
   return SdkTask.toJSON(task) as Task;
@@ -84,15 +84,16 @@ export function fromSdkArtifact(update: SdkArtifactUpdate): TaskArtifactUpdateEv
   return SdkArtifactUpdate.toJSON(update) as TaskArtifactUpdateEvent;
 }
 
-/** Whose message it is and where it belongs, the engine says. */
+/** Removes the message fields that the engine sets: the task id, the context id, and the role. */
 export function toAgentMessage(message: Message): AgentMessage {
   const { taskId: _, contextId: __, role: ___, ...agentMessage } = message;
   return agentMessage;
 }
 
 /**
- * What the card says of the agent itself. Where it is served, what protects it and what it is signed with are its
- * server's to say. Modes that are no media types ("task-status", in the SDK's samples) are left out: our cards have none.
+ * Returns the agent's description from an SDK card. The server adds interfaces, security schemes, and
+ * signatures. Modes that are not media types, such as `task-status` in the SDK's samples, are removed,
+ * because Colloquy cards do not allow them.
  */
 export function toAgentDescription(card: SdkCard): AgentDescription {
   const {
@@ -117,7 +118,7 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   };
 }
 
-/** What cards of the first days say instead of media types, which readers still understand. */
+/** Names that older cards use instead of media types, and that clients still understand. */
 const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
 function filterModes<N extends string>(

@@ -16,41 +16,47 @@ import { toJson } from "../to-json.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
-/** What is handed to the AI SDK for one turn. */
+/** Call options that the adapter passes to the AI SDK for each turn. */
 export interface AiSdkCallOptions {
-  /** The conversation until now, and the message of this turn. */
+  /** The earlier conversation and the message of this turn. */
   readonly messages: ModelMessage[];
-  /** Aborts when the task is cancelled; hand it on. */
+  /** Aborts when the task is canceled. Pass it to the model call. */
   readonly abortSignal: AbortSignal;
 }
 
-/** What is read of a result of `streamText`. */
+/** The fields of a `streamText` result that the adapter reads. */
 export interface AiSdkResult {
   readonly stream: AsyncIterable<TextStreamPart<ToolSet>>;
   readonly responseMessages: PromiseLike<ModelMessage[]>;
 }
 
-/** A `ToolLoopAgent`, or whatever else streams as the AI SDK's `Agent` does. */
+/** A `ToolLoopAgent`, or any object that streams like the `Agent` interface of the AI SDK. */
 export interface AiSdkAgent {
   stream(call: AiSdkCallOptions): AiSdkResult | PromiseLike<AiSdkResult>;
 }
 
+/** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
-  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  /**
+   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
+   * conversations.
+   */
   conversationStore?: ConversationStore<ModelMessage>;
-  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
 }
 
 /**
- * An agent of the AI SDK as an agent: an object with `stream` (`ToolLoopAgent`), or a function that returns what
- * `streamText({ model, ...call })` returns.
+ * Creates an agent from the AI SDK: from an object with `stream`, such as a `ToolLoopAgent`, or from a
+ * function that returns the result of `streamText({ model, ...call })`.
  *
- * Text is the answer, streamed; reasoning an artifact marked `thought`; files are parts; tool calls and results are data
- * in status updates; usage is in the metadata of the end. A tool that wants a person's approval asks for input, and goes
- * on with `{ approvalId, approved }` or a plain "yes".
+ * Text is streamed as the answer. Reasoning becomes an artifact marked `thought`, and files become parts.
+ * Tool calls and results become data in status updates. Token usage is in the metadata of the final status.
+ *
+ * A tool that requires approval sets the task to INPUT_REQUIRED. The user continues with `{ approvalId,
+ * approved }` or with a plain "yes".
  */
 export function fromAiSdk(
   source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
@@ -74,7 +80,8 @@ export function fromAiSdk(
     const newMessages: ModelMessage[] = [];
     if (pendingApprovals.length > 0 && isFirstTurn(turn)) {
       const [interruptedTask] = await turn.listInterruptedTasks();
-      // No model takes a conversation in which a call is left open, and "ok" may be meant for something else.
+      // A model rejects a conversation with an open tool call. An "ok" in a new task might also answer a
+      // different question.
       if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
       newMessages.push(createDeniedApprovals(pendingApprovals, storedMessages), toUserMessage(turn.message));
     } else
@@ -99,7 +106,7 @@ export function fromAiSdk(
 
 type ToolApprovalPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
 
-/** The parts of a stream as what an agent says. */
+/** Converts the parts of an AI SDK stream into agent events. */
 class StreamPartConverter {
   readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
   readonly #reasoningArtifactId: string;
@@ -133,7 +140,8 @@ class StreamPartConverter {
       const { type, toolCallId, toolName, output } = part;
       yield status(data({ type, toolCallId, toolName, output: toJson(output) }));
     } else if (part.type === "tool-error" && tools) {
-      // What went wrong is between the tool and the model; it may tell of what callers have no business with.
+      // The error message stays between the tool and the model, because it may reveal internals to the
+      // caller.
       const { type, toolCallId, toolName } = part;
       yield status(data({ type, toolCallId, toolName }));
     } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);

@@ -7,7 +7,7 @@ import type {
 } from "ai";
 import { type Message, getText } from "../../protocol/index.ts";
 
-/** The approvals that the end of a conversation waits for. */
+/** Returns the approval requests of a conversation that have no response yet. */
 export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
   const requests: ToolApprovalRequest[] = [];
   const answeredIds = new Set<string>();
@@ -23,8 +23,9 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
 }
 
 /**
- * What the user answered: for each approval a data part `{ approvalId, approved, reason? }`, or one word for all of them.
- * Everything but a plain yes is a no, with what was said as the reason.
+ * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
+ * approved, reason? }` for each approval, or one text for all of them. Any text other than a plain "yes" is a
+ * denial, with the text as its reason.
  */
 export function toApprovalResponses(
   pendingApprovals: readonly ToolApprovalRequest[],
@@ -46,7 +47,7 @@ export function toApprovalResponses(
   return { role: "tool", content };
 }
 
-/** What became of approvals that nobody will give any more, because their task was cancelled: they were not given. */
+/** Returns denials for the pending approvals of a canceled task. */
 export function createDeniedApprovals(
   pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],

@@ -2,14 +2,18 @@ import { jsonSchema, type Tool, tool } from "ai";
 import type { ConnectOptions, A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
 
+/** Options for `a2aTool`. */
 export interface A2aToolOptions {
-  /** What the model is told that the agent does. Needed for a URL; of a connected agent, its card says it. */
+  /**
+   * The description from which the model decides when to call the agent. Required for a URL. Default for a
+   * connected client: the description in its card.
+   */
   readonly description?: string;
-  /** How to connect when the agent is given by its URL. */
+  /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** What the model says to the agent. */
+/** The input that the model passes to the tool. */
 export interface A2aToolInput {
   readonly message: string;
   readonly taskId?: string;
@@ -28,8 +32,9 @@ const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
 });
 
 /**
- * Any A2A agent as a tool of the AI SDK. The answer comes as preliminary results while the agent works; what it asks, the
- * model is told, and may answer with the `taskId`. An aborted call cancels the agent's task.
+ * Creates an AI SDK tool from any A2A agent. While the agent works, its answer arrives as preliminary
+ * results. If the agent asks a question, the model receives it and can answer with the `taskId`. Aborting the
+ * call cancels the agent's task.
  */
 export function a2aTool(
   agent: string | A2AClient,
@@ -51,7 +56,8 @@ export function a2aTool(
         contextId,
         signal: abortSignal ?? new AbortController().signal,
       }),
-    // A model has no use for bytes; that there is a file it is told.
+    // Removes file contents from the output, because a model cannot use raw bytes. The file's name and type
+    // remain.
     toModelOutput: ({ output }) => {
       const value = JSON.stringify(output, (key, field: unknown) => (key === "raw" ? undefined : field));
       return { type: "text", value };

@@ -13,7 +13,7 @@ import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
 import { decodeMessage, isRecord, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
-/** What is used of a compiled graph; `S` is its state. */
+/** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */
 export interface CompiledLangGraph<S> {
   readonly checkpointer?: unknown;
   invoke(input: never, options?: never): Promise<S>;
@@ -26,7 +26,9 @@ interface GraphStateSnapshot {
   readonly metadata?: unknown;
 }
 
-/** Given to the graph beside what the adapter gives it (`thread_id`, `signal`, the stream modes). */
+/**
+ * Additional configuration for a graph. The adapter itself sets `thread_id`, `signal`, and the stream modes.
+ */
 export interface LangGraphConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly context?: Readonly<Record<string, unknown>>;
@@ -35,36 +37,49 @@ export interface LangGraphConfig {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Options for `fromLangGraph`. */
 export interface LangGraphOptions<S> extends AgentDescription {
-  /** What the graph begins with. Default: `{ messages: [the message] }`, as `MessagesAnnotation` has it. */
+  /**
+   * Returns the input of the graph for a turn. Default: `{ messages: [message] }`, as in
+   * `MessagesAnnotation`.
+   */
   toGraphInput?: (turn: Turn) => unknown;
   /**
-   * The answer, from the state in which the graph ended; then messages are streamed only from `answerNodes`. Default: what the
-   * models in the graph say, streamed.
+   * Returns the answer from the final state of the graph. With this option, messages are streamed only from
+   * `answerNodes`. Default: the messages of all models in the graph are streamed as the answer.
    */
   toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
-  /** The nodes whose messages are the answer. Default: all, or none when there is `toAnswer`. */
+  /** The nodes whose messages are part of the answer. Default: all nodes, or none if `toAnswer` is set. */
   answerNodes?: readonly string[];
-  /** What becomes of a custom event (`toGraphConfig.writer(value)`). Default: a string is a status, all else a status with data. */
+  /**
+   * Converts a custom event, which a node sends with `config.writer(value)`. Default: a string becomes a
+   * status, and any other value becomes a status with data.
+   */
   toProgress?: (value: unknown) => AgentYield | undefined;
-  /** Whether callers are shown what models think, as an artifact of its own. Default: true. */
+  /** Whether callers receive the models' reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
   /**
-   * What becomes of a turn that was at work when its server stopped. `restart`: the graph is given it again. `resume`: the
-   * graph goes on behind the last node that had finished; takes a checkpointer that outlives the process, and `toAnswer`
-   * or artifacts from `toProgress`, because what models have said by then is not said again. Default: the task fails.
+   * What happens to a turn that was interrupted by a server restart. Default: `fail`.
+   *
+   * - `fail`: the task ends as FAILED.
+   * - `restart`: the graph receives the message again.
+   * - `resume`: the graph continues after the last completed node. This requires a persistent checkpointer,
+   *   and `toAnswer` or artifacts from `toProgress`, because streamed model output is not repeated.
    */
   afterRestart?: "fail" | "restart" | "resume";
-  /** What else the graph is given for a turn. */
+  /** Returns additional configuration of the graph for a turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
 
 /**
- * A compiled LangGraph graph as an agent. `thread_id` is the contextId (with the caller's name in front, where there is
- * one), so a graph with a checkpointer remembers. An `interrupt(value)` asks for input; the answer, its data part or its
- * text, is what `interrupt` returns. Custom events are progress; a cancellation reaches `toGraphConfig.signal`.
+ * Creates an agent from a compiled LangGraph graph.
+ *
+ * `thread_id` is the context id, prefixed with the caller's name if the caller is authenticated. A graph with
+ * a checkpointer therefore remembers earlier turns. `interrupt(value)` asks the user for input, and returns
+ * the data part or the text of the user's answer. Custom events become progress updates. Canceling the task
+ * aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
@@ -97,7 +112,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     const interrupts = stateBefore && !hasStarted ? listInterrupts(stateBefore) : [];
     if (interrupts.length > 0 && isFirstTurn(turn)) {
       const [interruptedTask] = await turn.listInterruptedTasks();
-      // A graph that is given something new forgets what it has asked.
+      // A graph that receives new input discards its pending interrupts.
       if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
     }
     const isAnswer = interrupts.length > 0 && !isFirstTurn(turn);
@@ -116,7 +131,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
       showToolCalls,
     });
     let state: unknown;
-    // The types of a graph are its own; what it is given is what its author's `toGraphInput` makes.
+    // The adapter does not know the graph's types. The input comes from the `toGraphInput` option.
     for await (const event of await graph.stream(graphInput as never, streamOptions as never)) {
       if (!Array.isArray(event)) continue;
       const [mode, value] = event as [string, unknown];
@@ -130,7 +145,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     yield* Array.isArray(finalYields) ? finalYields : [finalYields];
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.metadata };
   }
-  // What the graph says again replaces what it had said.
+  // Restarted output replaces the earlier output.
   return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
 }
 
@@ -140,7 +155,7 @@ function createCannotResumeError(): Error {
   );
 }
 
-/** Where a checkpoint says of which turn it is. */
+/** The metadata key under which a checkpoint stores its turn. */
 const TURN_KEY = "a2a_turn";
 
 interface Checkpointer {
@@ -156,7 +171,10 @@ function isCheckpointer(value: unknown): value is Checkpointer {
   return typeof value === "object" && value !== null && "put" in value && typeof value.put === "function";
 }
 
-/** LangGraph writes nothing of its config into a checkpoint, so that it could not be told whose the last of a thread is. */
+/**
+ * Adds the turn to each checkpoint. LangGraph does not store its config in checkpoints, so the turn of a
+ * thread's last checkpoint would be unknown.
+ */
 function addTurnToCheckpoints(checkpointer: Checkpointer): void {
   const put = checkpointer.put.bind(checkpointer);
   checkpointer.put = (config, checkpoint, metadata, ...graphConfig) => {
@@ -191,7 +209,11 @@ function decodeInterrupts(value: unknown): Interrupt[] {
   }));
 }
 
-/** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
+/**
+ * Returns the value with which to resume. It is the only data part of the message, or its text. If the answer
+ * names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts receive the same
+ * value.
+ */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);
   const [onlyData] = dataParts;
@@ -219,13 +241,13 @@ interface GraphOutputOptions {
   readonly showToolCalls: boolean;
 }
 
-/** The events of a graph as what an agent says. */
+/** Converts the events of a graph into agent events. */
 class GraphEventConverter {
   readonly #options: GraphOutputOptions;
   readonly #reasoningArtifactId: string;
   readonly #interrupts: Interrupt[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  /** The message that spoke last. */
+  /** The id of the message that was streamed last. */
   #lastMessageId: string | undefined;
 
   constructor(turn: Turn, options: GraphOutputOptions) {
@@ -245,7 +267,7 @@ class GraphEventConverter {
     else if (mode === "updates" && isRecord(value)) yield* this.#convertUpdates(value);
   }
 
-  /** What the graph waits for, when it has stopped to ask. */
+  /** Returns the question to the user if the graph has stopped at an interrupt. */
   buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
     const hasOneInterrupt = this.#interrupts.length === 1;
@@ -269,7 +291,7 @@ class GraphEventConverter {
       yield chunk(artifact, text(message.thought));
     }
     if (message.text === "") return;
-    // What two models say are two paragraphs.
+    // Messages of different model calls become separate paragraphs.
     const isNewMessage = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
     this.#lastMessageId = message.id ?? "";
     yield isNewMessage ? `\n\n${message.text}` : message.text;
@@ -305,7 +327,7 @@ function* toToolStatuses(
     }
   } else if (type === "tool") {
     const content = isRecord(rawMessage) ? rawMessage["content"] : undefined;
-    // Why it failed is between the tool and the model.
+    // The error message stays between the tool and the model.
     const resultData = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
     yield status(data({ ...resultData, toolCallId, toolName }));
   }

@@ -1,13 +1,13 @@
 import type { JsonObject, Message, Part } from "../../protocol/index.ts";
 
-/** What is read of a message of LangChain, of whatever version. */
+/** The fields of a LangChain message that the adapter reads, independent of the LangChain version. */
 export interface LangChainMessage {
   readonly id: string | undefined;
   readonly type: string;
   readonly text: string;
   readonly thought: string;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
-  /** Of a tool's message: which call it answers. */
+  /** The id of the tool call that a tool message answers. */
   readonly toolCallId: string;
   readonly name: string;
   readonly isError: boolean;
@@ -20,7 +20,7 @@ const USAGE_KEYS = {
   totalTokens: "total_tokens",
 };
 
-/** Undefined for what is no message. */
+/** Decodes a LangChain message. Returns `undefined` for any other value. */
 export function decodeMessage(value: unknown): LangChainMessage | undefined {
   if (!isRecord(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
@@ -53,7 +53,10 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
   };
 }
 
-/** A message of ours in the form that LangChain makes a `HumanMessage` of: data as its JSON text. */
+/**
+ * Converts an A2A message into the input from which LangChain creates a `HumanMessage`. Data parts become
+ * JSON text.
+ */
 export function toHumanMessage({ parts }: Pick<Message, "parts">): {
   role: "user";
   content: string | JsonObject[];
@@ -66,7 +69,7 @@ export function toHumanMessage({ parts }: Pick<Message, "parts">): {
 
 const MEDIA_BLOCK_TYPES: ReadonlySet<string> = new Set(["image", "audio", "video"]);
 
-/** LangChain's standard content blocks. */
+/** Converts a part into a standard content block of LangChain. */
 function toContentBlock(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
@@ -80,6 +83,7 @@ function toContentBlock(part: Part): JsonObject {
   };
 }
 
+/** Returns true for an object, and false for `null`, arrays, and primitive values. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,33 +5,37 @@ import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
 import { isRecord } from "./langchain-message.ts";
 
+/** Options for `a2aNode`. */
 export interface A2aNodeOptions<S, U> {
-  /** What the agent is told. */
+  /** Returns the message to the agent from the state of the graph. */
   readonly toInput: (state: S) => MessageInput;
-  /** What becomes of its answer in the state. */
+  /** Returns the state update for the agent's answer. */
   readonly toStateUpdate: (answer: RemoteAgentAnswer, state: S) => U;
-  /** How to connect when the agent is given by its URL. */
+  /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** What a node reads of the config that LangGraph gives it. */
+/** The fields of the LangGraph config that the node reads. */
 interface NodeConfig {
   readonly configurable?: Record<string, unknown>;
   readonly signal?: AbortSignal;
   readonly writer?: ((chunk: unknown) => void) | undefined;
 }
 
-/** An answer that waits for its place in a graph to be gone through again. */
+/** Maximum number of cached answers of interrupted nodes. */
 const MAX_CACHED_ANSWERS = 1_000;
 
 /**
- * Any A2A agent as a node of a LangGraph graph. What it says of its state goes out as custom events; what it asks is an
- * `interrupt`, and what the graph is resumed with its answer; an aborted run cancels its task. The conversation with it is
- * the graph's thread.
+ * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events. A question
+ * of the agent becomes an `interrupt`, and the resume value is its answer. Aborting the run cancels the
+ * agent's task. The context id of the conversation is the thread id of the graph.
  *
- * LangGraph runs a node again from its beginning when it is resumed. The agent is not asked again: what it answered is
- * kept in this process. After a restart the first message is sent once more, under the same id, which an agent that
- * deduplicates (ours does) takes for the same message; whether it has the others already, its task is asked.
+ * LangGraph runs a node again from its beginning when it resumes. Answers are therefore cached in this
+ * process, and the agent is not called again.
+ *
+ * After a restart of the process, the first message is sent again with the same id. An agent that
+ * deduplicates messages, such as a Colloquy agent, does not process it twice. For later messages, the node
+ * first checks whether the agent's task already contains them.
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
@@ -43,7 +47,7 @@ export function a2aNode<S, U>(
     const nodeKey = findNodeKey(config);
     let input = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
-    // Of a graph that goes on in another process nothing is kept; what was said there, the agent's task knows.
+    // After a restart, the cache is empty, so earlier answers are read from the agent's task.
     let isCached = true;
     for (let step = 0; ; step++) {
       const messageId = nodeKey === undefined ? crypto.randomUUID() : computeMessageId(nodeKey, step);
@@ -99,7 +103,10 @@ async function requestAnswer(
   return answer as RemoteAgentAnswer;
 }
 
-/** Where in which thread a node is: the same when it is run again; undefined without a checkpointer. */
+/**
+ * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined`
+ * without a checkpointer.
+ */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;
   return typeof thread_id === "string" && typeof checkpoint_ns === "string"

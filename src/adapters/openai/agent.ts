@@ -13,33 +13,46 @@ import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";
 import { streamCompletion } from "./completion.ts";
 import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
 
+/** Options for `fromOpenAi`. */
 export interface OpenAiOptions extends Partial<AgentDescription> {
-  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`. */
+  /**
+   * The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
+   * `http://127.0.0.1:11434/v1`.
+   */
   baseUrl: string;
   model: string;
-  /** Sent as a bearer token. Default: none. */
+  /** The API key, which is sent as a bearer token. Default: none. */
   apiKey?: string;
-  /** What the model is told before anything else. */
+  /** The system message at the start of every conversation. */
   instructions?: string;
-  /** Sent with every request. */
+  /** Additional headers for every request. */
   headers?: Readonly<Record<string, string>>;
-  /** More of the request, for example `{ temperature: 0 }` or `tools`. */
+  /** Additional fields of the request body, for example `{ temperature: 0 }` or `tools`. */
   extraBody?: JsonObject;
-  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  /**
+   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
+   * conversations.
+   */
   conversationStore?: ConversationStore<ChatMessage>;
-  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** How often a request is repeated that was not answered, or with 408, 429 or 5xx. Default: 2. */
+  /**
+   * Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. Default: 2.
+   */
   maxRetries?: number;
-  /** An endpoint that wants to be left alone for longer (`Retry-After`) is not asked again. Default: 30,000. */
+  /**
+   * Maximum retry delay in milliseconds. If the endpoint requests a longer delay with `Retry-After`, the turn
+   * fails at once. Default: 30,000.
+   */
   maxRetryDelayMs?: number;
-  /** Default: the global `fetch`. */
+  /** The function that sends HTTP requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 /**
- * A model behind an OpenAI-compatible endpoint as an agent. Text is the answer, streamed; usage is in the metadata of the
- * end. Tool calls (for `extraBody.tools`) are run by nobody here: they are data parts of the answer, for the caller to run.
+ * Creates an agent from a model behind an OpenAI-compatible endpoint. Text is streamed as the answer, and
+ * token usage is in the metadata of the final status. The adapter does not execute tool calls (for
+ * `extraBody.tools`). They become data parts of the answer, for the caller to execute.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
   const {
@@ -96,7 +109,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
   });
 }
 
-/** Tool calls, which come in pieces. */
+/** Joins the deltas of tool calls. */
 class ToolCallAccumulator {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>();
 
@@ -114,7 +127,7 @@ class ToolCallAccumulator {
   }
 }
 
-/** What a model takes for JSON need not be. */
+/** Parses the arguments of a tool call. Models sometimes produce invalid JSON, which is returned as text. */
 function parseToolInput(input: string): JsonValue {
   try {
     return input === "" ? {} : (JSON.parse(input) as JsonValue);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** What is read of a chunk of a completion, or of a whole one. */
+/** The fields of a completion chunk, or of a complete completion, that the adapter reads. */
 export interface CompletionChunk {
   readonly text: string;
   readonly thought: string;
@@ -9,15 +9,16 @@ export interface CompletionChunk {
   readonly usage: JsonObject | undefined;
 }
 
+/** A chunk of one tool call. */
 export interface ToolCallDelta {
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** A piece of their JSON. */
+  /** A fragment of the arguments as JSON text. */
   readonly input: string;
 }
 
-/** Throws what an endpoint says in the middle of a stream when something goes wrong there. */
+/** Decodes a chunk. Throws the error that an endpoint reports in the middle of a stream. */
 export function decodeChunk(value: unknown): CompletionChunk {
   const { error, choices, usage } = toRecord(value);
   if (error !== undefined && error !== null) {
@@ -31,7 +32,7 @@ export function decodeChunk(value: unknown): CompletionChunk {
   const tokenCounts = toRecord(usage);
   return {
     text: toStringOrEmpty(delta["content"]) + toStringOrEmpty(delta["refusal"]),
-    // Whoever serves models that think has a name of its own for it.
+    // Endpoints use different field names for reasoning.
     thought: toStringOrEmpty(delta["reasoning_content"]) || toStringOrEmpty(delta["reasoning"]),
     toolCalls: toArray(delta["tool_calls"]).map((call, position) => {
       const { index, id, function: toolFunction } = toRecord(call);

@@ -2,21 +2,23 @@ import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/index.ts";
 import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
+/** An OpenAI-compatible endpoint and its retry limits. */
 export interface CompletionEndpoint {
-  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1`. */
+  /** The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** How often a request is repeated that was not answered at all, or with 408, 429 or 5xx. */
+  /** Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. */
   readonly maxRetries: number;
-  /** An endpoint that wants to be left alone for longer is not asked again. */
+  /** Maximum retry delay in milliseconds. A longer `Retry-After` delay ends the retries. */
   readonly maxRetryDelayMs: number;
 }
 
 /**
- * The chunks of a completion, as the endpoint sends them; of one that does not stream, the whole as one chunk. What was not
- * answered is asked again; what has begun to be answered is not, because it would be said twice.
+ * Yields the chunks of a completion as the endpoint sends them. An endpoint without streaming yields one
+ * chunk. A request without a response is retried. A response that has started is not retried, because its
+ * text would be repeated.
  */
 export async function* streamCompletion(
   endpoint: CompletionEndpoint,
@@ -36,7 +38,7 @@ export async function* streamCompletion(
       break;
     }
     const chunk = parseChunkJson(data, endpoint);
-    // Some endpoints end without [DONE].
+    // Some endpoints end the stream without `[DONE]`.
     isComplete ||= hasFinishReason(chunk);
     yield chunk;
   }
@@ -61,7 +63,8 @@ async function postWithRetries(
     },
     body: JSON.stringify(body),
     signal,
-    // `fetch` would take our headers, all but the bearer token, and the conversation to whatever host it is sent to.
+    // On a redirect, `fetch` would send the conversation and all headers except the bearer token to another
+    // host.
     redirect: "manual" as const,
   };
   for (let attempt = 0; ; attempt++) {
@@ -75,7 +78,7 @@ async function postWithRetries(
       delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      // That is how fetch tells that nobody answers.
+      // `fetch` throws a `TypeError` if the endpoint does not respond.
       failure = new Error(`${url} can not be reached; is it running, and is baseUrl right?`, {
         cause: error,
       });

@@ -1,7 +1,7 @@
 import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
 import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
 
-/** How one security scheme is satisfied. */
+/** One step that satisfies one security scheme. */
 export type AuthStep =
   | { readonly kind: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
   | { readonly kind: "bearer"; readonly token: string | (() => string | Promise<string>) }
@@ -13,18 +13,25 @@ export type AuthStep =
     }
   | { readonly kind: "nothing" };
 
-/** Where the card says that tokens come from. */
+/**
+ * The place where the card declares that tokens are issued: a token endpoint, or a metadata document that
+ * names it.
+ */
 export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly metadataUrl: string };
 
+/** The fields of an agent card that describe authentication. */
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
-/** One requirement: all of its schemes by name, with their scopes. */
+/** One security requirement of a card: all of its schemes by name, with their scopes. */
 export type AuthRequirement = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
 >;
 
-/** The alternatives of a card in its order. Schemes that no requirement names are alternatives, each by itself. */
+/**
+ * Returns the alternative security requirements of a card, in the card's order. Without requirements, each
+ * declared scheme is an alternative.
+ */
 export function listAuthRequirements({
   securitySchemes = {},
   securityRequirements = [],
@@ -45,8 +52,10 @@ export function listAuthRequirements({
 }
 
 /**
- * How the first requirement that the credentials satisfy is satisfied (A2A §7.3: one of the requirements, with all of
- * its schemes). A card that asks for nothing gets them in the usual way. Throws UNAUTHENTICATED with what to give.
+ * Returns the authentication steps for the first requirement that the credentials satisfy. A client has to
+ * satisfy one requirement with all of its schemes (A2A §7.3). For a card without security schemes, the
+ * credentials are sent in standard headers. Throws `UNAUTHENTICATED` with the accepted credentials if no
+ * requirement is satisfied.
  */
 export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOptions): readonly AuthStep[] {
   assertValidCredentials(auth);
@@ -62,7 +71,7 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
         scheme && (findAuthStep(scheme, scopes, schemeCredentials) ?? findAuthStep(scheme, scopes, auth))
       );
     });
-    // One without schemes lets anybody in; who has credentials means to use them.
+    // An empty requirement allows anonymous access. Configured credentials take precedence over it.
     if (steps.length > 0 && steps.every((step) => step !== undefined)) return steps;
   }
   if (requirements.some(({ size }) => size === 0)) return [];
@@ -94,7 +103,10 @@ function findAuthStep(
   return bearer === undefined ? undefined : { kind: "bearer", token: bearer };
 }
 
-/** A header and a cookie have a name that HTTP knows as one (RFC 9110 §5.6.2). */
+/**
+ * Returns whether HTTP allows the name for a header or cookie (RFC 9110 §5.6.2). Any name is valid in a
+ * query.
+ */
 function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
 }
@@ -125,7 +137,10 @@ export function encodeBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-/** What no header can hold would fail later, with the secret in the message. */
+/**
+ * Throws for credentials that a header cannot hold. A later failure of `fetch` would expose the secret in its
+ * message.
+ */
 function assertValidCredentials(auth: ClientAuthOptions): void {
   const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(
     ([name, credentials]) => [`auth.schemes.${name}`, credentials] as const,
@@ -146,7 +161,9 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
   if (violations.length > 0) throw A2AError.invalidParams(violations);
 }
 
-/** The requirements of a card in words, with what to give for each. */
+/**
+ * Formats the requirements of a card for an error message, with the client option that satisfies each scheme.
+ */
 export function formatRequirements(requirements: readonly AuthRequirement[]): string {
   return requirements
     .map((requirement) =>

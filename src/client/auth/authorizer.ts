@@ -10,29 +10,36 @@ import {
 } from "./auth-plan.ts";
 import { TokenSource } from "./token-source.ts";
 
-/** What one request carries to be let in. */
+/** The headers and query parameters that authenticate one request. */
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Signs the requests to one agent. */
+/** Authenticates the requests to one agent. */
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
-  /** To be told of an authorization that was refused: true when another try may fare better. */
+  /** Reports that the agent rejected an authorization. Returns true if another attempt may succeed. */
   invalidate(authorization: Authorization): boolean;
 }
 
+/** Options for `createAuthorizer`. */
 export interface AuthorizerOptions {
   readonly auth: ClientAuthOptions | AuthorizeFunction;
   /** The origin of the interface in use. */
   readonly agentOrigin: string;
-  /** For requests to authorization servers; they carry nothing that is the agent's. */
+  /**
+   * The `fetch` function for requests to authorization servers. These requests carry no credentials of the
+   * agent.
+   */
   readonly fetch: typeof fetch;
   readonly now: () => number;
 }
 
-/** What signs requests as the card asks; throws UNAUTHENTICATED when that cannot be done with what is given. */
+/**
+ * Creates the authorizer that the card's security requirements ask for. Throws `UNAUTHENTICATED` if the
+ * credentials satisfy none of them.
+ */
 export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOptions): Authorizer {
   const { auth } = options;
   return typeof auth === "function"
@@ -40,7 +47,7 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
     : createPlanAuthorizer(planAuthentication(card, auth), options);
 }
 
-/** Asks the function for one requirement after the other. */
+/** Creates an authorizer that calls the function for each requirement until the function returns headers. */
 function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
   const requirements = listAuthRequirements(card);
   const alternatives = requirements.length > 0 ? requirements : [new Map<string, never>()];
@@ -74,19 +81,19 @@ function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOpti
         await schemeAuthorizer.apply({ headers, query }, signal);
       return Object.keys(query).length > 0 ? { headers, query } : { headers };
     },
-    // All are told, also behind one that has something new.
+    // Every scheme has to be notified, so `some` would stop too early.
     invalidate: (authorization) =>
       schemeAuthorizers.filter((schemeAuthorizer) => schemeAuthorizer.invalidate?.(authorization)).length > 0,
   };
 }
 
-/** Adds to an authorization what satisfies one scheme. */
+/** Adds the credentials for one security scheme to an authorization. */
 interface SchemeAuthorizer {
   apply(
     authorization: { headers: Record<string, string>; query: Record<string, string> },
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
-  /** Absent for what stays the same however often it is refused. */
+  /** Absent for static credentials, which do not change after a rejection. */
   invalidate?(authorization: Authorization): true;
 }
 

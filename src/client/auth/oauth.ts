@@ -6,12 +6,12 @@ import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
-/** What is needed to ask for a token. */
+/** The data needed to request an OAuth token. */
 export interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
-  /** Of the agent: the one that may see the client's secret without further words. */
+  /** The origin of the agent. The client secret may be sent there without a configured issuer. */
   readonly agentOrigin: string;
   readonly fetch: typeof fetch;
   readonly now: () => number;
@@ -25,7 +25,10 @@ interface TokenEndpoint {
 const TOKEN_TIMEOUT_MS = 30_000;
 const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
 
-/** Asks for tokens by client credentials (RFC 6749 §4.4), at an endpoint that is looked up once. */
+/**
+ * Creates a function that requests tokens with client credentials (RFC 6749 §4.4). The token endpoint is
+ * resolved once, and again after a failure.
+ */
 export function createTokenFetcher(options: TokenRequestOptions): () => Promise<AccessToken> {
   let endpoint: Promise<TokenEndpoint> | undefined;
   return async () => {
@@ -59,7 +62,7 @@ async function resolveTokenEndpoint({
       `${url} answered ${status} and no token endpoint; the card says that it does.`,
     );
   }
-  // RFC 8414 §3.3: metadata that speaks for another issuer must not be used.
+  // RFC 8414 §3.3: metadata of a different issuer must not be used.
   if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
     throw createUnauthenticatedError(
       `${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`,
@@ -74,7 +77,10 @@ async function resolveTokenEndpoint({
 
 const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
 
-/** The issuer whose metadata lie at a URL: OpenID Connect appends the well-known path, RFC 8414 puts it before the path. */
+/**
+ * Returns the issuer whose metadata is served at a URL. OpenID Connect appends the well-known path, and RFC
+ * 8414 puts it before the path.
+ */
 function deriveIssuer(metadataUrl: string): string {
   return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
 }
@@ -101,7 +107,7 @@ async function requestToken(
   if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
     const lifetime = Number(expires_in);
     if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
-    // Not to the last moment: the clock of the agent and the way to it count, too.
+    // The token is renewed early, to allow for clock differences and network latency.
     return {
       value: access_token,
       expiresAt: requestedAt + lifetime * 1_000 - Math.min(30_000, lifetime * 100),
@@ -117,7 +123,9 @@ async function requestToken(
 
 const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
 
-/** RFC 6749 §2.3.1 wants both halves of the header encoded as a form encodes them. */
+/**
+ * Encodes text as a form value. RFC 6749 §2.3.1 requires this for both halves of the `Authorization` header.
+ */
 function formEncode(text: string): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
@@ -145,7 +153,7 @@ function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefi
   throw createUnauthenticatedError(message);
 }
 
-/** Secrets travel encrypted, but within this machine. */
+/** Throws if a secret would be sent unencrypted. Plain HTTP is allowed only for the local machine. */
 function assertSecureUrl(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;

@@ -1,12 +1,15 @@
 import { untilAborted } from "../http/abort.ts";
 
-/** A token, and until when it may be used; without an end, until it is refused. */
+/**
+ * An access token with its expiry time in milliseconds. A token without an expiry time is used until the
+ * agent rejects it.
+ */
 export interface AccessToken {
   readonly value: string;
   readonly expiresAt?: number;
 }
 
-/** Keeps a token until it expires, and gets the next one once for all who wait for it. */
+/** Caches a token until it expires. Concurrent callers share one request for the next token. */
 export class TokenSource {
   readonly #fetchToken: () => Promise<AccessToken>;
   readonly #now: () => number;
@@ -18,7 +21,10 @@ export class TokenSource {
     this.#now = now;
   }
 
-  /** The signal ends the waiting of this one caller, not the request that others may wait for, too. */
+  /**
+   * Returns a valid token. The signal cancels the wait of this caller only, because other callers may wait
+   * for the same request.
+   */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
     if (this.#now() < expiresAt) return value;
@@ -26,7 +32,7 @@ export class TokenSource {
     return (await untilAborted(this.#pending, signal)).value;
   }
 
-  /** To be told of a token that was refused; one that has come since stays. */
+  /** Discards a rejected token. A newer token stays cached. */
   invalidate(token: string | undefined): void {
     if (this.#token?.value === token) this.#token = undefined;
   }

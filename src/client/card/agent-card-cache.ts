@@ -1,7 +1,10 @@
 import type { AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
-/** The card of an agent over the time of a connection: public first, extended once that was asked for (A2A §3.1.11). */
+/**
+ * Holds the agent card during a connection: the public card first, and the extended card once it has been
+ * fetched (A2A §3.1.11).
+ */
 export class AgentCardCache {
   readonly #fetchOptions: CardFetchOptions;
   #publicCard: FetchedCard;
@@ -20,19 +23,24 @@ export class AgentCardCache {
     return this.#publicCard.url;
   }
 
-  /** The extended card stands for the public one from now on. What was signed of it is what was decoded. */
+  /**
+   * Replaces the public card with the extended card. The decoded card is verified, because the transport does
+   * not keep the original JSON.
+   */
   async setExtendedCard(card: AgentCard): Promise<AgentCard> {
     await this.#fetchOptions.verifyCard?.(card);
     this.#extendedCard = card;
     return card;
   }
 
-  /** Asks whether the public card has changed, once its server no longer calls it fresh (RFC 9111, A2A §8.6.2). */
+  /**
+   * Fetches the public card if the cached copy is stale, and returns the card in use (RFC 9111, A2A §8.6.2).
+   */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
     const previous = this.#publicCard;
     if (this.#fetchOptions.now() < previous.freshUntil) return this.card;
     this.#publicCard = await fetchCard(this.#fetchOptions, previous.url, signal, previous);
-    // An extended card holds as long as the version that it extends.
+    // The extended card is valid only for the card version that it extends.
     if (this.#publicCard.card.version !== previous.card.version) this.#extendedCard = undefined;
     return this.card;
   }

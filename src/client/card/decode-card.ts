@@ -3,8 +3,9 @@ import { v0_3, v1 } from "../../wire/index.ts";
 import { isObject } from "../http/json.ts";
 
 /**
- * A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. `verified`:
- * of one that is both only the card of 1.0 is read, because its signature is over nothing else.
+ * Decodes the JSON of an agent card of A2A 1.0, of A2A 0.3, or of both. Relative interface URLs are resolved
+ * against `cardUrl`. With `isVerified`, only the 1.0 part of a combined card is read, because the signature
+ * covers nothing else.
  */
 export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();
@@ -21,7 +22,10 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
   return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirstOccurrence) };
 }
 
-/** A card that is both lists its interfaces of 0.3 twice, and one of 0.3 the preferred one. */
+/**
+ * Returns true for the first of several equal interfaces. A combined card lists its 0.3 interfaces twice, and
+ * a 0.3 card lists its preferred interface twice.
+ */
 function isFirstOccurrence(
   agentInterface: AgentInterface,
   index: number,

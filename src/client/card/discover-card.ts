@@ -2,12 +2,13 @@ import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
-/** Where cards were before A2A 0.3. */
+/** The path of agent cards before A2A 0.3. */
 const LEGACY_WELL_KNOWN_PATH = "/.well-known/agent.json";
 
 /**
- * Finds the card of an agent by the URL of its host, of its card or of the agent itself. A card at the root of the
- * host counts for a path below it only if it names that path, so that a misspelt path never finds another agent.
+ * Finds an agent card from the URL of the agent, its host, or the card. A card at the root of the host is
+ * accepted for a URL with a path only if the card names that path. A misspelled path therefore never finds a
+ * different agent.
  */
 export async function discoverCard(
   fetchOptions: CardFetchOptions,
@@ -22,7 +23,7 @@ export async function discoverCard(
     if (!(result instanceof A2AError)) return result;
     attempts.push(`${candidate}: ${result.message}`);
     if (failure === undefined || failure.reason === "NOT_FOUND") failure = result;
-    // The other places are on the same host.
+    // The remaining candidates are on the same host.
     if (result.reason === "UNAVAILABLE") break;
   }
   const message = `Found no agent card for ${agentUrl}; give the URL of an agent, of its host or of its card. Tried:\n  ${attempts.join("\n  ")}`;
@@ -30,7 +31,7 @@ export async function discoverCard(
 }
 
 function parseAgentUrl(address: string): URL {
-  // Without a scheme: TLS, but for this machine.
+  // A URL without a scheme uses HTTPS, except for the local machine.
   const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(address);
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
     ? address
@@ -54,7 +55,7 @@ function listCandidateUrls(url: URL): string[] {
   return [...new Set(paths)].map((path) => new URL(path + url.search, url.origin).href);
 }
 
-/** The card at a place, or why there is none. */
+/** Fetches the card at a candidate URL. Returns an error instead if no matching card exists there. */
 async function fetchCandidate(
   fetchOptions: CardFetchOptions,
   candidate: string,
@@ -75,7 +76,7 @@ async function fetchCandidate(
   }
 }
 
-/** Whether a card's place belongs to the path that was asked for. */
+/** Returns whether the candidate URL is at or below the requested path. */
 function isUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
   const path = requestedUrl.pathname.replace(/\/+$/, "");
   return new URL(candidate).pathname.startsWith(path);

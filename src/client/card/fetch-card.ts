@@ -5,27 +5,31 @@ import { readBoundedText } from "../http/fetch.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryRead } from "../stream/retry.ts";
 
-/** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
+/** An agent card with the HTTP metadata needed to revalidate it (RFC 9111). */
 export interface FetchedCard {
   readonly card: AgentCard;
-  /** The same as it was served. */
+  /** The card as the server sent it. */
   readonly json: unknown;
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Until when its server calls it fresh. */
+  /** The time in milliseconds until which the card is fresh. */
   readonly freshUntil: number;
 }
 
+/** Options for fetching agent cards. */
 export interface CardFetchOptions {
   readonly transportOptions: TransportOptions;
-  /** Rejects for a card, given as it was served, that is not to be trusted. */
+  /** Verifies a card in the form that the server sent. Rejects for an untrusted card. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
   readonly now: () => number;
 }
 
-/** The card at a URL; with a copy at hand, that copy again unless it has changed. */
+/**
+ * Fetches the card at a URL. With a cached card, sends a conditional request and returns the cached card if
+ * it has not changed.
+ */
 export async function fetchCard(
   { transportOptions, verifyCard, retry, now }: CardFetchOptions,
   url: string,
@@ -52,7 +56,8 @@ export async function fetchCard(
         : "";
     throw withRetryAfter(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
   };
-  // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
+  // A host that does not answer is not retried, because a wrong URL is a more likely cause than a starting
+  // server.
   const response = await retryRead(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
@@ -69,7 +74,10 @@ export async function fetchCard(
   };
 }
 
-/** What an error status means where a card is looked for; whatever else may be there, no card is. */
+/**
+ * The error reason for each HTTP status of a card request. All other error statuses mean that no card exists
+ * there.
+ */
 const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
@@ -77,7 +85,7 @@ const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   503: "UNAVAILABLE",
 };
 
-/** The end of `max-age`; without one, a card is asked about every time. */
+/** Returns the time at which `max-age` ends. A card without `max-age` is revalidated on every refresh. */
 function computeFreshUntil(headers: Headers, now: number): number {
   const cacheControl = headers.get("cache-control") ?? "";
   const maxAge = /\bmax-age=(\d+)/i.exec(cacheControl)?.[1];

@@ -1,4 +1,7 @@
-/** Settles like `promise`, but rejects with the signal's reason if the signal aborts first. The work itself continues. */
+/**
+ * Settles like the promise, but rejects with the signal's reason if the signal aborts first. The underlying
+ * work continues.
+ */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

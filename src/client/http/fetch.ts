@@ -2,8 +2,11 @@ import { A2AError } from "../../protocol/index.ts";
 import { untilAborted } from "./abort.ts";
 
 /**
- * `fetch`, but it rejects with UNAVAILABLE when nobody answers, and refuses redirects: credentials are for whom they
- * were given for, and not for whomever that one points to.
+ * Calls `fetch` without following redirects, because credentials belong to one origin. Rejects with
+ * `UNAVAILABLE` if the host does not answer, and with `INVALID_AGENT_RESPONSE` for a redirect.
+ *
+ * The signal is also observed here. A signal that passes through a `Request` is lost when that request is
+ * garbage collected, and `fetch` then never rejects.
  */
 export async function fetchWithoutRedirects(
   send: typeof fetch,
@@ -26,13 +29,13 @@ export async function fetchWithoutRedirects(
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
-/** A URL for people: an API key may be in its query. */
+/** Removes the query from a URL for an error message, because the query may contain an API key. */
 export function withoutQuery(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-/** The whole body; rejects with INVALID_AGENT_RESPONSE past the bound. */
+/** Reads a response body as text. Rejects with `INVALID_AGENT_RESPONSE` if the body exceeds the limit. */
 export async function readBoundedText(
   { maxResponseBytes }: { readonly maxResponseBytes: number },
   response: Response,
@@ -53,9 +56,11 @@ export async function readBoundedText(
 }
 
 /**
- * The body as it comes; a connection that breaks is UNAVAILABLE. Returning early closes it, and so does the signal, which
- * is listened to here too: one that was given to `fetch` by way of a `Request` is lost when that is collected, in the
- * middle of a stream.
+ * Yields the chunks of a response body. Rejects with `UNAVAILABLE` if the connection breaks. Returning early
+ * or aborting the signal closes the connection.
+ *
+ * The signal is also observed here. A signal that was passed to `fetch` in a `Request` is lost when that
+ * request is garbage collected during a stream.
  */
 export async function* readChunks(
   response: Response,
@@ -81,7 +86,7 @@ function getResponseOrigin(response: Response): string {
   return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
 }
 
-/** What the caller aborted is thrown as the caller said; everything else is the network's fault. */
+/** Returns the abort reason if the signal was aborted. All other failures become an `UNAVAILABLE` error. */
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
@@ -94,7 +99,7 @@ function toNetworkError(cause: unknown, signal: AbortSignal | undefined, descrip
   );
 }
 
-/** `fetch` hides the cause of its failures one level down. */
+/** Returns the reason of a failed `fetch`, which is in the `cause` of the thrown error. */
 function getFetchErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return "unknown cause";
   const { cause } = error;

@@ -5,8 +5,8 @@ import type { Transport } from "../transport/transport.ts";
 const CLOSE_DELAY_MS = 1_000;
 
 /**
- * Stays a moment behind an event that is the last, for the server to end the stream itself: one of Python's falls over a
- * client that leaves first. One that does not end it is left, and what it still says is no part of the stream.
+ * Wraps a transport so that a stream stays open for one second after its final event, until the server closes
+ * it. A 0.3 server in Python fails if the client disconnects first. Events after the final event are ignored.
  */
 export function withCloseDelay(transport: Transport, { sleep = delay }: RetryOptions): Transport {
   return {

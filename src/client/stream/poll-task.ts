@@ -4,7 +4,9 @@ import { delay } from "../http/abort.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
-/** Follows a task of an agent that does not stream (A2A §3.3.4): the whole task, whenever it has changed. */
+/**
+ * Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task whenever it has changed.
+ */
 export async function* pollTask(
   read: () => Promise<Task>,
   signal: AbortSignal | undefined,

@@ -6,12 +6,19 @@ import { subscribeToTask } from "./subscribe-to-task.ts";
 import type { ReceivedEvent, Transport } from "../transport/transport.ts";
 
 /**
- * A stream that survives cuts. "Cut" is not "ended": a stream has ended when its task has, or waits for its user, or
- * when the agent answered with a message. Anything else that stops it is a cut, after which it goes on with
- * SubscribeToTask behind the last event id. A server that ignores the id sends the whole task first, which is passed
- * on; of a task that has ended meanwhile the whole task is the last event. Cut before the first event, the same
- * message is sent again under the same id, which an agent that deduplicates (Colloquy does) takes only once.
- * When no try gets anywhere, rejects with UNAVAILABLE and `metadata` that has `taskId` and `lastEventId`.
+ * Opens a stream that reconnects after a lost connection. A stream is complete when its task has ended or
+ * waits for its user, or when the agent has answered with a message. Any other end counts as a lost
+ * connection.
+ *
+ * The stream then resumes with `SubscribeToTask` after the last event id. A server that ignores the id sends
+ * the complete task first, which is yielded. If the task has ended in the meantime, the complete task is the
+ * last event.
+ *
+ * If the connection is lost before the first event, the same message is sent again with the same id. An agent
+ * that deduplicates messages, such as a Colloquy agent, accepts it only once.
+ *
+ * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The error's `metadata`
+ * contains `taskId` and `lastEventId`.
  */
 export async function* openResumableStream(
   transport: Transport,
@@ -30,7 +37,8 @@ export async function* openResumableStream(
         if (cursor.advance(received)) backoff.reset();
         yield received.event;
         hasEnded ||= received.isLast === true;
-        // A subscription stays open behind a question; the stream that it stands in for would not.
+        // A subscription stays open when the task waits for input. The message stream that it replaces would
+        // end.
         if (isResumed && cursor.hasEnded) return;
       }
       if (hasEnded || cursor.isCompleteOnClose) return;
@@ -57,7 +65,7 @@ function openStream(
     const params = tenant === undefined ? { id: taskId } : { id: taskId, tenant };
     return subscribeToTask(transport, params, call, lastEventId);
   }
-  // Only a message can begin without a task.
+  // Only a `send` request has no task id at the start.
   const { send } = request as Extract<StreamRequest, { send: unknown }>;
   return transport.stream("SendStreamingMessage", send, call);
 }

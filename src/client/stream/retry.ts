@@ -1,23 +1,30 @@
 import { delay } from "../http/abort.ts";
 import { A2AError } from "../../protocol/index.ts";
 
-/** How a cut stream is picked up again, or a read that failed is repeated. */
+/** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {
-  /** Tries without progress before giving up; 0 never tries again. Default 10 for streams, 3 for reads. */
+  /**
+   * Maximum number of attempts without progress. 0 disables retries. Default: 10 for streams, 3 for reads.
+   */
   readonly maxRetries?: number;
-  /** The longest wait before the first try, doubled with each further one. Default 200. */
+  /**
+   * Maximum delay in milliseconds before the first retry. It doubles with each further retry. Default: 200.
+   */
   readonly initialDelayMs?: number;
-  /** Default 10,000. */
+  /** Maximum delay in milliseconds before any retry. Default: 10,000. */
   readonly maxDelayMs?: number;
-  /** A number from 0 up to 1. Default `Math.random`. */
+  /** Returns a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Waits, or rejects with the reason of the signal. */
+  /** Waits for the given time, or rejects with the abort reason of the signal. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 const MAX_DELAY_MS = 10_000;
 
-/** Waits between tries: exponential with full jitter, so that the clients of a restarted server do not come at once. */
+/**
+ * Delays retries exponentially with full jitter, so that the clients of a restarted server do not reconnect
+ * at the same time.
+ */
 export class Backoff {
   readonly #options: Required<RetryOptions>;
   #failures = 0;
@@ -32,7 +39,7 @@ export class Backoff {
     this.#options = { maxRetries, initialDelayMs, maxDelayMs, random, sleep };
   }
 
-  /** Failures since the last progress. */
+  /** The number of failures since the last progress. */
   get failures(): number {
     return this.#failures;
   }
@@ -41,7 +48,10 @@ export class Backoff {
     this.#failures = 0;
   }
 
-  /** Waits before the next try, at least as long as the server asked for; false when there is none left. */
+  /**
+   * Waits before the next attempt, at least as long as the server requested. Returns false if no attempts are
+   * left.
+   */
   async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
     const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
     if (this.#failures >= maxRetries) return false;
@@ -52,7 +62,7 @@ export class Backoff {
   }
 }
 
-/** True for what another try may mend; all else is an answer. */
+/** Returns true for errors that a retry may resolve. */
 export function isRetryable(error: unknown): error is A2AError {
   return (
     error instanceof A2AError && (error.reason === "UNAVAILABLE" || error.reason === "RESOURCE_EXHAUSTED")
@@ -60,8 +70,8 @@ export function isRetryable(error: unknown): error is A2AError {
 }
 
 /**
- * Repeats what only reads while the agent is out of reach or has too much to do. One that wants to be left alone for
- * longer than the longest wait is: the error tells for how long.
+ * Calls a read function again while the agent is unreachable or overloaded. If the agent requests a longer
+ * delay than `maxDelayMs`, the error is thrown at once and contains that delay.
  */
 export async function retryRead<T>(
   { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,

@@ -7,10 +7,10 @@ import type { Transport } from "./transport.ts";
 import * as v0_3 from "./v0_3-dialect.ts";
 import * as v1 from "./v1-dialect.ts";
 
-/** The bindings that this client speaks. */
+/** The protocol bindings that this client supports. */
 export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
-/** How each is spoken to one interface of an agent, in the version of `http`. */
+/** Creates the transport of each binding for one interface, in the protocol version of the options. */
 const TRANSPORT_FACTORIES: Record<
   ClientBinding,
   (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
@@ -22,9 +22,10 @@ const TRANSPORT_FACTORIES: Record<
 
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
+/** The names of the supported bindings. */
 export const CLIENT_BINDINGS = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
 
-/** `via` is one of the interfaces that `chooseInterface` gives. */
+/** Creates the transport for an interface that `chooseInterface` has returned. */
 export function createTransport(
   agentInterface: AgentInterface,
   options: TransportOptions,

@@ -19,8 +19,8 @@ type GrpcModule = typeof import("../../grpc/index.ts");
 type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
 
 /**
- * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
- * nothing is sent before the first call.
+ * Creates a gRPC transport (A2A §10). `url` is `host:port`, with or without a scheme. The gRPC packages are
+ * loaded here, and the connection opens with the first call.
  */
 export async function createGrpcTransport(options: TransportOptions, url: string): Promise<Transport> {
   const grpcModule = await importGrpcModule();
@@ -93,7 +93,10 @@ class GrpcTransport implements Transport {
     return method;
   }
 
-  /** Refused as unauthenticated, a call is made once more with credentials that were renewed: nothing was done with it. */
+  /**
+   * Sends a call with credentials. If the agent rejects them, the call is sent once more with renewed
+   * credentials. A rejected call has no side effects.
+   */
   async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;
     const authorization = await authorizer?.authorize(call.signal);
@@ -141,7 +144,7 @@ async function importGrpcModule(): Promise<GrpcModule> {
   }
 }
 
-/** Whether gRPC can be spoken: its packages are there, and this is a place where they run. */
+/** Returns whether the gRPC packages are installed and can be loaded in this runtime. */
 export async function isGrpcAvailable(): Promise<boolean> {
   return await import("../../grpc/index.ts").then(
     () => true,
@@ -153,12 +156,15 @@ function isModuleNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** `final` of 0.3: the server says that nothing follows. */
+/** Returns true if the 0.3 server has set `final`, which means that no other event follows. */
 function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
 }
 
-/** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
+/**
+ * Parses a gRPC address or URL into `host:port`. TLS is used by default, except for the local machine and for
+ * the schemes `grpc:` and `http:`.
+ */
 export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;

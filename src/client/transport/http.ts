@@ -3,44 +3,51 @@ import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { fetchWithoutRedirects, readBoundedText, withoutQuery } from "../http/fetch.ts";
 
-/** How requests are made: the same for all of a remote agent. */
+/** Options for all requests to one remote agent. */
 export interface TransportOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
-  /** Named with every request (A2A §3.6.1); a server of 0.3 knows no such header and ignores it. */
+  /** The protocol version, which is sent with every request (A2A §3.6.1). A 0.3 server ignores the header. */
   readonly version: ProtocolVersion;
-  /** The extensions that are asked for with every request. */
+  /** URIs of the extensions that are requested with every request. */
   readonly extensions: readonly string[];
-  /** Signs requests to the agent; there is none for those that look for its card. */
+  /** Authenticates requests to the agent. Absent if no credentials are configured. */
   readonly authorizer?: Authorizer;
-  /** The largest body of an answer that is not a stream. */
+  /** Maximum size in bytes of a response that is not a stream. */
   readonly maxResponseBytes: number;
-  /** The largest single event of a stream. */
+  /** Maximum size in bytes of one stream event. */
   readonly maxEventBytes: number;
-  /** How gRPC connects; the other bindings have `fetch`. */
+  /** Options for gRPC. The other bindings use `fetch`. */
   readonly grpc?: GrpcClientOptions;
 }
 
-/** How gRPC connects. */
+/** Options for gRPC connections. */
 export interface GrpcClientOptions {
-  /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
+  /**
+   * Whether to use TLS. Default: true, except for the local machine and for addresses with the scheme `grpc:`
+   * or `http:`.
+   */
   readonly tls?: boolean;
-  /** Who vouches for the server, as PEM. Default: whom Node trusts. */
+  /** Trusted certificate authorities in PEM format. Default: the authorities that Node.js trusts. */
   readonly ca?: string;
-  /** A certificate and its key, as PEM, for a server that asks who calls. */
+  /** The client certificate in PEM format, for servers that require one. Requires `key`. */
   readonly cert?: string;
   readonly key?: string;
-  /** True: whoever answers is believed. For development. Default: false. */
+  /** Whether to accept any server certificate. For development only. Default: false. */
   readonly insecure?: boolean;
 }
 
+/** Options for one request. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Told once the agent answers: which of the extensions that were asked for it has activated. */
+  /**
+   * Called when the agent responds, with the URIs of the requested extensions that the agent has activated.
+   */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
+/** One HTTP request to an agent. */
 export interface OutgoingRequest extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;
@@ -49,17 +56,19 @@ export interface OutgoingRequest extends CallOptions {
   readonly body?: string;
 }
 
+/** The `Accept` header value for JSON responses. */
 export const JSON_MEDIA_TYPES = "application/a2a+json, application/json";
 
-/** How each version names the header in which extensions are asked for and confirmed (A2A §3.2.6; 0.3 §3.2). */
+/** The header of each version that requests and confirms extensions (A2A §3.2.6, 0.3 §3.2). */
 export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
   "0.3": "x-a2a-extensions",
 };
 
 /**
- * Sends one request to the agent, with all that belongs to each. Refused as unauthenticated, it is sent once more with
- * credentials that were renewed: nothing was done with the first.
+ * Sends one request to the agent with the common headers and credentials. If the agent rejects the
+ * credentials with 401, the request is sent once more with renewed credentials. A rejected request has no
+ * side effects.
  */
 export async function sendRequest(options: TransportOptions, request: OutgoingRequest): Promise<Response> {
   const { authorizer } = options;
@@ -87,7 +96,8 @@ async function sendRequestOnce(
 ): Promise<Response> {
   const extensions = EXTENSIONS_HEADER[options.version];
   const headers = new Map<string, string>();
-  // The last of a name counts, in whatever spelling. No `Headers`: Node takes 20 ms to load it.
+  // Later headers replace earlier ones, regardless of case. A `Map` is used because Node.js takes 20 ms to
+  // load `Headers`.
   for (const headerGroup of [
     options.headers,
     authorization?.headers,
@@ -110,9 +120,12 @@ async function sendRequestOnce(
   return response;
 }
 
-/** What can stand in a header; refused here, because the network would be blamed for it later. */
+/**
+ * Throws if a header name or value is invalid. Without this check, the error would look like a network
+ * failure.
+ */
 function requireValidHeader(name: string, value: string): string {
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
   if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return value;
   throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that HTTP can not carry.`);
 }
@@ -124,11 +137,12 @@ function addQueryCredentials(url: string, authorization: Authorization | undefin
   return target.href;
 }
 
+/** Splits a comma-separated header value into its trimmed, non-empty elements. */
 export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/** The whole body of an answer that is no stream: one would never end. */
+/** Reads a response that must not be a stream, because a stream might never end. */
 export function readUnaryBody(
   options: TransportOptions,
   response: Response,
@@ -139,11 +153,12 @@ export function readUnaryBody(
   return Promise.reject(toResponseError(response, undefined));
 }
 
+/** Returns whether a response is an SSE stream. */
 export function isEventStream(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
 }
 
-/** An answer that no binding knows: an error status, or a success that says nothing we can read. */
+/** Creates the error for a response that no binding can decode: an error status, or unexpected content. */
 export function toResponseError(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
@@ -152,7 +167,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
-/** The error with the `Retry-After` of its response, unless it says itself when to retry. */
+/** Adds the `Retry-After` header of the response to an error, unless the error already has a retry delay. */
 export function withRetryAfter(error: A2AError, response: Response): A2AError {
   const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;

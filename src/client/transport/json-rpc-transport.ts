@@ -22,7 +22,7 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-/** JSON-RPC over HTTP, in whatever version (A2A §9). */
+/** The JSON-RPC transport for all supported protocol versions (A2A §9). */
 export class JsonRpcTransport implements Transport {
   readonly version: ProtocolVersion;
   readonly #options: TransportOptions;
@@ -55,7 +55,7 @@ export class JsonRpcTransport implements Transport {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
     const response = await this.#post(operation, params, accept, { ...call, headers });
     if (!isEventStream(response)) {
-      // What fails before the stream begins is answered without one (A2A §9.4.2).
+      // An error before the stream starts arrives as a plain JSON response (A2A §9.4.2).
       yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
       return;
     }
@@ -87,7 +87,7 @@ function extractResult(envelope: unknown, response: Response): unknown {
     if (isObject(envelope["error"])) {
       throw withRetryAfter(fromJsonRpcError(envelope["error"], response.status), response);
     }
-    // Some leave out a result that is null, as that of a deletion.
+    // Some servers omit a `null` result, for example after a deletion.
     if (response.ok && ("result" in envelope || envelope["jsonrpc"] === "2.0"))
       return envelope["result"] ?? null;
   }

@@ -23,7 +23,7 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-/** HTTP+JSON, in whatever version (A2A §11). */
+/** The HTTP+JSON transport for all supported protocol versions (A2A §11). */
 export class RestTransport implements Transport {
   readonly version: ProtocolVersion;
   readonly #options: TransportOptions;
@@ -63,7 +63,8 @@ export class RestTransport implements Transport {
     }
     for await (const { id, event, data } of parseSse(readChunks(response, call.signal), this.#options)) {
       const json = parseJson(data);
-      // Mid-stream errors have no agreed form: some come as an event of that name, some as an `error` member.
+      // A2A does not define errors inside a stream. Some servers send an `error` event, others an `error`
+      // field.
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw withRetryAfter(fromRestError(getErrorStatus(json), json), response);
       }
@@ -71,7 +72,10 @@ export class RestTransport implements Transport {
     }
   }
 
-  /** The specification's text subscribes with POST and its proto with GET; servers have one, the other or both. */
+  /**
+   * Opens a stream. The specification text subscribes with POST, and its proto file with GET. Servers support
+   * one of them or both, so GET is tried after a 404 or 405 response.
+   */
   async #openStream(operation: StreamOperation, route: RestRequest, call: CallOptions): Promise<Response> {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
     const response = await this.#sendRequest(route, accept, call);
@@ -100,7 +104,7 @@ export class RestTransport implements Transport {
   async #readResult(response: Response, call: CallOptions): Promise<unknown> {
     if (!response.ok) throw await this.#readError(response, call);
     const text = await readUnaryBody(this.#options, response, call.signal);
-    // What has nothing to say may say nothing, as a deletion does.
+    // A response without a result, for example after a deletion, may have an empty body.
     const json = text === "" ? null : parseJson(text);
     if (json === undefined) throw toResponseError(response, json);
     return json;
@@ -120,7 +124,7 @@ function buildQueryString(query: object): string {
   return parameters.size > 0 ? `?${parameters.toString()}` : "";
 }
 
-/** The HTTP status that an error in a stream would have had outside of one. */
+/** Returns the HTTP status in a stream error. Returns 500 if the error contains none. */
 function getErrorStatus(json: unknown): number {
   const error = isObject(json) && isObject(json["error"]) ? json["error"] : json;
   const code = isObject(error) ? error["code"] : undefined;

@@ -8,7 +8,7 @@ import {
 } from "./dialect.ts";
 import { isObject } from "../http/json.ts";
 
-/** A2A 0.3 over JSON-RPC (0.3 §3.5.6): the types of JSON-RPC, results without a wrapper. */
+/** A2A 0.3 over JSON-RPC (0.3 §3.5.6). Results have no wrapper object. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
   version: "0.3",
   encodeRequest(operation, params) {
@@ -20,7 +20,7 @@ export const jsonRpcDialect: JsonRpcClientDialect = {
   isFinalEvent: (json) => isObject(json) && json["final"] === true,
 };
 
-/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3): the JSON of its proto. */
+/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3). Bodies use the JSON mapping of the 0.3 proto. */
 export const restDialect: RestClientDialect = {
   version: "0.3",
   encodeRequest: encodeRestRequest,
@@ -56,7 +56,10 @@ function encodeRestRequest<O extends OperationName>(
     : request;
 }
 
-/** Where each operation goes. What is posted is the request of the proto, unless the path has all of it. */
+/**
+ * Builds the HTTP request of each operation. A POST body is the proto request, unless the path already
+ * contains all of it.
+ */
 const REST_REQUEST_BUILDERS: {
   readonly [O in OperationName]: (params: Operations[O]["params"]) => RestRequest | undefined;
 } = {

@@ -11,35 +11,45 @@ import {
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 
-/** What must prove who sends a notification: all that is given here. */
+/** The proof that a webhook requires of each notification. Every configured option must be satisfied. */
 export interface WebhookAuthOptions {
-  /** The token that the agent was given with the configuration. */
+  /** The token that was passed to the agent in the push configuration. */
   readonly token?: string;
-  /** What the agent was given to authenticate itself with. */
+  /** The authentication that was passed to the agent in the push configuration. */
   readonly authentication?: AuthenticationInfo;
-  /** A signature of the notification, as Colloquy makes them: a JWT for this webhook over the body's SHA-256. */
+  /**
+   * Requires a signature in the format that Colloquy servers send: a JWT for this webhook that contains the
+   * SHA-256 hash of the body.
+   */
   readonly signature?: WebhookSignatureOptions;
-  /** True: take notifications that prove nothing. Whoever finds out the URL can then send some. */
+  /**
+   * Whether to accept notifications without any proof. Anyone who knows the URL can then send notifications.
+   * Default: false.
+   */
   readonly allowUnauthenticated?: boolean;
 }
 
+/** Options for verifying signed notifications. */
 export interface WebhookSignatureOptions extends FetchKeysOptions {
-  /** The URL of the agent's keys (`…/.well-known/jwks.json`), or public keys at hand. */
+  /** Public keys, or the URL of the agent's key set (`…/.well-known/jwks.json`). */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
-  /** The URL of this webhook, as the agent was given it: a signature for another one does not count. */
+  /**
+   * The URL of this webhook, exactly as it was registered with the agent. Signatures for other URLs are
+   * rejected.
+   */
   readonly audience: string;
-  /** Whose signature it must be: its `iss`. Default: anybody's who has one of the keys. */
+  /** The required `iss` claim. Default: any issuer whose key is in `keys`. */
   readonly issuer?: string;
 }
 
-/** Rejects with `NotificationRejectedError` for what proves nothing. */
+/** Verifies webhook notifications. Both methods reject with `NotificationRejectedError`. */
 export interface WebhookAuthenticator {
-  /** Looks at what is told before the body is read. */
+  /** Verifies the headers, before the body is read. */
   verifyHeaders(headers: Headers): Promise<void>;
   verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** How old a signature without an end of its own may be, in seconds. */
+/** Maximum age in seconds of a signature without an expiry time. */
 const MAX_SIGNATURE_AGE_SECONDS = 300;
 
 export function createWebhookAuthenticator({
@@ -67,7 +77,10 @@ export function createWebhookAuthenticator({
   };
 }
 
-/** The header of 0.3, which most send with 1.0 too; Go's SDK leaves out the X. */
+/**
+ * Checks the token header of A2A 0.3, which most servers also send with 1.0. The Go SDK sends it without the
+ * `X-` prefix.
+ */
 function hasValidToken(headers: Headers, token: string): Promise<boolean> {
   return isEqualConstantTime(
     headers.get("x-a2a-notification-token") ?? headers.get("a2a-notification-token"),
@@ -110,7 +123,8 @@ function createSignatureVerifier({
       const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions);
       if (request_body_sha256 !== encodeHex(await computeSha256(body)))
         throw new VerificationError("The signature is over another body.");
-      // Else what was sent once could come again as the next one, which would then be taken for known.
+      // Without this check, a recorded notification could be replayed as a later one, and the real later one
+      // would count as a duplicate.
       const id = headers.get("x-a2a-notification-id");
       if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
         throw new VerificationError("The signature is of another notification.");
@@ -123,7 +137,7 @@ function createSignatureVerifier({
   };
 }
 
-/** Compares digests: how long that takes tells nothing of the secret. */
+/** Compares SHA-256 digests, so that the duration does not depend on the secret. */
 async function isEqualConstantTime(received: string | null, secret: string): Promise<boolean> {
   const [receivedDigest, secretDigest] = await Promise.all(
     [received ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),
