@@ -134,7 +134,7 @@ function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
   if (typeof yielded === "string") return false;
   // Agents without type checks may yield anything. Objects with wrong fields are rejected by the engine.
   if (typeof yielded !== "object" || yielded === null) {
-    throw new TypeError(`The agent yielded ${String(yielded)}; yield text, a part or an event.`);
+    throw new TypeError(`The agent yielded ${String(yielded)}. Yield text, a part, or an event.`);
   }
   return "status" in yielded && yielded.status.state !== "TASK_STATE_WORKING";
 }

@@ -103,8 +103,8 @@ describe("a command as an agent", () => {
     );
   });
 
-  it("fails when there is no such program", async () => {
-    expect((await runCommand("no-such-program-here")).failure).toContain("no such program");
+  it("fails when there is does not exist", async () => {
+    expect((await runCommand("no-such-program-here")).failure).toContain("does not exist");
   });
 
   it("does not mind a command that ignores its input", async () => {
@@ -163,12 +163,12 @@ describe("splitting a command line", () => {
   it.each(["cat | wc", "a > b", "a; b", "echo `a`", "echo $(a)", "a && b"])(
     "refuses %s without a shell",
     (line) => {
-      expect(() => splitCommand(line)).toThrow("only a shell understands");
+      expect(() => splitCommand(line)).toThrow("requires a shell");
     },
   );
 
   it("refuses a quote that is not closed, and nothing at all", () => {
-    expect(() => splitCommand("echo 'a")).toThrow("not closed");
+    expect(() => splitCommand("echo 'a")).toThrow("unclosed");
     expect(() => splitCommand("  ")).toThrow("empty");
   });
 });

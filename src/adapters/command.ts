@@ -89,7 +89,7 @@ export function command(line: string | readonly string[], options: CommandOption
 function buildArgv(line: string | readonly string[], shell: boolean): [string, ...string[]] {
   if (shell) return ["/bin/sh", "-c", typeof line === "string" ? line : line.join(" ")];
   const [program, ...args] = typeof line === "string" ? splitCommand(line) : line;
-  if (program === undefined) throw new TypeError("The command is empty: name a program, for example `jq .`.");
+  if (program === undefined) throw new TypeError("The command is empty. Name a program, for example `jq .`.");
   return [program, ...args];
 }
 
@@ -108,7 +108,7 @@ function waitForExit(child: ChildProcess): Promise<string | undefined> {
     child.once("error", (error: NodeJS.ErrnoException) => {
       resolve(
         error.code === "ENOENT"
-          ? "could not be started: there is no such program (or working directory)."
+          ? "could not be started: the program or the working directory does not exist."
           : `could not be started: ${error.message}`,
       );
     });

@@ -141,7 +141,7 @@ export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
 
 /** Returns the reason why a conversation with a pending question rejects new messages. */
 export function formatPendingTaskMessage(taskId: string): string {
-  return `This conversation waits for an answer to task ${taskId}: answer it (with that taskId), cancel it, or begin another conversation (without the contextId).`;
+  return `This conversation waits for an answer to task ${taskId}. Answer with that taskId, cancel the task, or start a new conversation without the contextId.`;
 }
 
 /** Returns the key of the conversation that a run belongs to. */

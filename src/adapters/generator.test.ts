@@ -204,7 +204,7 @@ describe("what a generator yields", () => {
     const events = startAgent(async function* () {
       yield 42 as unknown as string;
     });
-    await expect(events.next()).rejects.toThrow("The agent yielded 42; yield text, a part or an event.");
+    await expect(events.next()).rejects.toThrow("The agent yielded 42. Yield text, a part, or an event.");
   });
 
   it("a reader that leaves runs the generator's cleanup", async () => {

@@ -27,12 +27,12 @@ export function splitCommand(line: string): string[] {
       word = undefined;
     } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(index + 1) === "(")) {
       throw new TypeError(
-        `The command \`${line}\` uses \`${char}\`, which only a shell understands: quote it, or ask for a shell.`,
+        `The command \`${line}\` uses \`${char}\`, which requires a shell. Quote it, or enable the `shell` option.`,
       );
     } else word = (word ?? "") + char;
   }
-  if (quote) throw new TypeError(`The command \`${line}\` has a ${quote} that is not closed.`);
+  if (quote) throw new TypeError(`The command \`${line}\` has an unclosed ${quote}.`);
   if (word !== undefined) words.push(word);
-  if (words.length === 0) throw new TypeError("The command is empty: name a program, for example `jq .`.");
+  if (words.length === 0) throw new TypeError("The command is empty. Name a program, for example `jq .`.");
   return words;
 }

@@ -223,7 +223,7 @@ describe("the configurations of push notifications", () => {
       reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
     });
     await expect(remote.tasks.pushConfigs.list("t")).rejects.toThrow(
-      `"Raw" does not offer pushNotifications`,
+      `"Raw" does not declare pushNotifications`,
     );
     expect(seen()).toEqual([]);
   });
@@ -314,8 +314,8 @@ describe("the card", () => {
     serverState.extended = await signed("Extended");
     expect((await remote.getExtendedCard()).name).toBe("Extended");
     serverState.card = { ...serverState.card, version: "2" };
-    await expect(remote.refreshCard()).rejects.toThrow("signed by nobody who is trusted");
-    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("signed by nobody who is trusted");
+    await expect(remote.refreshCard()).rejects.toThrow("has no trusted signature");
+    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("has no trusted signature");
   });
 
   it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {

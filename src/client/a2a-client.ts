@@ -142,7 +142,7 @@ export function createA2AClient({
   ): Promise<void> {
     const { capabilities, name } = cardCache.card;
     if (capabilities[capability] === true) return;
-    const message = `${JSON.stringify(name)} does not offer ${capability}; its card says so, refreshCard() if that has changed.`;
+    const message = `${JSON.stringify(name)} does not declare ${capability} in its card. Call refreshCard() if the agent has changed.`;
     throw new A2AError(reason, message);
   }
   const push = (): Promise<void> => offered("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");

@@ -11,7 +11,7 @@ export function withAuthErrorDetails(transport: Transport, card: AgentCardSecuri
   if (requirements.length === 0) return transport;
   const addRequirements = (error: unknown): unknown => {
     if (!(error instanceof A2AError) || error.reason !== "UNAUTHENTICATED") return error;
-    const message = `${error.message.replace(/\.?$/, ".")} The card asks for ${formatRequirements(requirements)}.`;
+    const message = `${error.message.replace(/\.?$/, ".")} The card requires ${formatRequirements(requirements)}.`;
     return new A2AError(error.reason, message, { metadata: error.metadata, cause: error });
   };
   return {

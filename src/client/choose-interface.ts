@@ -60,7 +60,7 @@ export function chooseInterface(
       candidates.find(({ protocolBinding }) => protocolBinding !== avoidBinding) ?? candidates[0];
     if (!chosen) continue;
     if (wantedVersion === "1.0" || version !== undefined || allowOlderVersion || !supportsV1) return chosen;
-    const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
+    const message = `${quoteName(card)} supports A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}). Set { allowOlderVersion: true }, or omit the binding.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }
   const message = `${quoteName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;

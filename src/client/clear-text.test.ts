@@ -34,7 +34,7 @@ const auth = { bearer: "s" };
 const headers = { authorization: "Bearer s" };
 const clearTextError = {
   reason: "INVALID_AGENT_RESPONSE",
-  message: expect.stringContaining("in clear text") as string,
+  message: expect.stringContaining("without TLS") as string,
 };
 
 describe("credentials for an agent in clear text", () => {

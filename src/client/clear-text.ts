@@ -19,7 +19,7 @@ export function findClearTextError(
   const hostname = protocolBinding === "GRPC" ? getClearTextGrpcHost(url, grpc) : getClearTextHost(url);
   if (hostname === undefined || isLoopback(hostname) || hostname === getClearTextHost(cardUrl))
     return undefined;
-  const message = `The card names ${url}, in clear text, where credentials could be read on the way. Have the agent offer TLS, or give { allowClearText: true } if you trust the network.`;
+  const message = `The card names ${url} without TLS, so credentials would be sent unencrypted. Enable TLS on the agent, or set { allowClearText: true } if you trust the network.`;
   return new A2AError("INVALID_AGENT_RESPONSE", message, { metadata: { clearText: url } });
 }
 

@@ -29,10 +29,7 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
   }
   if (task) return { task };
   if (message) return { message };
-  throw new A2AError(
-    "INVALID_AGENT_RESPONSE",
-    "The agent's stream ended without a task and without a message.",
-  );
+  throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without a task or a message.");
 }
 
 /**

@@ -72,7 +72,7 @@ function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUr
   );
   if (missing.length === 0) return;
   const uris = missing.map(({ uri }) => uri);
-  const message = `${JSON.stringify(name)} requires extensions of whoever talks to it; if you speak them, give { extensions: ${JSON.stringify(uris)} }.`;
+  const message = `${JSON.stringify(name)} requires extensions. If you support them, set { extensions: ${JSON.stringify(uris)} }.`;
   throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
 }
 
@@ -83,6 +83,6 @@ function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUr
 function getInterfaceOrigin({ url, protocolBinding }: AgentInterface): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
   if (protocolBinding === "GRPC") return `https://${url.replace(/^[a-z]+:\/\//i, "")}`;
-  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is none of HTTP; its card is wrong.`;
+  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is not an HTTP URL. The card is invalid.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }

@@ -115,7 +115,7 @@ describe("an answer", () => {
     answer.addEvent(createArtifactUpdate("a", megabytes));
     answer.addEvent(createArtifactUpdate("a", megabytes, true));
     expect(() => answer.addEvent(createArtifactUpdate("a", "more", true))).toThrow(
-      /more than an answer may have/,
+      /exceeds the maximum length/,
     );
   });
 });

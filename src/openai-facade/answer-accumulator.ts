@@ -16,14 +16,14 @@ const MAX_ANSWER_LENGTH = 16 * 2 ** 20;
 
 /** Default error messages for tasks that ended unsuccessfully. */
 const FAILURE_TEXTS: { readonly [State in TaskState]?: string } = {
-  TASK_STATE_FAILED: "The agent has failed.",
-  TASK_STATE_REJECTED: "The agent does not do this.",
-  TASK_STATE_CANCELED: "The task was cancelled.",
+  TASK_STATE_FAILED: "The agent failed.",
+  TASK_STATE_REJECTED: "The agent rejected the task.",
+  TASK_STATE_CANCELED: "The task was canceled.",
 };
 
 const INTERRUPTION_TEXTS: { readonly [State in TaskState]?: string } = {
   TASK_STATE_INPUT_REQUIRED: "The agent waits for your answer.",
-  TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which can not be given here.",
+  TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which this API does not support.",
 };
 
 /** Collects the answer of an agent to one message as text that only grows. */
@@ -131,7 +131,7 @@ export class AnswerAccumulator {
   #appendText(text: string, isNewParagraph = false): string {
     const addition = isNewParagraph && this.text !== "" && text !== "" ? `\n\n${text}` : text;
     if (this.text.length + addition.length > MAX_ANSWER_LENGTH)
-      throw new A2AError("INVALID_AGENT_RESPONSE", "The agent says more than an answer may have.");
+      throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's answer exceeds the maximum length.");
     this.text += addition;
     return addition;
   }

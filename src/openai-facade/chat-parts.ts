@@ -6,7 +6,7 @@ export function decodeContent(content: unknown, field: string, reportViolation: 
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
   if (!Array.isArray(content)) {
-    reportViolation(field, "is neither text nor a list of parts");
+    reportViolation(field, "is neither a string nor a list of parts");
     return [];
   }
   return content.flatMap(
@@ -23,7 +23,7 @@ function decodeContentPart(
   const decode =
     typeof type === "string" && Object.hasOwn(PART_DECODERS, type) ? PART_DECODERS[type] : undefined;
   if (!decode || !isObject(part)) {
-    return reportViolation(`${field}.type`, `is none of ${Object.keys(PART_DECODERS).join(", ")}`);
+    return reportViolation(`${field}.type`, `is not one of ${Object.keys(PART_DECODERS).join(", ")}`);
   }
   const decoded = decode(part);
   return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
@@ -49,7 +49,7 @@ const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => 
     const { file_data, filename } = isObject(file) ? file : {};
     const decoded = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
     if (!decoded || !("raw" in decoded))
-      return "needs file.file_data as a data: URL; there are no uploaded files";
+      return "needs file.file_data as a data: URL; uploaded files are not supported";
     return typeof filename === "string" ? { ...decoded, filename } : decoded;
   },
 };

@@ -33,9 +33,9 @@ export function decodeChatRequest(text: string): ChatRequest {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new A2AError("PARSE_ERROR", "The body is no JSON; send a chat completion request.");
+    throw new A2AError("PARSE_ERROR", "The body is not valid JSON. Send a chat completion request.");
   }
-  if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is no JSON object.");
+  if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is not a JSON object.");
   const violations: FieldViolation[] = [];
   const reportViolation: ViolationReporter = (field, description) =>
     void violations.push({ field, description });
@@ -68,14 +68,11 @@ function decodeMessages(value: unknown, reportViolation: ViolationReporter): Cha
     const { role, content } = isObject(message) ? message : {};
     if (typeof role === "string" && CHAT_ROLES.has(role))
       return [{ role, parts: decodeContent(content, `${field}.content`, reportViolation) }];
-    reportViolation(`${field}.role`, `is none of ${[...CHAT_ROLES].join(", ")}`);
+    reportViolation(`${field}.role`, `is not one of ${[...CHAT_ROLES].join(", ")}`);
     return [];
   });
   if (messages.at(-1)?.role === "assistant" || !messages.some(({ role }) => role === "user"))
-    reportViolation(
-      "messages",
-      "do not end with something that is said to the agent; add a message of the user",
-    );
+    reportViolation("messages", "do not end with a message to the agent; add a user message");
   return messages;
 }
 
@@ -83,7 +80,7 @@ function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): 
   if (metadata === undefined || metadata === null) return {};
   if (isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string"))
     return metadata as Record<string, string>;
-  reportViolation("metadata", "is no object of strings");
+  reportViolation("metadata", "is not an object with string values");
   return {};
 }
 
@@ -92,15 +89,12 @@ function validateOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
   reportViolation: ViolationReporter,
 ): void {
-  if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent gives one answer");
+  if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent returns one answer");
   const format = isObject(response_format) ? response_format["type"] : undefined;
   if (format !== undefined && format !== "text")
-    reportViolation("response_format", "is not text; say in the message what you need");
+    reportViolation("response_format", "is not text; describe the format in the message");
   if (tool_choice !== undefined && tool_choice !== null && tool_choice !== "auto" && tool_choice !== "none")
-    reportViolation(
-      "tool_choice",
-      "demands a call of your tools; an agent has its own, and calls none of yours",
-    );
+    reportViolation("tool_choice", "requires a call of your tools; agents only call their own tools");
 }
 
 /**
@@ -128,7 +122,5 @@ export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
     .map(({ role, parts }) => `[${role}]\n${renderPartsAsText(parts).trim()}\n\n`)
     .join("");
   const newParts = messages.slice(firstNew).flatMap(({ parts }) => parts);
-  return transcript === ""
-    ? newParts
-    : [{ text: `What was said before:\n\n${transcript}[user]\n` }, ...newParts];
+  return transcript === "" ? newParts : [{ text: `Earlier messages:\n\n${transcript}[user]\n` }, ...newParts];
 }

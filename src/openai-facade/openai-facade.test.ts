@@ -312,7 +312,7 @@ describe("a conversation", () => {
     ]);
     expect(receivedMessages[0]?.parts).toEqual([
       {
-        text: "What was said before:\n\n[system]\nBe brief.\n\n[user]\none\n\n[assistant]\nSomething else.\n\n[user]\n",
+        text: "Earlier messages:\n\n[system]\nBe brief.\n\n[user]\none\n\n[assistant]\nSomething else.\n\n[user]\n",
       },
       { text: "two" },
     ]);
@@ -570,7 +570,7 @@ describe("who may come in", () => {
   });
 });
 
-describe("beside a server", () => {
+describe("mount the façade on a server", () => {
   it.each([
     ["below a base path", { basePath: "/agents" }],
     ["behind a proxy", { publicUrl: "https://example.com/agents" }],

@@ -77,7 +77,9 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
       throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
     }
     if (callerContext) return createServerDirectory(callerContext);
-    throw new Error("openaiFacade by itself has no agents; give it some, or put it beside a server.");
+    throw new Error(
+      "createOpenAiFacade has no agents. Set the `agents` option, or mount the façade on a server.",
+    );
   }
 
   async function answer(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
@@ -86,7 +88,10 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
       const agents = await agentsOf(request, authenticate);
       const expectedMethod = chat === undefined ? "GET" : "POST";
       if (request.method !== expectedMethod)
-        throw new A2AError("METHOD_NOT_ALLOWED", `This takes ${expectedMethod}, not ${request.method}.`);
+        throw new A2AError(
+          "METHOD_NOT_ALLOWED",
+          `This path requires ${expectedMethod}, not ${request.method}.`,
+        );
       if (chat !== undefined) return await complete(request, agents);
       return await createModelsResponse(agents, model);
     } catch (error) {
@@ -131,7 +136,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     handle: answer,
     fetch: (request) => {
       if (PATH_PATTERN.test(new URL(request.url).pathname)) return answer(request);
-      const text = "There is nothing here; the paths are /v1/models and /v1/chat/completions.";
+      const text = "Unknown path. Use /v1/models or /v1/chat/completions.";
       return Promise.resolve(createA2AErrorResponse(new A2AError("NOT_FOUND", text)));
     },
   };
@@ -153,7 +158,7 @@ function toModelObject(id: string): object {
 }
 
 function createModelNotFoundError(name: string): A2AError {
-  const text = `There is no agent ${JSON.stringify(name.slice(0, 80))}; GET /v1/models lists those that there are.`;
+  const text = `Unknown agent ${JSON.stringify(name.slice(0, 80))}. GET /v1/models lists the available agents.`;
   return new A2AError("NOT_FOUND", text);
 }
 

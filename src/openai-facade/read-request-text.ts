@@ -20,5 +20,5 @@ export async function readRequestText(request: Request, maxBytes: number): Promi
     throw new A2AError("PARSE_ERROR", "The body could not be read as UTF-8.", { cause });
   }
   const limit = maxBytes.toLocaleString("en");
-  throw new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes; send files by URL.`);
+  throw new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes. Send files by URL.`);
 }

@@ -169,7 +169,7 @@ class ExecutorEventConverter {
     if (taskId === this.#run.taskId) return;
     throw new A2AError(
       "INVALID_AGENT_RESPONSE",
-      `The executor published an event of task ${JSON.stringify(taskId)} while it was at work on ${this.#run.taskId}; publish with requestContext.taskId.`,
+      `The executor published an event of task ${JSON.stringify(taskId)} during task ${this.#run.taskId}. Use requestContext.taskId in each event.`,
     );
   }
 }

@@ -59,6 +59,6 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
 function createQueueFullError(): A2AError {
   return new A2AError(
     "INTERNAL",
-    `The agent published more than ${MAX_QUEUED_EVENTS} events at once; let it wait in between, or publish larger chunks.`,
+    `The agent published more than ${MAX_QUEUED_EVENTS} events at once. Wait between events, or publish larger chunks.`,
   );
 }

@@ -52,7 +52,7 @@ export function createDeniedApprovals(
   pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],
 ): ToolModelMessage {
-  const reason = "The user cancelled the task.";
+  const reason = "The user canceled the task.";
   const toolNames = new Map(
     messages.flatMap(listToolCalls).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
   );

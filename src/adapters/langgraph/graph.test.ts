@@ -368,10 +368,10 @@ describe("a graph of LangGraph", () => {
     it("is refused where it could not resume", () => {
       expect(() =>
         fromLangGraph(research(), { ...agentDescription, toAnswer: () => "", afterRestart: "resume" }),
-      ).toThrow("has a checkpointer");
+      ).toThrow("requires a graph with a checkpointer");
       const graph = createSingleNodeGraph(async () => ({ messages: [] }));
       expect(() => fromLangGraph(graph, { ...agentDescription, afterRestart: "resume" })).toThrow(
-        "an `answer`",
+        "the option `toAnswer`",
       );
     });
   });

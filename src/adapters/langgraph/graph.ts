@@ -151,7 +151,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
 
 function createCannotResumeError(): Error {
   return new Error(
-    'A graph can "resume" after a restart when it has a checkpointer and an `answer` (and no `nodes`); use "restart", or give it those.',
+    '`afterRestart: "resume"` requires a graph with a checkpointer, the option `toAnswer`, and no `answerNodes`. Add them, or use "restart".',
   );
 }
 

@@ -205,7 +205,7 @@ describe("an OpenAI-compatible endpoint", () => {
     );
     const half = await requireTask((await remoteOf(cut)).send("hi"));
     expect([half.status.state, getAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
-    expect(seen).toEqual([expect.stringContaining("ended its stream before the answer did")]);
+    expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
 
   it("fails when it breaks off, and what it said is for whoever runs the server", async () => {
@@ -215,7 +215,7 @@ describe("an OpenAI-compatible endpoint", () => {
     });
     const task = await requireTask((await remoteOf(served)).send("hi"));
     expect(JSON.stringify(task)).not.toContain("GPU");
-    expect(seen).toEqual(["The endpoint broke off: GPU 3 is on fire"]);
+    expect(seen).toEqual(["The endpoint reported an error during the stream: GPU 3 is on fire"]);
   });
 
   it.each([
@@ -247,8 +247,8 @@ describe("an OpenAI-compatible endpoint", () => {
     const gone = await startScriptedEndpoint(() => {});
     gone.close();
     await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
-    expect(seen).toEqual([expect.stringContaining("can not be reached; is it running")]);
-    expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is no URL");
+    expect(seen).toEqual([expect.stringContaining("cannot be reached. Check that it is running")]);
+    expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is not a valid URL");
   });
 
   it("hands data on as JSON text, and images by their URL", async () => {

@@ -71,7 +71,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
   } = options;
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(
-      `baseUrl ${JSON.stringify(baseUrl)} is no URL; for example "https://api.openai.com/v1".`,
+      `baseUrl ${JSON.stringify(baseUrl)} is not a valid URL. Use a URL such as "https://api.openai.com/v1".`,
     );
   }
   const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries, maxRetryDelayMs };

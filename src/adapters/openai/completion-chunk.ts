@@ -24,7 +24,7 @@ export function decodeChunk(value: unknown): CompletionChunk {
   if (error !== undefined && error !== null) {
     const message = toRecord(error)["message"] ?? error;
     throw new Error(
-      `The endpoint broke off: ${typeof message === "string" ? message : JSON.stringify(message)}`,
+      `The endpoint reported an error during the stream: ${typeof message === "string" ? message : JSON.stringify(message)}`,
     );
   }
   const choice = toRecord(toArray(choices)[0]);

@@ -43,7 +43,9 @@ export async function* streamCompletion(
     yield chunk;
   }
   if (!isComplete)
-    throw new Error(`${buildCompletionsUrl(endpoint)} ended its stream before the answer did; ask again.`);
+    throw new Error(
+      `${buildCompletionsUrl(endpoint)} ended its stream before the answer was complete. Try again.`,
+    );
 }
 
 async function postWithRetries(
@@ -79,7 +81,7 @@ async function postWithRetries(
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       // `fetch` throws a `TypeError` if the endpoint does not respond.
-      failure = new Error(`${url} can not be reached; is it running, and is baseUrl right?`, {
+      failure = new Error(`${url} cannot be reached. Check that it is running and that baseUrl is correct.`, {
         cause: error,
       });
     }
@@ -98,10 +100,10 @@ function isRetryableStatus(status: number): boolean {
 }
 
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  400: "the model may not take what it was given; see `body`",
+  400: "the model may not support a field of the request; check `extraBody`",
   401: "check apiKey",
-  403: "apiKey may not use this model",
-  404: "check baseUrl (it ends in /v1 nearly everywhere) and model",
+  403: "apiKey is not authorized for this model",
+  404: "check baseUrl (most end in /v1) and model",
   429: "too many requests, or no credit left",
 };
 
@@ -111,15 +113,15 @@ async function toResponseError(response: Response, url: string): Promise<Error> 
   const hint =
     location === null
       ? (STATUS_HINTS[response.status] ?? "try again later")
-      : `it sends us to ${location}; change baseUrl if that is right`;
-  return new Error(`${url} answered ${response.status}: ${hint}. It said: ${responseText}`);
+      : `it redirects to ${location}; change baseUrl if that address is correct`;
+  return new Error(`${url} answered ${response.status}: ${hint}. Response: ${responseText}`);
 }
 
 function parseChunkJson(data: string, endpoint: CompletionEndpoint): unknown {
   try {
     return JSON.parse(data);
   } catch (cause) {
-    throw new Error(`${buildCompletionsUrl(endpoint)} sent what is not JSON: ${data.slice(0, 200)}`, {
+    throw new Error(`${buildCompletionsUrl(endpoint)} sent invalid JSON: ${data.slice(0, 200)}`, {
       cause,
     });
   }

@@ -64,7 +64,7 @@ describe("the credentials of users, whatever a card says", () => {
   });
 
   it.each([
-    ["in clear text to the same host", "http://a.example/rpc", "in clear text"],
+    ["in clear text to the same host", "http://a.example/rpc", "without TLS"],
     ["to another host", "https://b.example/rpc", "are for a.example only"],
     ["to a link-local address", "http://169.254.169.254/latest", "are for a.example only"],
     ["to this machine", "http://127.0.0.1:1/rpc", "are for a.example only"],

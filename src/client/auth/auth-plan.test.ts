@@ -122,12 +122,12 @@ describe("the way in", () => {
     );
     expect(reason).toBe("UNAUTHENTICATED");
     expect(message).toBe(
-      `"Guarded" asks for other credentials than were given; it takes ` +
-        `"digest" (HTTP digest; give { auth: a function } that knows it), or ` +
-        `"mtls" (a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }) and ` +
-        `"key" (an API key as header "X-Key"; give { auth: { apiKey } }), or ` +
-        `"person" (OAuth 2.0 of a person; give { auth: { bearer } } with that person's token), or ` +
-        `"machine" (OAuth 2.0; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours).`,
+      `"Guarded" requires other credentials than those configured. It accepts ` +
+        `"digest" (HTTP digest; set { auth } to a function that supports it), or ` +
+        `"mtls" (a client certificate; set { fetch } to a function that presents one, and { auth: { mutualTls: true } }) and ` +
+        `"key" (an API key as header "X-Key"; set { auth: { apiKey } }), or ` +
+        `"person" (OAuth 2.0 with a user login; set { auth: { bearer } } to the user's token), or ` +
+        `"machine" (OAuth 2.0; set { auth: { oauthClient: { id, secret } } }, or { auth: { bearer } } with your own token).`,
     );
   });
 

@@ -75,7 +75,7 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
     if (steps.length > 0 && steps.every((step) => step !== undefined)) return steps;
   }
   if (requirements.some(({ size }) => size === 0)) return [];
-  const message = `${JSON.stringify(card.name)} asks for other credentials than were given; it takes ${formatRequirements(requirements)}.`;
+  const message = `${JSON.stringify(card.name)} requires other credentials than those configured. It accepts ${formatRequirements(requirements)}.`;
   throw new A2AError("UNAUTHENTICATED", message);
 }
 
@@ -143,7 +143,7 @@ export function encodeBase64(text: string): string {
  */
 function assertValidCredentials(auth: ClientAuthOptions): void {
   const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(
-    ([name, credentials]) => [`auth.schemes.${name}`, credentials] as const,
+    ([name, credentials]) => [`auth.schemeCredentials.${name}`, credentials] as const,
   );
   const entries = [["auth", auth] as const, ...schemeEntries];
   const violations = entries.flatMap(([path, { apiKey, bearer }]) =>
@@ -152,7 +152,7 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
         ? [
             {
               field: `${path}.${name}`,
-              description: "must be visible ASCII; a line break at its end is a common slip",
+              description: "must contain only visible ASCII characters; check for a line break at its end",
             },
           ]
         : [],
@@ -175,25 +175,25 @@ export function formatRequirements(requirements: readonly AuthRequirement[]): st
 }
 
 function formatScheme(scheme: SecurityScheme | undefined): string {
-  if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
+  if (!scheme) return "which the card does not define; set { auth } to a function that supports it";
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
     const description = `an API key as ${location} ${JSON.stringify(name)}`;
     return isValidParameterName(location, name)
-      ? `${description}; give { auth: { apiKey } }`
-      : `${description}, which can not be; its card is wrong`;
+      ? `${description}; set { auth: { apiKey } }`
+      : `${description}, which is not a valid name; the card is invalid`;
   }
   if ("httpAuthSecurityScheme" in scheme) {
     const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
-    if (kind === "bearer") return "a bearer token; give { auth: { bearer } }";
-    if (kind === "basic") return "a name and password; give { auth: { basic } }";
-    return `HTTP ${kind}; give { auth: a function } that knows it`;
+    if (kind === "bearer") return "a bearer token; set { auth: { bearer } }";
+    if (kind === "basic") return "a username and password; set { auth: { basic } }";
+    return `HTTP ${kind}; set { auth } to a function that supports it`;
   }
   if ("mtlsSecurityScheme" in scheme) {
-    return "a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }";
+    return "a client certificate; set { fetch } to a function that presents one, and { auth: { mutualTls: true } }";
   }
   const kind = "oauth2SecurityScheme" in scheme ? "OAuth 2.0" : "OpenID Connect";
   return findTokenEndpointSource(scheme)
-    ? `${kind}; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours`
-    : `${kind} of a person; give { auth: { bearer } } with that person's token`;
+    ? `${kind}; set { auth: { oauthClient: { id, secret } } }, or { auth: { bearer } } with your own token`
+    : `${kind} with a user login; set { auth: { bearer } } to the user's token`;
 }

@@ -126,7 +126,7 @@ describe("credentials", () => {
     const { url, listRequests } = await serveProtectedAgent(BEARER, () => true);
     await expect(connect(url, { auth: { apiKey: "k" } })).rejects.toMatchObject({
       reason: "UNAUTHENTICATED",
-      message: expect.stringContaining(`"token" (a bearer token; give { auth: { bearer } })`) as string,
+      message: expect.stringContaining(`"token" (a bearer token; set { auth: { bearer } })`) as string,
     });
     expect(listRequests()).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe("credentials", () => {
     const remote = await connect(url);
     const refusal = {
       reason: "UNAUTHENTICATED",
-      message: `who. The card asks for "token" (a bearer token; give { auth: { bearer } }).`,
+      message: `who. The card requires "token" (a bearer token; set { auth: { bearer } }).`,
     };
     await expect(remote.tasks.get("t")).rejects.toMatchObject(refusal);
     await expect(remote.tasks.subscribe("t")[Symbol.asyncIterator]().next()).rejects.toMatchObject(refusal);
@@ -181,7 +181,7 @@ describe("credentials", () => {
       { schemes, isRetry: true },
     ]);
     const mute = await connect(url, { auth: () => undefined });
-    await expect(mute.tasks.get("t")).rejects.toThrow("The auth function has nothing");
+    await expect(mute.tasks.get("t")).rejects.toThrow("The auth function returned no headers");
   });
 });
 
@@ -314,17 +314,17 @@ describe("a client's credentials", () => {
   it("go unencrypted to no other machine [M-07, M-10]", async () => {
     const server = await startTokenServer({ token_endpoint: "http://login.example/token" });
     const { remote } = await connectWithTokens(server, createOpenIdScheme(`${server.url}/tenant`));
-    await expect(remote.tasks.get("t")).rejects.toThrow("no https URL");
+    await expect(remote.tasks.get("t")).rejects.toThrow("does not use HTTPS");
     const plain = await connectWithTokens(server, createClientCredentialsScheme("http://login.example/t"), {
       issuer: "http://login.example",
     });
-    await expect(plain.remote.tasks.get("t")).rejects.toThrow("no https URL");
+    await expect(plain.remote.tasks.get("t")).rejects.toThrow("does not use HTTPS");
   });
 
   it("go to no endpoint out of metadata that speak for another issuer", async () => {
     const server = await startTokenServer({ issuer: "https://other.example" });
     const { remote } = await connectWithTokens(server, createOpenIdScheme(`${server.url}/tenant`));
-    await expect(remote.tasks.get("t")).rejects.toThrow("another issuer");
+    await expect(remote.tasks.get("t")).rejects.toThrow("different issuer");
     expect(server.requests).toEqual([]);
   });
 
@@ -339,7 +339,7 @@ describe("a client's credentials", () => {
     const failure: unknown = await remote.tasks.get("t").catch((error: unknown) => error);
     expect(failure).toMatchObject({
       reason: "UNAUTHENTICATED",
-      message: `${server.url}/token gave client "me:1" no token: invalid_client: unknown; check { auth: { client } }.`,
+      message: `${server.url}/token issued no token to client "me:1": invalid_client: unknown. Check { auth: { oauthClient } }.`,
     });
     expect(JSON.stringify(failure) + String(failure)).not.toContain(OAUTH_CLIENT.secret);
     expect(listRequests()).toEqual([]);

@@ -61,7 +61,7 @@ function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeF
         if (headers) return { headers };
       }
       if (alternatives.some(({ size }) => size === 0)) return { headers: {} };
-      const message = `The auth function has nothing for ${JSON.stringify(card.name)}, which takes ${formatRequirements(requirements)}.`;
+      const message = `The auth function returned no headers for ${JSON.stringify(card.name)}, which accepts ${formatRequirements(requirements)}.`;
       throw new A2AError("UNAUTHENTICATED", message);
     },
     invalidate() {

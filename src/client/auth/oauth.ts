@@ -59,13 +59,13 @@ async function resolveTokenEndpoint({
   const { token_endpoint, token_endpoint_auth_methods_supported } = json;
   if (status !== 200 || typeof token_endpoint !== "string") {
     throw createUnauthenticatedError(
-      `${url} answered ${status} and no token endpoint; the card says that it does.`,
+      `${url} answered ${status} without a token endpoint. Check the metadata URL in the card.`,
     );
   }
   // RFC 8414 §3.3: metadata of a different issuer must not be used.
   if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
     throw createUnauthenticatedError(
-      `${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`,
+      `${url} contains the metadata of a different issuer, ${JSON.stringify(json["issuer"])}.`,
     );
   }
   assertSecureUrl(token_endpoint);
@@ -115,7 +115,7 @@ async function requestToken(
   }
   const { error, error_description } = json;
   const errorText = [error, error_description].filter((text) => typeof text === "string").join(": ");
-  const message = `${url} gave client ${JSON.stringify(id)} no token: ${errorText.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
+  const message = `${url} issued no token to client ${JSON.stringify(id)}: ${errorText.slice(0, 300) || `HTTP ${status}`}. Check { auth: { oauthClient } }.`;
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)
     : createUnauthenticatedError(message);
@@ -149,7 +149,7 @@ function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefi
       trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
   );
   if (isTrusted) return;
-  const message = `The card sends the client's secret to ${origin}, which is not the agent's host; if that is whom it is for, say so: { auth: { client: { issuer: ${JSON.stringify(origin)} } } }.`;
+  const message = `The card requests the client secret at ${origin}, which is not the agent's host. If that server issued the secret, set { auth: { oauthClient: { issuer: ${JSON.stringify(origin)} } } }.`;
   throw createUnauthenticatedError(message);
 }
 
@@ -158,7 +158,7 @@ function assertSecureUrl(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw createUnauthenticatedError(
-    `The card gets tokens from ${JSON.stringify(url)}, which is no https URL; no secret goes there.`,
+    `The card's token URL ${JSON.stringify(url)} does not use HTTPS, so the client secret is not sent.`,
   );
 }
 

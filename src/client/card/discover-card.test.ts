@@ -70,7 +70,7 @@ describe("an agent that is not found", () => {
     await expect(connect(`${url}/a`)).rejects.toMatchObject({
       reason: "NOT_FOUND",
       message: [
-        `Found no agent card for ${url}/a; give the URL of an agent, of its host or of its card. Tried:`,
+        `Found no agent card for ${url}/a. Pass the URL of an agent, its host, or its card. Tried:`,
         `  ${url}/a${WELL_KNOWN}: HTTP 404`,
         `  ${url}/a: HTTP 404`,
         `  ${url}${WELL_KNOWN}: HTTP 404`,
@@ -180,7 +180,7 @@ describe("the way to speak with an agent", () => {
     ];
     await expect(chosen(alternatives, { binding: "HTTP+JSON" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
-      message: expect.stringContaining("{ allowOlder: true }") as string,
+      message: expect.stringContaining("{ allowOlderVersion: true }") as string,
     });
     expect(await chosen(alternatives, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe(
       "HTTP+JSON 0.3",

@@ -26,7 +26,7 @@ export async function discoverCard(
     // The remaining candidates are on the same host.
     if (result.reason === "UNAVAILABLE") break;
   }
-  const message = `Found no agent card for ${agentUrl}; give the URL of an agent, of its host or of its card. Tried:\n  ${attempts.join("\n  ")}`;
+  const message = `Found no agent card for ${agentUrl}. Pass the URL of an agent, its host, or its card. Tried:\n  ${attempts.join("\n  ")}`;
   throw new A2AError(failure?.reason ?? "NOT_FOUND", message, { cause: failure });
 }
 
@@ -38,7 +38,7 @@ function parseAgentUrl(address: string): URL {
     : `${isLocal ? "http" : "https"}://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  const description = `${JSON.stringify(address)} is no HTTP URL; give one such as http://localhost:4000`;
+  const description = `${JSON.stringify(address)} is not an HTTP URL; pass one such as http://localhost:4000`;
   throw A2AError.invalidParams([{ field: "url", description }]);
 }
 
@@ -68,7 +68,7 @@ async function fetchCandidate(
       return found;
     return new A2AError(
       "NOT_FOUND",
-      `the card of ${JSON.stringify(found.card.name)}, which does not name ${requestedUrl.pathname}`,
+      `the card of ${JSON.stringify(found.card.name)}does not name ${requestedUrl.pathname}`,
     );
   } catch (error) {
     if (error instanceof A2AError) return error;

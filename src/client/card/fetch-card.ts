@@ -52,7 +52,7 @@ export async function fetchCard(
     const reason = STATUS_REASONS[response.status] ?? "NOT_FOUND";
     const hint =
       response.status === 401 || response.status === 403
-        ? "; for a card that is not for everybody, give { headers }, or { auth } with a bearer token, a basic name or an API key"
+        ? "; if the card requires authentication, set { headers }, or { auth } with a bearer token, a username and password, or an API key"
         : "";
     throw withRetryAfter(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
   };

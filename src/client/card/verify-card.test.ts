@@ -81,7 +81,7 @@ describe("the signature of a card", () => {
     ]) {
       await expect(verifyCard({ ...signed, ...changed }, trust)).rejects.toMatchObject({
         reason: "INVALID_AGENT_RESPONSE",
-        message: expect.stringContaining(`The card of "signed" is signed by nobody who is trusted`) as string,
+        message: expect.stringContaining(`The card of "signed" has no trusted signature`) as string,
       });
     }
   });
@@ -92,7 +92,7 @@ describe("the signature of a card", () => {
     const trust = { keys: [toPublicKey(currentKey)] };
     expect(await verifyCard(changed, trust)).toMatchObject({ canonicalForm: "sdk" });
     const strictly = verifyCard(changed, { ...trust, canonicalForm: "specification" });
-    await expect(strictly).rejects.toThrow("nobody who is trusted");
+    await expect(strictly).rejects.toThrow("no trusted signature");
   });
 
   it("is one of several: any that holds suffices [A-45]", async () => {
@@ -102,7 +102,7 @@ describe("the signature of a card", () => {
     expect(await verifyCard(signed, { keys: [toPublicKey(currentKey)] })).toMatchObject({ kid: "new" });
     const stranger = await generateSigningKey();
     await expect(verifyCard(signed, { keys: [toPublicKey(stranger)] })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 
@@ -114,7 +114,7 @@ describe("the signature of a card", () => {
     }));
     const crowded = { ...signed, signatures: [...junk, ...(signed.signatures ?? [])] };
     await expect(verifyCard(crowded, { keys: [toPublicKey(currentKey)] })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 
@@ -123,9 +123,9 @@ describe("the signature of a card", () => {
     const at = (keys: object, currentTime: number): Promise<unknown> =>
       verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => currentTime * 1000 });
     expect(await at({ nbf: 100, exp: 200 }, 150)).toMatchObject({ kid: "new" });
-    await expect(at({ nbf: 100 }, 99)).rejects.toThrow("nobody who is trusted");
-    await expect(at({ exp: 200 }, 200)).rejects.toThrow("nobody who is trusted");
-    await expect(at({ exp: "soon" }, 150)).rejects.toThrow("nobody who is trusted");
+    await expect(at({ nbf: 100 }, 99)).rejects.toThrow("no trusted signature");
+    await expect(at({ exp: 200 }, 200)).rejects.toThrow("no trusted signature");
+    await expect(at({ exp: "soon" }, 150)).rejects.toThrow("no trusted signature");
   });
 
   it("needs an asymmetric algorithm, and to name its key [A-44, A-45]", async () => {
@@ -137,10 +137,10 @@ describe("the signature of a card", () => {
       { alg: "HS256", kid: "new" },
     ]) {
       const signatures = [{ protected: encodeBase64UrlJson(header), signature: "" }];
-      await expect(verifyCard({ ...card, signatures }, trust)).rejects.toThrow("nobody who is trusted");
+      await expect(verifyCard({ ...card, signatures }, trust)).rejects.toThrow("no trusted signature");
     }
     await expect(verifyCard(card, trust)).rejects.toThrow("it is not signed");
-    expect(() => createCardVerifier({})).toThrow("give the verifier trusted keys");
+    expect(() => createCardVerifier({})).toThrow("The card verifier trusts no keys");
   });
 
   it("is verified by whom a function trusts, which sees what the signature says of its key [A-45]", async () => {
@@ -184,15 +184,13 @@ describe("keys at a URL", () => {
     expect(asked).toHaveLength(1);
     keys = [toPublicKey(oldKey)];
     time += 3_600_000;
-    await expect(verify(signed)).rejects.toThrow("nobody who is trusted");
+    await expect(verify(signed)).rejects.toThrow("no trusted signature");
   });
 
   it("are never fetched because a card says where they are [A-45]", async () => {
     const { url, asked } = await place(() => [toPublicKey(currentKey)]);
     const signed = await signCard(card, { privateKey: currentKey, jku: url });
-    await expect(verifyCard(signed, { keys: [toPublicKey(oldKey)] })).rejects.toThrow(
-      "nobody who is trusted",
-    );
+    await expect(verifyCard(signed, { keys: [toPublicKey(oldKey)] })).rejects.toThrow("no trusted signature");
     expect(asked).toEqual([]);
   });
 
@@ -240,7 +238,7 @@ describe("the official SDK", () => {
     const emptied = OfficialCard.toJSON(await sign(read(unsecured)));
     expect(await verifyCard(emptied, trust)).toMatchObject({ kid: "new", canonicalForm: "sdk" });
     await expect(verifyCard(emptied, { ...trust, canonicalForm: "specification" })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 });

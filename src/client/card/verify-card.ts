@@ -66,7 +66,7 @@ export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<Veri
 export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   const sources = createKeySets(trust);
   if (sources.length === 0) {
-    throw new Error("Nobody's signature would count; give the verifier trusted keys, jwks or find.");
+    throw new Error("The card verifier trusts no keys. Set keys, jwksUrls, or findKey.");
   }
   return async (card) => {
     const { specification, sdk } = v1.canonicalizeCard(card);
@@ -141,7 +141,7 @@ function toVerificationError(name: string, count: number, failures: readonly unk
   // An error while fetching or looking up keys is not a statement about the card.
   const otherError = failures.find((failure) => !(failure instanceof VerificationError));
   if (otherError instanceof KeysUnavailableError) {
-    const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${otherError.message}. Try again later.`;
+    const text = `The signature of the card of ${JSON.stringify(name.slice(0, 80))} could not be verified: ${otherError.message}. Try again later.`;
     return new A2AError("UNAVAILABLE", text, { cause: otherError });
   }
   if (otherError !== undefined) return otherError;
@@ -149,6 +149,6 @@ function toVerificationError(name: string, count: number, failures: readonly unk
     count === 0
       ? "it is not signed"
       : [...new Set(failures.map((failure) => (failure as VerificationError).message))].join("; ");
-  const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${reason}. Trust the key of its signer, or connect without verification.`;
+  const text = `The card of ${JSON.stringify(name.slice(0, 80))} has no trusted signature: ${reason}. Trust the signer's key, or connect without verification.`;
   return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
 }

@@ -25,7 +25,7 @@ export async function fetchWithoutRedirects(
   if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
   await response.body?.cancel();
   const target = response.headers.get("location") ?? "elsewhere";
-  const message = `${withoutQuery(url)} redirects to ${target}; connect to that address if you trust it.`;
+  const message = `${withoutQuery(url)} redirects to ${target}. Connect to that address if you trust it.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
@@ -47,7 +47,7 @@ export async function readBoundedText(
   for await (const bytes of readChunks(response, signal)) {
     size += bytes.length;
     if (size > maxResponseBytes) {
-      const message = `The agent's answer is larger than ${maxResponseBytes} bytes; raise maxResponseBytes if that is right.`;
+      const message = `The agent's response is larger than ${maxResponseBytes} bytes. Raise maxResponseBytes if this size is expected.`;
       throw new A2AError("INVALID_AGENT_RESPONSE", message);
     }
     text += decoder.decode(bytes, { stream: true });

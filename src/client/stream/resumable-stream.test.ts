@@ -322,7 +322,7 @@ describe("the tries", () => {
       reason: "UNAVAILABLE",
       metadata: { taskId: "t", lastEventId: "3" },
       message: expect.stringContaining(
-        "The stream of task t was cut, and 3 tries to resume it failed",
+        "The stream of task t lost its connection, and 3 attempts to resume it failed",
       ) as string,
     });
     expect(events).toEqual(TASK_EVENTS.slice(0, 3));

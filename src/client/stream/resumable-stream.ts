@@ -80,8 +80,8 @@ function createConnectionLostError(
   if (lastEventId !== undefined) metadata["lastEventId"] = lastEventId;
   const [subject, advice] =
     taskId === undefined
-      ? ["The stream", "the message may or may not have arrived; send it again with the same messageId"]
-      : [`The stream of task ${taskId}`, "the task may go on without us; subscribe to it again, or get it"];
-  const message = `${subject} was cut, and ${attempts} tries to resume it failed (${failure.message}); ${advice}.`;
+      ? ["The stream", "The message may or may not have arrived. Send it again with the same messageId"]
+      : [`The stream of task ${taskId}`, "The task may still be running. Subscribe to it again, or get it"];
+  const message = `${subject} lost its connection, and ${attempts} attempts to resume it failed (${failure.message}). ${advice}.`;
   return new A2AError("UNAVAILABLE", message, { metadata, cause: failure });
 }

@@ -52,6 +52,6 @@ export function createUnsupportedOperationError(
 ): A2AError {
   return new A2AError(
     "UNSUPPORTED_OPERATION",
-    `A2A ${version}, which is spoken with this agent, has no ${operation}; it is there with agents of a newer version.`,
+    `A2A ${version}, which this agent uses, does not define ${operation}. Use an agent that supports a newer version.`,
   );
 }

@@ -53,7 +53,7 @@ describe("an address", () => {
   });
 
   it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (input) => {
-    expect(() => parseGrpcAddress(input)).toThrow(/is no gRPC address; it must be like/);
+    expect(() => parseGrpcAddress(input)).toThrow(/is not a gRPC address; use the form/);
   });
 });
 

@@ -115,7 +115,7 @@ class GrpcTransport implements Transport {
   ): GrpcCallOptions {
     if (authorization?.query) {
       const message =
-        "The agent wants its API key in the query of a URL, which gRPC does not have; use another binding.";
+        "The agent requires its API key in the URL query, which gRPC does not support. Use another binding.";
       throw new A2AError("UNAUTHENTICATED", message);
     }
     const { headers: defaultHeaders, version, extensions } = this.#options;
@@ -139,7 +139,7 @@ async function importGrpcModule(): Promise<GrpcModule> {
     return await import("../../grpc/index.ts");
   } catch (cause) {
     if (!isModuleNotFound(cause)) throw cause;
-    const message = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
+    const message = "gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf";
     throw new A2AError("INTERNAL", message, { cause });
   }
 }
@@ -169,7 +169,7 @@ export function parseGrpcAddress(address: string): { readonly address: string; r
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
-    const description = `${JSON.stringify(address)} is no gRPC address; it must be like "agents.example.com:443"`;
+    const description = `${JSON.stringify(address)} is not a gRPC address; use the form "agents.example.com:443"`;
     throw new A2AError("INVALID_AGENT_RESPONSE", description);
   }
   const isPlain = /^(grpc|http)$/i.test(scheme);
@@ -183,7 +183,7 @@ function decodeMessage(codec: MessageCodec, response: Uint8Array): JsonObject {
     return codec.decode(response);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : "unknown";
-    const message = `The agent's answer is no ${codec.name} (${reason}).`;
+    const message = `The agent's response is not a valid ${codec.name} (${reason}).`;
     throw new A2AError("INVALID_AGENT_RESPONSE", message, { cause });
   }
 }

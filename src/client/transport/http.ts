@@ -127,7 +127,7 @@ async function sendRequestOnce(
 function requireValidHeader(name: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
   if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return value;
-  throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that HTTP can not carry.`);
+  throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
 }
 
 function addQueryCredentials(url: string, authorization: Authorization | undefined): string {
@@ -163,7 +163,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
   const source = response.url ? withoutQuery(response.url) : "The agent";
-  const message = `${source} answered ${response.status} with ${type} that is not an A2A answer; is this the agent's URL?`;
+  const message = `${source} answered ${response.status} with ${type} that is not an A2A response. Check the agent's URL.`;
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 

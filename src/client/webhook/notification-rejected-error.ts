@@ -3,7 +3,7 @@
  * `status`.
  */
 export class NotificationRejectedError extends Error {
-  override readonly name: string = "Refused";
+  override readonly name: string = "NotificationRejectedError";
   readonly status: number;
 
   constructor(status: number, message: string, cause?: unknown) {

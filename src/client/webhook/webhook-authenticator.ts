@@ -60,17 +60,20 @@ export function createWebhookAuthenticator({
 }: WebhookAuthOptions): WebhookAuthenticator {
   if (!token && !authentication && !signature && !allowUnauthenticated) {
     throw new Error(
-      "A webhook that believes anyone can be told anything; give it a token, an authentication or a signature, or say { allowAnyone: true }.",
+      "createWebhook requires a way to authenticate notifications. Set token, authentication, or signature, or set { allowUnauthenticated: true } to accept all notifications.",
     );
   }
   return {
     async verifyHeaders(headers) {
       if (token && !(await hasValidToken(headers, token)))
-        throw new NotificationRejectedError(401, "The notification does not have the token of its webhook.");
+        throw new NotificationRejectedError(
+          401,
+          "The notification does not contain the token of its webhook.",
+        );
       if (authentication && !(await hasValidCredentials(headers, authentication)))
         throw new NotificationRejectedError(
           401,
-          "The notification does not have the authentication of its webhook.",
+          "The notification does not contain the credentials of its webhook.",
         );
     },
     verifyBody: signature ? createSignatureVerifier(signature) : async () => {},
@@ -122,12 +125,12 @@ function createSignatureVerifier({
     try {
       const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions);
       if (request_body_sha256 !== encodeHex(await computeSha256(body)))
-        throw new VerificationError("The signature is over another body.");
+        throw new VerificationError("The signature covers a different body.");
       // Without this check, a recorded notification could be replayed as a later one, and the real later one
       // would count as a duplicate.
       const id = headers.get("x-a2a-notification-id");
       if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
-        throw new VerificationError("The signature is of another notification.");
+        throw new VerificationError("The signature belongs to a different notification.");
     } catch (error) {
       if (error instanceof KeysUnavailableError)
         throw new NotificationRejectedError(503, error.message, error);

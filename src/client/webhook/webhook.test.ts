@@ -67,11 +67,11 @@ describe("a webhook", () => {
     for (const authorization of ["Bearer x", "Basic x y", "Bearer", "x y"]) {
       expect(await post({ ...TOKEN_HEADER, authorization })).toBe(401);
     }
-    expect(errors[0]).toContain("does not have the token of its webhook");
+    expect(errors[0]).toContain("does not contain the token of its webhook");
   });
 
   it("takes from anyone only when it is told so in words [I-12]", async () => {
-    expect(() => createTestWebhook({})).toThrow("{ allowAnyone: true }");
+    expect(() => createTestWebhook({})).toThrow("{ allowUnauthenticated: true }");
     expect(await createTestWebhook({ allowUnauthenticated: true }).post()).toBe(204);
   });
 

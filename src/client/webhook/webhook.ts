@@ -53,7 +53,10 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
 
   async function receive(request: Request): Promise<void> {
     if (request.method !== "POST")
-      throw new NotificationRejectedError(405, `A notification is posted, not sent by ${request.method}.`);
+      throw new NotificationRejectedError(
+        405,
+        `A notification requires the POST method, not ${request.method}.`,
+      );
     // Headers are verified before the body is read, so that unauthenticated requests cost little.
     await authenticator.verifyHeaders(request.headers);
     const body = await readRequestBody(request, maxBodyBytes);
@@ -61,9 +64,9 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     const event = decodeNotification(body);
     const taskId = getTaskId(event);
     if (taskId === undefined)
-      throw new NotificationRejectedError(400, "The notification belongs to no task.");
+      throw new NotificationRejectedError(400, "The notification contains no task id.");
     if (!(await isExpectedTask(taskId)))
-      throw new NotificationRejectedError(404, `No notification of task ${taskId} is expected.`);
+      throw new NotificationRejectedError(404, `No notifications are expected for task ${taskId}.`);
     await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
 
@@ -124,7 +127,7 @@ function decodeNotification(body: Uint8Array): StreamResponse {
     return decodeResult("SubscribeToTask", json);
   } catch (error) {
     if (error instanceof A2AError || error instanceof TypeError)
-      throw new NotificationRejectedError(400, `The notification can not be read: ${error.message}`, error);
+      throw new NotificationRejectedError(400, `The notification cannot be decoded: ${error.message}`, error);
     throw error;
   }
 }
