@@ -27,7 +27,7 @@ export function splitCommand(line: string): string[] {
       word = undefined;
     } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(index + 1) === "(")) {
       throw new TypeError(
-        `The command \`${line}\` uses \`${char}\`, which requires a shell. Quote it, or enable the `shell` option.`,
+        `The command \`${line}\` uses \`${char}\`, which requires a shell. Quote it, or enable the \`shell\` option.`,
       );
     } else word = (word ?? "") + char;
   }

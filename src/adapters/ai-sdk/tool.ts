@@ -23,9 +23,18 @@ export interface A2aToolInput {
 const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
   type: "object",
   properties: {
-    message: { type: "string", description: "The message to the agent. It must be understandable without further context." },
-    taskId: { type: "string", description: "The id of a task in state input-required, to answer its question." },
-    contextId: { type: "string", description: "The contextId of an earlier answer, to continue that conversation." },
+    message: {
+      type: "string",
+      description: "The message to the agent. It must be understandable without further context.",
+    },
+    taskId: {
+      type: "string",
+      description: "The id of a task in state input-required, to answer its question.",
+    },
+    contextId: {
+      type: "string",
+      description: "The contextId of an earlier answer, to continue that conversation.",
+    },
   },
   required: ["message"],
   additionalProperties: false,
@@ -44,7 +53,7 @@ export function a2aTool(
   const toolDescription = description ?? (typeof agent === "string" ? undefined : agent.card.description);
   if (toolDescription === undefined) {
     throw new TypeError(
-      `a2aTool(${JSON.stringify(agent)}) needs a description for the model. Set `description`, or pass a client that connect() has returned.`,
+      `a2aTool(${JSON.stringify(agent)}) needs a description for the model. Set \`description\`, or pass a client that connect() has returned.`,
     );
   }
   return tool({
