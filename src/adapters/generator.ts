@@ -18,7 +18,7 @@ export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, unde
 /** Options for `agent` in addition to its description. */
 export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
   /**
-   * What happens to a turn that was interrupted by a server restart. `restart` runs the turn again from its
+   * The handling of a turn that a server restart interrupted. `restart` runs the turn again from its
    * beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";

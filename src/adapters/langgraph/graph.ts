@@ -61,7 +61,7 @@ export interface LangGraphOptions<S> extends AgentDescription {
   /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
   /**
-   * What happens to a turn that was interrupted by a server restart. Default: `fail`.
+   * The handling of a turn that a server restart interrupted. Default: `fail`.
    *
    * - `fail`: the task ends as FAILED.
    * - `restart`: the graph receives the message again.

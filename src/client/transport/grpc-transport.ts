@@ -94,7 +94,7 @@ class GrpcTransport implements Transport {
   }
 
   /**
-   * Sends a call with credentials. If the agent rejects them, the call is sent once more with renewed
+   * Sends a call with credentials. If the agent rejects them, the call is sent again with renewed
    * credentials. A rejected call has no side effects.
    */
   async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {

@@ -67,7 +67,7 @@ export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
 
 /**
  * Sends one request to the agent with the common headers and credentials. If the agent rejects the
- * credentials with 401, the request is sent once more with renewed credentials. A rejected request has no
+ * credentials with 401, the request is sent again with renewed credentials. A rejected request has no
  * side effects.
  */
 export async function sendRequest(options: TransportOptions, request: OutgoingRequest): Promise<Response> {

@@ -34,7 +34,7 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
   /** Public keys, or the URL of the agent's key set (`…/.well-known/jwks.json`). */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
   /**
-   * The URL of this webhook, exactly as it was registered with the agent. Signatures for other URLs are
+   * The URL of this webhook, in the exact form that was registered with the agent. Signatures for other URLs are
    * rejected.
    */
   readonly audience: string;
