@@ -32,12 +32,12 @@ async function collectParts(
   return { said: partsOf("answer"), table: partsOf("table"), asked: status.message?.parts ?? [] };
 }
 
-describe("what a generator says, to a client", () => {
+describe("the output of a generator for a client", () => {
   it.each([
     ["that names nothing", undefined],
     ["that takes everything", ["*/*"]],
     ["that takes no text either", ["application/json", "application/vnd.table+json", "image/png"]],
-  ])("%s, is as it was said [F-12]", async (_, modes) => {
+  ])("%s, is unchanged [F-12]", async (_, modes) => {
     const { said: output, table, asked } = await collectParts(modes);
     expect(output).toEqual([
       { text: "It is " },
@@ -48,7 +48,7 @@ describe("what a generator says, to a client", () => {
     expect(asked).toEqual([{ text: "More?" }, { data: true }]);
   });
 
-  it("that takes only text, has data as JSON text, and nothing is missing [F-12]", async () => {
+  it("that accepts only text contains data as JSON text, and no part is missing [F-12]", async () => {
     const { said: output, table, asked } = await collectParts(["text/plain"]);
     const mediaType = "text/plain";
     expect(output).toEqual([
@@ -60,7 +60,7 @@ describe("what a generator says, to a client", () => {
     expect(asked).toEqual([{ text: "More?" }, { text: "true", mediaType }]);
   });
 
-  it("that takes only files, is as it was said: there is no other way to say it [F-12]", async () => {
+  it("that accepts only files is unchanged, because no other form exists [F-12]", async () => {
     const { asked } = await collectParts(["image/*"]);
     expect(asked).toEqual([{ text: "More?" }, { data: true }]);
   });

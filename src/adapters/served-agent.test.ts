@@ -9,7 +9,7 @@ import { agent, artifact, command, data, file, inputRequired, reply, status } fr
 const servers: Server[] = [];
 const agentDescription = { name: "test", description: "For tests" };
 
-/** The agent behind a real server, on a real socket. */
+/** Starts a real server for the agent. */
 async function connectToAgent(served: Agent): Promise<A2AClient> {
   const server = createServer(served, { store: "memory" });
   servers.push(server);
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe("a generator on a server", () => {
-  it("streams what it says, and the task that is stored is the same", async () => {
+  it("streams its output, and the stored task is equal", async () => {
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ text }) {
         yield status("Looking…");
@@ -52,7 +52,7 @@ describe("a generator on a server", () => {
     expect((await remote.tasks.get(id)).artifacts).toEqual(artifacts);
   });
 
-  it("a chunk reaches the reader while the generator waits for the next", async () => {
+  it("sends a chunk while the generator waits for the next one", async () => {
     const gate = Promise.withResolvers<void>();
     const remote = await connectToAgent(
       agent(agentDescription, async function* () {
@@ -73,7 +73,7 @@ describe("a generator on a server", () => {
     expect(last).toMatchObject([{ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } }]);
   });
 
-  it("asks, and goes on with the answer; each turn has an artifact of its own", async () => {
+  it("asks a question and continues with the answer, with one artifact for each turn", async () => {
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ text, history }) {
         if (history.length === 1) {
@@ -95,7 +95,7 @@ describe("a generator on a server", () => {
     ]);
   });
 
-  it("answers without a task when it may", async () => {
+  it("answers without a task if it may", async () => {
     const remote = await connectToAgent(
       agent(
         agentDescription,
@@ -110,7 +110,7 @@ describe("a generator on a server", () => {
     });
   });
 
-  it("hears of a cancellation through its signal", async () => {
+  it("receives a cancellation through its signal", async () => {
     const received = Promise.withResolvers<void>();
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ signal }) {
@@ -133,7 +133,7 @@ describe("a command on a server", () => {
     ]);
   });
 
-  it("fails the task with what it complained of", async () => {
+  it("fails the task with its error output", async () => {
     const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }));
     const { status, artifacts } = await requireTask(remote.send("x"));
     expect(status).toMatchObject({

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, vi } from "vitest";
 import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
 import { describeA2AClient, type RunningServer, BINDINGS_0_3 } from "./a2a-client.contract.ts";
 
-// The official server prints the errors that it answers.
+// The official server logs each error response.
 beforeAll(() => {
   vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(console, "warn").mockReturnValue();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect as dial, createServer as createProxy, type AddressInfo, type Socket } from "node:net";
 
-/** A connection to a server that breaks, every time, once that many bytes of answers have come through. */
+/** A proxy that breaks each connection after a given number of response bytes. */
 export async function createBreakingProxy(
   target: string,
 ): Promise<{ url: string; breakAfter(bytes: number[]): void; close(): void }> {

@@ -9,7 +9,7 @@ interface ObservedRequest {
   readonly authorization: string | null;
 }
 
-/** A network in which every address answers: with a card that names one interface, or with a task. */
+/** A network in which every address answers, with a card that names one interface or with a task. */
 async function connectOverFakeNetwork(
   url: string,
   agent: string,
@@ -37,11 +37,11 @@ const clearTextError = {
   message: expect.stringContaining("without TLS") as string,
 };
 
-describe("credentials for an agent in clear text", () => {
+describe("credentials for an agent without TLS", () => {
   it.each<[string, ConnectOptions]>([
     ["auth", { auth }],
     ["headers", { headers }],
-  ])("are not sent, whatever its card says (%s) [M-07]", async (_, options) => {
+  ])("are not sent on the card's authority (%s) [M-07]", async (_, options) => {
     await expect(
       connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
     ).rejects.toMatchObject(clearTextError);
@@ -57,7 +57,7 @@ describe("credentials for an agent in clear text", () => {
     expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
   });
 
-  it("are not sent with single calls either; a call without any is the caller's business [M-07]", async () => {
+  it("are not sent with single calls, but calls without credentials are allowed [M-07]", async () => {
     const { remote, heard: received } = await connectOverFakeNetwork(
       "https://agent.test",
       "http://agent.test/rpc",
@@ -69,7 +69,7 @@ describe("credentials for an agent in clear text", () => {
     expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
   });
 
-  it("are sent to this machine, and to a host that the caller reaches in clear text", async () => {
+  it("are sent to the local machine, and to a host that the caller contacts without TLS", async () => {
     for (const [url, agent] of [
       ["https://agent.test", "http://127.0.0.1:4000/"],
       ["https://agent.test", "http://[::1]:4000/"],
@@ -85,7 +85,7 @@ describe("credentials for an agent in clear text", () => {
     ).rejects.toMatchObject(clearTextError);
   });
 
-  it("are told from others over gRPC by whether that is TLS [M-07]", async () => {
+  it("are protected over gRPC unless the connection uses TLS [M-07]", async () => {
     const over = (agent: string, options: ConnectOptions = {}): Promise<unknown> =>
       connectOverFakeNetwork("https://agent.test", agent, { auth, ...options }, "GRPC");
     for (const agent of ["grpc://agent.test:80", "http://agent.test"])

@@ -45,7 +45,10 @@ const createTextPart = (value: string): Part => ({
   mediaType: "",
 });
 
-/** An executor in the idiom of the SDK's samples: the task, the work, an artifact in chunks, the end. */
+/**
+ * An executor in the style of the SDK's samples: it publishes the task, the work, an artifact in chunks, and
+ * the end.
+ */
 class SampleExecutor implements AgentExecutor {
   readonly #run: (say: SamplePublisher, context: RequestContext) => Promise<void>;
   readonly #onCancel: (taskId: string, bus: ExecutionEventBus) => void;

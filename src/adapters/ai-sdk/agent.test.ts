@@ -93,7 +93,7 @@ describe("an agent of the AI SDK", () => {
       toolApproval: { refund: "user-approval" },
     });
 
-  it("shows tools at work, keeps thoughts apart, and tells what it used", async () => {
+  it("reports tool calls, reasoning, and token usage separately", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -142,7 +142,7 @@ describe("an agent of the AI SDK", () => {
     });
   });
 
-  it("keeps to itself what it is told to", async () => {
+  it("hides reasoning and tool calls if configured", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -162,7 +162,7 @@ describe("an agent of the AI SDK", () => {
     expect(JSON.stringify(await requireTask(remote.send("look")))).not.toContain("secretly");
   });
 
-  it("tells callers that a tool failed, and not why", async () => {
+  it("reports that a tool failed, but not the reason", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -188,7 +188,7 @@ describe("an agent of the AI SDK", () => {
     expect(JSON.stringify(task)).not.toContain("10.1.2.3");
   });
 
-  it("asks for an approval, and goes on with it", async () => {
+  it("asks for an approval and continues with the answer", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -210,7 +210,7 @@ describe("an agent of the AI SDK", () => {
     ["yes", [80], "Done."],
     ["No, never", [], "No, never"],
     ["yesterday", [], "yesterday"],
-  ])("takes %j for an answer to that", async (words, paid, reported) => {
+  ])("accepts %j as the answer to an approval request", async (words, paid, reported) => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -219,7 +219,7 @@ describe("an agent of the AI SDK", () => {
     expect(getAnswerText(done)).toContain(reported);
   });
 
-  it("takes nothing said in another task for an approval; one that was cancelled is given up", async () => {
+  it("accepts no approval from another task, and denies approvals of a canceled task", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -234,7 +234,7 @@ describe("an agent of the AI SDK", () => {
     expect([getAnswerText(done), refunded]).toEqual(["Done.", [80]]);
   });
 
-  it("takes no approval that it has not asked for", async () => {
+  it("accepts no approval that it has not requested", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -243,7 +243,7 @@ describe("an agent of the AI SDK", () => {
     expect(refunded).toEqual([]);
   });
 
-  it("goes on from what the task knows when the conversation was forgotten", async () => {
+  it("continues from the task's history if the conversation is lost", async () => {
     const received: string[][] = [];
     const agent = fromAiSdk(
       new ToolLoopAgent({

@@ -28,7 +28,7 @@ async function serveAgent(served: Agent): Promise<string> {
 const agentDescription = { name: "station", description: "Tells the weather of a city" };
 const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
 
-/** A graph whose one node is that agent. */
+/** A graph whose only node is the agent. */
 function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()) {
   const node = a2aNode(place, {
     toInput: ({ question }: typeof State.State) => question,
@@ -42,8 +42,8 @@ function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()
     .compile({ checkpointer });
 }
 
-describe("an A2A agent as a node of LangGraph", () => {
-  it("answers, in the conversation of the thread, and what it is doing is a custom event", async () => {
+describe("an A2A agent as a LangGraph node", () => {
+  it("answers in the thread's conversation, and reports progress as custom events", async () => {
     const contexts: string[] = [];
     const url = await serveAgent(
       agent(agentDescription, async function* ({ text, contextId }) {
@@ -76,7 +76,7 @@ describe("an A2A agent as a node of LangGraph", () => {
     ["in this process", (graph: ReturnType<typeof createGraph>) => graph],
     ["after a restart", (_: unknown, url: string, saver: MemorySaver) => createGraph(url, saver)],
   ])(
-    "interrupts its graph when it is asked, and is asked nothing twice when that goes on %s",
+    "interrupts its graph for a question, and is not called again when the graph resumes %s",
     async (_, after) => {
       const received: string[] = [];
       const url = await serveAgent(asking(received));
@@ -94,7 +94,7 @@ describe("an A2A agent as a node of LangGraph", () => {
     },
   );
 
-  it("asks through all servers: a graph that is served is asked by an agent that it asks", async () => {
+  it("passes questions through several servers", async () => {
     const received: string[] = [];
     const graph = createGraph(await serveAgent(asking(received)));
     const served = fromLangGraph(graph, {
@@ -115,7 +115,7 @@ describe("an A2A agent as a node of LangGraph", () => {
     );
   });
 
-  it("has its task cancelled when the run is aborted", async () => {
+  it("cancels its task when the run is aborted", async () => {
     const cancelled = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const url = await serveAgent(

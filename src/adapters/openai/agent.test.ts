@@ -13,7 +13,7 @@ afterEach(() => {
   for (const { close } of openEndpoints.splice(0)) close();
 });
 
-/** An agent whose model is played by that; the endpoint is there once it is first asked. */
+/** An agent with a scripted endpoint, which starts on first use. */
 function createScriptedAgent(
   play: (asked: EndpointRequest) => void | Promise<void>,
   options: Partial<OpenAiOptions> = {},
@@ -91,7 +91,7 @@ describe("an OpenAI-compatible endpoint", () => {
     return connect((await server.listen()).url);
   }
 
-  it("is asked as its options say, and what it used is in the metadata", async () => {
+  it("receives requests as configured, and reports token usage in the metadata", async () => {
     const asked: unknown[] = [];
     const served = createScriptedAgent(
       ({ request, incoming, sendDelta, finish }) => {
@@ -127,7 +127,7 @@ describe("an OpenAI-compatible endpoint", () => {
     });
   });
 
-  it("keeps thoughts apart, and gives tool calls to the caller", async () => {
+  it("separates reasoning, and returns tool calls to the caller", async () => {
     const served = createScriptedAgent(({ sendDelta, finish }) => {
       sendDelta({ reasoning_content: "Hm, " });
       sendDelta({ reasoning_content: "weather." });
@@ -152,7 +152,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(task.metadata).toMatchObject({ finishReason: "tool_calls" });
   });
 
-  it("need not stream", async () => {
+  it("may answer without streaming", async () => {
     const served = createScriptedAgent(({ response }) => {
       response.writeHead(200, { "content-type": "application/json" });
       const message = { role: "assistant", content: "All at once." };
@@ -164,7 +164,7 @@ describe("an OpenAI-compatible endpoint", () => {
   it.each([
     [429, { "retry-after": "0" }],
     [503, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }],
-  ])("is asked again after %d, when it says so", async (status, headers) => {
+  ])("is retried after %d if the response allows it", async (status, headers) => {
     let asked = 0;
     const served = createScriptedAgent(
       ({ response, sendDelta, finish }) => {
@@ -181,7 +181,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(asked).toBe(3);
   });
 
-  it("is not asked again sooner than it wants, nor when it has begun to answer", async () => {
+  it("is not retried early, nor after its answer has started", async () => {
     let asked = 0;
     const patient = createScriptedAgent(
       ({ response }) => {
@@ -208,7 +208,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
 
-  it("fails when it breaks off, and what it said is for whoever runs the server", async () => {
+  it("reports an error during the stream only to the observer", async () => {
     const served = createScriptedAgent(({ sendDelta, response }) => {
       sendDelta({ content: "So far" });
       response.end(`data: ${JSON.stringify({ error: { message: "GPU 3 is on fire" } })}\n\n`);
@@ -221,13 +221,13 @@ describe("an OpenAI-compatible endpoint", () => {
   it.each([
     [401, "check apiKey"],
     [404, "check baseUrl"],
-  ])("that answers %d is explained", async (status, hint) => {
+  ])("that answers %d produces a helpful error", async (status, hint) => {
     const served = createScriptedAgent(({ response }) => void response.writeHead(status).end());
     await (await remoteOf(served)).send("hi");
     expect(seen).toEqual([expect.stringContaining(hint)]);
   });
 
-  it("that sends it elsewhere is not followed there, with what is for it alone", async () => {
+  it("that redirects receives no further request", async () => {
     const asked: string[] = [];
     const elsewhere = await startScriptedEndpoint(({ incoming, finish }) => {
       asked.push(String(incoming.headers["api-key"]));
@@ -243,7 +243,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(seen).toEqual([expect.stringContaining(`${elsewhere.baseUrl}/chat/completions`)]);
   });
 
-  it("that is not there is explained", async () => {
+  it("that is unreachable produces a helpful error", async () => {
     const gone = await startScriptedEndpoint(() => {});
     gone.close();
     await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
@@ -251,7 +251,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is not a valid URL");
   });
 
-  it("hands data on as JSON text, and images by their URL", async () => {
+  it("receives data as JSON text, and images by URL", async () => {
     let content: unknown;
     const served = createScriptedAgent(({ request, sendDelta, finish }) => {
       content = request.messages.at(-1)?.content;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { TokenSource } from "./token-source.ts";
 
-describe("a token", () => {
-  it("is kept until it expires, or is refused", async () => {
+describe("an access token", () => {
+  it("is cached until it expires or is rejected", async () => {
     let currentTime = 0;
     let count = 0;
     const source = new TokenSource(
@@ -18,7 +18,7 @@ describe("a token", () => {
     expect(await source.getToken(undefined)).toBe("t3");
   });
 
-  it("is got once for all who wait, and one who stops waiting stops nobody else", async () => {
+  it("is requested once for concurrent callers, and an aborted caller does not affect the others", async () => {
     const coming = Promise.withResolvers<{ value: string }>();
     let count = 0;
     const source = new TokenSource(
@@ -37,7 +37,7 @@ describe("a token", () => {
     expect([await patient, await source.getToken(undefined), count]).toEqual(["t", "t", 1]);
   });
 
-  it("that could not be got is asked for again", async () => {
+  it("is requested again after a failure", async () => {
     let count = 0;
     const source = new TokenSource(
       async () => {

@@ -23,7 +23,7 @@ const createArtifactUpdate = (text: string): StreamResponse => ({
   artifactUpdate: { ...TASK_IDS, artifact: { artifactId: "a", parts: [{ text }] }, append: true },
 });
 
-/** The log of a task: its events are numbered from 1. */
+/** The log of a task. Its events are numbered from 1. */
 const TASK_EVENTS: readonly StreamResponse[] = [
   createTask("TASK_STATE_SUBMITTED"),
   createStatusUpdate("TASK_STATE_WORKING"),
@@ -37,17 +37,17 @@ const sliceNumberedEvents = (start: number, end: number): [number, StreamRespons
 
 interface ScriptedConnection {
   readonly client: A2AClient;
-  /** What was asked, without requests for the card. */
+  /** The requests that the server received, without card requests. */
   readonly listCalls: () => {
     method: string | undefined;
     after: string | undefined;
     params: RecordedRequest["body"]["params"];
   }[];
-  /** How long the client waited between tries. */
+  /** The delays between attempts. */
   readonly waits: number[];
 }
 
-/** A JSON-RPC server that answers the nth request with the nth answer, and the last for ever; no wait takes any time. */
+/** A JSON-RPC server that answers requests in order and repeats the last answer. Delays take no time. */
 async function connectToScriptedServer(
   answers: readonly Responder[],
   reconnect: RetryOptions = {},
@@ -101,9 +101,9 @@ const respondWithError =
     });
 const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
 
-describe("a stream that is cut", () => {
+describe("a stream that loses its connection", () => {
   it.each(["cut", "end"] as const)(
-    "goes on after the last event: nothing lost, nothing twice (%s) [E3, E4]",
+    "resumes after the last event without loss or repetition (%s) [E3, E4]",
     async (options) => {
       const { client, listCalls } = await connectToScriptedServer([
         respondWithStream(sliceNumberedEvents(0, 3), options),
@@ -122,7 +122,7 @@ describe("a stream that is cut", () => {
     },
   );
 
-  it("passes on the whole task of a server that knows no ids [F-50]", async () => {
+  it("yields the complete task of a server without event ids [F-50]", async () => {
     const completeTask: StreamResponse = {
       task: {
         id: "t",
@@ -157,7 +157,7 @@ describe("a stream that is cut", () => {
     expect(listCalls().map(({ after }) => after)).toEqual([undefined, undefined]);
   });
 
-  it("ends with the whole task when that has ended meanwhile [F-51]", async () => {
+  it("ends with the complete task if it has ended in the meantime [F-51]", async () => {
     const { task } = createTask("TASK_STATE_COMPLETED") as { task: object };
     const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
@@ -172,7 +172,7 @@ describe("a stream that is cut", () => {
     ]);
   });
 
-  it("before its first event sends the same message again", async () => {
+  it("sends the same message again if it broke before its first event", async () => {
     const { client, listCalls } = await connectToScriptedServer([
       resetConnection,
       respondWithStream([], "cut"),
@@ -183,7 +183,7 @@ describe("a stream that is cut", () => {
     expect(extra).toEqual([first, first]);
   });
 
-  it("is over when nothing was left to come [G-02, G-04]", async () => {
+  it("is complete if no events remained [G-02, G-04]", async () => {
     const endings: StreamResponse[] = [
       createStatusUpdate("TASK_STATE_FAILED"),
       createStatusUpdate("TASK_STATE_INPUT_REQUIRED"),
@@ -209,7 +209,7 @@ describe("a stream that is cut", () => {
     expect(await collectEvents(remote.stream("go"))).toEqual([message]);
   });
 
-  it("goes on behind a question when it is a subscription [F-52]", async () => {
+  it("continues after a question if it is a subscription [F-52]", async () => {
     const { client, listCalls } = await connectToScriptedServer([
       respondWithStream([[4, createTask("TASK_STATE_INPUT_REQUIRED")]], "cut"),
       respondWithStream(
@@ -224,13 +224,13 @@ describe("a stream that is cut", () => {
     expect(listCalls().map(({ after }) => after)).toEqual(["3", "4"]);
   });
 
-  it("does not take the question that it answers for the next one [F-15]", async () => {
+  it("does not confuse the answered question with the next one [F-15]", async () => {
     const asking = { state: "TASK_STATE_INPUT_REQUIRED", timestamp: "2026-01-01T00:00:00.000Z" } as const;
     const before: StreamResponse = { task: { id: "t", contextId: "c", status: asking } };
     const again = createStatusUpdate("TASK_STATE_INPUT_REQUIRED");
     for (const options of ["cut", "end"] as const) {
       for (const last of [createStatusUpdate("TASK_STATE_COMPLETED"), again]) {
-        // The subscription stays open behind the new question, which ends the turn all the same.
+        // The subscription stays open after the new question, which nevertheless ends the turn.
         const { client } = await connectToScriptedServer([
           respondWithStream([[4, before]], options),
           respondWithStream([[5, createArtifactUpdate("thanks")]], options),
@@ -243,12 +243,12 @@ describe("a stream that is cut", () => {
         ]);
       }
     }
-    // A server without ids that closes in good order has to be believed.
+    // The client has to trust a server without event ids that closes the stream normally.
     const { client: remote } = await connectToScriptedServer([respondWithStream([[0, before]], "end")]);
     expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
   });
 
-  it("before its first event may have ended with the next question meanwhile [F-15]", async () => {
+  it("may have ended with the next question if it broke before its first event [F-15]", async () => {
     const next: StreamResponse = {
       task: {
         id: "t",
@@ -267,7 +267,7 @@ describe("a stream that is cut", () => {
     expect(listCalls()).toHaveLength(2);
   });
 
-  it("is not resumed when the agent says no", async () => {
+  it("is not resumed if the agent returns an error", async () => {
     const { client, waits } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32001, "gone"),
@@ -280,8 +280,8 @@ describe("a stream that is cut", () => {
   });
 });
 
-describe("the tries", () => {
-  it("wait longer each time, by chance, and begin anew after progress", async () => {
+describe("the retries of a stream", () => {
+  it("wait longer each time, with jitter, and start over after progress", async () => {
     const { client, waits } = await connectToScriptedServer(
       [
         resetConnection,
@@ -298,7 +298,7 @@ describe("the tries", () => {
     expect(waits).toEqual([50, 100, 200, 250, 50, 100]);
   });
 
-  it("wait as long as the server asks for [E14]", async () => {
+  it("wait as long as the server requests [E14]", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
         (answer, index): Responder =>
@@ -309,7 +309,7 @@ describe("the tries", () => {
     expect(waits).toEqual([3_000]);
   });
 
-  it("come to an end, and the error says where to go on", async () => {
+  it("end after the maximum, and the error contains the position", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithStream(sliceNumberedEvents(0, 3), "cut"), resetConnection],
       { maxRetries: 3 },
@@ -329,7 +329,7 @@ describe("the tries", () => {
     expect(waits).toHaveLength(3);
   });
 
-  it("come to an end with a server that cuts after every snapshot", async () => {
+  it("end if the server disconnects after every snapshot", async () => {
     const { client, waits } = await connectToScriptedServer(
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
       { maxRetries: 4 },
@@ -338,7 +338,7 @@ describe("the tries", () => {
     expect(waits).toHaveLength(4);
   });
 
-  it("are none when none are wished for", async () => {
+  it("are disabled with zero retries", async () => {
     const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
     await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
@@ -347,7 +347,7 @@ describe("the tries", () => {
     expect(waits).toEqual([]);
   });
 
-  it("end at once when they are aborted while waiting", async () => {
+  it("end at once if the signal aborts during a delay", async () => {
     const controller = new AbortController();
     let url = "";
     const server = await startRecordingServer((response, request) => {
@@ -366,7 +366,7 @@ describe("the tries", () => {
   });
 });
 
-it("a reader who leaves closes the connection", async () => {
+it("a reader that leaves closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
   const { client } = await connectToScriptedServer([
     (response, request) => {
