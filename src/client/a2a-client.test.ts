@@ -286,7 +286,7 @@ describe("the agent card", () => {
 
   it("is used only with a valid signature, public or extended [A-40, A-45]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d: _, ...publicKey } = key;
+    const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const signed = async (name: string): Promise<object> =>
       signCard(
@@ -320,7 +320,7 @@ describe("the agent card", () => {
 
   it("is used only as far as its signature covers it, without unsigned 0.3 interfaces [A-40]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
-    const { d: _, ...publicKey } = key;
+    const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const { url } = await startRecordingServer((response) => sendJson(response, serverState.card));
     const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
@@ -338,7 +338,7 @@ describe("the agent card", () => {
       { ...signed, supportedInterfaces: [], signatures: [] },
       { privateKey: key },
     );
-    const { supportedInterfaces: __, ...bare } = nowhere;
+    const { supportedInterfaces: _none, ...bare } = nowhere;
     serverState.card = { ...bare, ...older };
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
   });

@@ -1,3 +1,4 @@
+import { getTaskId } from "./stream/get-task-id.ts";
 import { delay } from "./http/abort.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
@@ -119,12 +120,6 @@ export async function cancelIgnoringErrors(
   await client.tasks
     .cancel(taskId, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), headers })
     .catch(() => {});
-}
-
-function getTaskId(event: StreamResponse): string | undefined {
-  if ("task" in event) return event.task.id;
-  if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }
 
 function isUnfinishedTask(event: StreamResponse): boolean {

@@ -1,5 +1,6 @@
 import { getMediaType, type Part } from "../protocol/index.ts";
-import { isObject, type ViolationReporter } from "./violation-reporter.ts";
+import { isObject } from "../client/index.ts";
+import type { ViolationReporter } from "./violation-reporter.ts";
 
 /** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
 export function decodeContent(content: unknown, field: string, reportViolation: ViolationReporter): Part[] {

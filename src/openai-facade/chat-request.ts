@@ -1,6 +1,7 @@
 import { A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import { isObject, type ViolationReporter } from "./violation-reporter.ts";
+import { isObject } from "../client/index.ts";
+import type { ViolationReporter } from "./violation-reporter.ts";
 
 /** A chat message with its content as A2A parts. */
 export interface ChatMessage {

@@ -11,7 +11,8 @@ import { agent, type Turn } from "../generator.ts";
 import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { decodeMessage, isRecord, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
+import { isObject } from "../../client/index.ts";
+import { decodeMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */
 export interface CompiledLangGraph<S> {
@@ -189,7 +190,7 @@ function addTurnToCheckpoints(checkpointer: Checkpointer): void {
 }
 
 function getCheckpointTurn({ metadata }: GraphStateSnapshot): unknown {
-  return isRecord(metadata) ? metadata[TURN_KEY] : undefined;
+  return isObject(metadata) ? metadata[TURN_KEY] : undefined;
 }
 
 interface Interrupt {
@@ -198,12 +199,12 @@ interface Interrupt {
 }
 
 function listInterrupts({ tasks }: GraphStateSnapshot): Interrupt[] {
-  return tasks.flatMap((task) => (isRecord(task) ? decodeInterrupts(task["interrupts"]) : []));
+  return tasks.flatMap((task) => (isObject(task) ? decodeInterrupts(task["interrupts"]) : []));
 }
 
 function decodeInterrupts(value: unknown): Interrupt[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).map(({ id, value }) => ({
+  return value.filter(isObject).map(({ id, value }) => ({
     id: typeof id === "string" ? id : "",
     value,
   }));
@@ -224,13 +225,13 @@ function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: T
         ? dataParts.map(({ data }) => data)
         : text;
   const interruptIds = interrupts.map(({ id }) => id);
-  if (isRecord(answer) && interruptIds.some((id) => id in answer)) return answer;
+  if (isObject(answer) && interruptIds.some((id) => id in answer)) return answer;
   return interruptIds.length === 1 ? answer : Object.fromEntries(interruptIds.map((id) => [id, answer]));
 }
 
 function toProgressStatus(value: unknown): AgentYield | undefined {
   if (typeof value === "string") return status(value);
-  const messageText = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
+  const messageText = isObject(value) && typeof value["message"] === "string" ? [value["message"]] : [];
   return value === undefined ? undefined : status(...messageText, data(toJson(value)));
 }
 
@@ -264,7 +265,7 @@ class GraphEventConverter {
       const progressEvent = this.#options.toProgress(value);
       if (progressEvent !== undefined) yield progressEvent;
     } else if (mode === "messages") yield* this.#convertMessage(value);
-    else if (mode === "updates" && isRecord(value)) yield* this.#convertUpdates(value);
+    else if (mode === "updates" && isObject(value)) yield* this.#convertUpdates(value);
   }
 
   /** Returns the question to the user if the graph has stopped at an interrupt. */
@@ -284,7 +285,7 @@ class GraphEventConverter {
     if (message?.type !== "ai") return;
     this.#addUsage(message);
     const { answerNodes, showReasoning } = this.#options;
-    const node = isRecord(messageMetadata) ? messageMetadata["langgraph_node"] : undefined;
+    const node = isObject(messageMetadata) ? messageMetadata["langgraph_node"] : undefined;
     if (answerNodes && !(typeof node === "string" && answerNodes.includes(node))) return;
     if (message.thought !== "" && showReasoning) {
       const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
@@ -301,7 +302,7 @@ class GraphEventConverter {
     this.#interrupts.push(...decodeInterrupts(updates["__interrupt__"]));
     if (!this.#options.showToolCalls) return;
     for (const update of Object.values(updates)) {
-      const messages = isRecord(update) ? update["messages"] : undefined;
+      const messages = isObject(update) ? update["messages"] : undefined;
       for (const rawMessage of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
         const message = decodeMessage(rawMessage);
         if (message) yield* toToolStatuses(message, rawMessage);
@@ -326,7 +327,7 @@ function* toToolStatuses(
       yield status(data({ type: "tool-call", toolCallId: id, toolName: name, input: toJson(args) }));
     }
   } else if (type === "tool") {
-    const content = isRecord(rawMessage) ? rawMessage["content"] : undefined;
+    const content = isObject(rawMessage) ? rawMessage["content"] : undefined;
     // The error message stays between the tool and the model.
     const resultData = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
     yield status(data({ ...resultData, toolCallId, toolName }));

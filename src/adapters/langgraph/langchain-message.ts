@@ -1,3 +1,4 @@
+import { isObject } from "../../client/index.ts";
 import type { JsonObject, Message, Part } from "../../protocol/index.ts";
 
 /** The fields of a LangChain message that the adapter reads, independent of the LangChain version. */
@@ -22,10 +23,10 @@ const USAGE_KEYS = {
 
 /** Decodes a LangChain message. Returns `undefined` for any other value. */
 export function decodeMessage(value: unknown): LangChainMessage | undefined {
-  if (!isRecord(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
+  if (!isObject(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
-  const usage = isRecord(usage_metadata) ? usage_metadata : {};
+  const usage = isObject(usage_metadata) ? usage_metadata : {};
   const getTokenCount = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
   return {
     id: typeof id === "string" ? id : undefined,
@@ -83,13 +84,8 @@ function toContentBlock(part: Part): JsonObject {
   };
 }
 
-/** Returns true for an object, and false for `null`, arrays, and primitive values. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function filterRecords(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function getBlockText(block: Record<string, unknown>, type: string, member: string): string {

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";
 import { LruCache } from "../../data-structures/index.ts";
-import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index.ts";
+import { isObject, type ConnectOptions, type MessageInput, type A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
-import { isRecord } from "./langchain-message.ts";
 
 /** Options for `a2aNode`. */
 export interface A2aNodeOptions<S, U> {
@@ -120,6 +119,6 @@ function computeMessageId(nodeKey: string, step: number): string {
 
 function toMessageInput(resumed: unknown): MessageInput {
   if (typeof resumed === "string") return resumed;
-  if (isRecord(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
+  if (isObject(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
   return [{ data: JSON.parse(JSON.stringify(resumed ?? null)) }];
 }

@@ -37,7 +37,7 @@ const cardWithEmptyValues: AgentCard = {
 
 const encodeBase64UrlJson = (json: unknown): string =>
   Buffer.from(JSON.stringify(json)).toString("base64url");
-const toPublicKey = ({ d: _, ...key }: JWK): JWK => key;
+const toPublicKey = ({ d: _secret, ...key }: JWK): JWK => key;
 
 let currentKey: JWK;
 let oldKey: JWK;

@@ -1,3 +1,4 @@
+import { getTaskId } from "../stream/get-task-id.ts";
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
 import { isObject, parseJson } from "../http/json.ts";
@@ -130,10 +131,4 @@ function decodeNotification(body: Uint8Array): StreamResponse {
       throw new NotificationRejectedError(400, `The notification cannot be decoded: ${error.message}`, error);
     throw error;
   }
-}
-
-function getTaskId(event: StreamResponse): string | undefined {
-  if ("task" in event) return event.task.id;
-  if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : event.message.taskId;
 }
