@@ -134,7 +134,7 @@ describe("the authentication plan", () => {
   it("rejects a scheme that the card does not define", () => {
     const unexplained = { name: "Guarded", securityRequirements: [{ schemes: { toString: { list: [] } } }] };
     expect(catchAuthError(unexplained, { apiKey: "k" }).message).toContain(
-      `"toString" (which the card does not explain`,
+      `"toString" (which the card does not define`,
     );
   });
 
@@ -144,7 +144,7 @@ describe("the authentication plan", () => {
       schemeCredentials: { key: { bearer: "s3cret " } },
     });
     expect(reason).toBe("INVALID_PARAMS");
-    expect(violations.map(({ field }) => field)).toEqual(["auth.apiKey", "auth.schemes.key.bearer"]);
+    expect(violations.map(({ field }) => field)).toEqual(["auth.apiKey", "auth.schemeCredentials.key.bearer"]);
     expect(message).not.toContain("s3cret");
   });
 });

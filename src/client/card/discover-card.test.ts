@@ -59,7 +59,7 @@ describe("an agent is found", () => {
     const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
     await expect(connect(`${url}/a2a/misspelt`)).rejects.toMatchObject({
       reason: "NOT_FOUND",
-      message: expect.stringContaining(`the card of "Raw", which does not name /a2a/misspelt`) as string,
+      message: expect.stringContaining(`the card of "Raw" does not name /a2a/misspelt`) as string,
     });
   });
 });

@@ -68,7 +68,7 @@ async function fetchCandidate(
       return found;
     return new A2AError(
       "NOT_FOUND",
-      `the card of ${JSON.stringify(found.card.name)}does not name ${requestedUrl.pathname}`,
+      `the card of ${JSON.stringify(found.card.name)} does not name ${requestedUrl.pathname}`,
     );
   } catch (error) {
     if (error instanceof A2AError) return error;
