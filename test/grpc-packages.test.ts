@@ -34,6 +34,6 @@ it("without the packages of gRPC all else works, and who asks for gRPC is told w
   const cwd = fileURLToPath(new URL("..", import.meta.url));
   const args = ["--import", BLOCK_GRPC_PACKAGES, "--input-type=module", "--eval", SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
-  const advice = "gRPC requires two more packages: npm install @grpc/grpc-js @bufbuild/protobuf";
+  const advice = "gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf";
   expect(JSON.parse(stdout)).toEqual([advice, advice, "HTTP+JSON", "TASK_STATE_COMPLETED"]);
 });

@@ -27,6 +27,7 @@ export type {
   ProtoDialect,
   RestDialect,
 } from "./dialect.ts";
+export { parseRetryAfter } from "./retry-after.ts";
 export type { RestRouteMatch } from "./route-matcher.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
 export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";

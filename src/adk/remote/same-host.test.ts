@@ -73,7 +73,7 @@ describe("user credentials and agent cards", () => {
   });
 
   it.each([
-    ["in clear text to the same host", "http://a.example/rpc", "in clear text"],
+    ["in clear text to the same host", "http://a.example/rpc", "without TLS"],
     ["to another host", "https://b.example/rpc", "are only sent to a.example"],
     ["to a link-local address", "http://169.254.169.254/latest", "are only sent to a.example"],
     ["to this machine", "http://127.0.0.1:1/rpc", "are only sent to a.example"],
