@@ -21,7 +21,7 @@ import {
 } from "./engine.fixture.ts";
 
 /** A memory store that has everything serialised when it is committed, as a store on a disk does. */
-const createSerializingStore = (): TaskStore => Object.assign(new MemoryStore(), { snapshots: true });
+const createSerializingStore = (): TaskStore => Object.assign(new MemoryStore(), { usesSnapshots: true });
 
 const cyclicObject: { self?: unknown } = {};
 cyclicObject.self = cyclicObject;

@@ -205,7 +205,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
   });
 
   it("leaves its task to the next server when this one closes, where the store lasts [E9, E15]", async () => {
-    const store = Object.assign(new MemoryStore(), { durable: true });
+    const store = Object.assign(new MemoryStore(), { isDurable: true });
     const before = createEngineFixture({ store, agent: puppet() });
     const asked = createRequest("hi");
     const answer = before.engine.sendMessage(asked, alice);

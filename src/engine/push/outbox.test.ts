@@ -91,12 +91,12 @@ interface OutboxFixture extends EngineFixture {
 
 function createOutboxFixture(
   options: Partial<OutboxOptions> = {},
-  { store = new RecordingStore(), clock = new FakeClock(), post = new FakeReceiver() } = {},
+  { store = new RecordingStore(), clock = new FakeClock(), receiver = new FakeReceiver() } = {},
   puppet = new ScriptedAgent(),
 ): OutboxFixture {
   const seen: PushDeliveryReport[] = [];
   const outbox = new Outbox({
-    deliver: post.deliver,
+    deliver: receiver.deliver,
     clock,
     random: () => 0,
     observer: { onPush: (one) => seen.push(one) },
@@ -113,7 +113,7 @@ function createOutboxFixture(
   return {
     ...createEngineFixture({ store, clock, push, agent: puppet, mergeChunks: false }),
     store,
-    receiver: post,
+    receiver,
     outbox,
     reports: seen,
   };

@@ -146,7 +146,7 @@ function decodeWebhookRows(rows: unknown[]): Webhook[] {
       scope: { tenant, principal, agent },
       config: JSON.parse(config) as Webhook["config"],
       ...(failingSince === null ? {} : { failingSince }),
-      ...(deadAt === null ? {} : { dead: { at: deadAt, reason: deadReason ?? "" } }),
+      ...(deadAt === null ? {} : { deadLetter: { at: deadAt, reason: deadReason ?? "" } }),
     }),
   );
 }

@@ -31,7 +31,7 @@ function createDatabasePath(): string {
 
 /** A process that commits to `path` until it is killed. */
 function startCommitLoop(path: string): ChildProcessByStdio<null, Readable, null> {
-  const program = fileURLToPath(new URL("commit-loop.contract.ts", import.meta.url));
+  const program = fileURLToPath(new URL("commit-loop.fixture.ts", import.meta.url));
   return spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
 }
 

@@ -86,7 +86,7 @@ export class SqliteStore implements TaskStore {
 
   /**
    * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `runTransaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message`, `pushStore` and `turn`.
+   * `runTransaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message`, `push` and `turn`.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
