@@ -291,11 +291,11 @@ describe("the outbox", () => {
     before.clock.advance(500);
     await flushEventLoop();
     // Nobody closes what is killed.
-    const post = new FakeReceiver();
-    createOutboxFixture({}, { ...before, post });
+    const receiver = new FakeReceiver();
+    createOutboxFixture({}, { ...before, receiver });
     await flushEventLoop();
     expect(before.receiver.delivered).toEqual(["w: task SUBMITTED"]);
-    expect(post.delivered).toEqual(["w: WORKING", "w: a", "w: b", "w: COMPLETED"]);
+    expect(receiver.delivered).toEqual(["w: WORKING", "w: a", "w: b", "w: COMPLETED"]);
   });
 
   it("delivers once more what it had not written down when it was killed [E12]", async () => {
@@ -303,10 +303,10 @@ describe("the outbox", () => {
     const { run } = await startTask(before);
     run.emit(workingEvent).end();
     await flushEventLoop();
-    const post = new FakeReceiver();
-    createOutboxFixture({}, { ...before, post });
+    const receiver = new FakeReceiver();
+    createOutboxFixture({}, { ...before, receiver });
     await flushEventLoop();
-    expect(post.delivered).toEqual(before.receiver.delivered);
+    expect(receiver.delivered).toEqual(before.receiver.delivered);
   });
 
   it("lets what is under way arrive when it closes, and cuts what does not in time [E12]", async () => {
@@ -584,8 +584,8 @@ describe("the outbox", () => {
 
   it("sends a webhook of 0.3 the whole task as each event left it, chunks that wait together as one [I-04]", async () => {
     const it = createOutboxFixture();
-    const { engine, receiver: post } = it;
-    post.queuedResults.set("w", [createFailure()]);
+    const { engine, receiver } = it;
+    receiver.queuedResults.set("w", [createFailure()]);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
     await engine.sendMessage(createRequest("hi", { configuration }), alice, { version: "0.3" });
     (await it.agent.waitForRun(0))
@@ -594,7 +594,7 @@ describe("the outbox", () => {
     await flushEventLoop();
     it.clock.advance(1000);
     await flushEventLoop();
-    const tasks = post.attempts.map(({ task }) => [
+    const tasks = receiver.attempts.map(({ task }) => [
       task?.status.state,
       task?.artifacts?.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join(),
     ]);
