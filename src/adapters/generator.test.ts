@@ -248,7 +248,7 @@ describe("what an agent says of itself", () => {
   it("is refused at once when it can not be a card [A-11]", () => {
     const skill = { id: "s", name: "S", description: "d", tags: [] };
     expect(() => agent({ name: "", description: "", skills: [skill, skill] }, async function* () {})).toThrow(
-      'describes itself wrongly: name must not be empty; skills[1].id "s" is there twice.',
+      'has an invalid description: name must not be empty; skills[1].id "s" is used more than once.',
     );
   });
 

@@ -165,7 +165,7 @@ describe("an agent that describes itself wrongly", () => {
   const skill = { id: "s", name: "S", description: "d", tags: [] };
   const wrong = { name: "twice", description: "", skills: [skill, skill], iconUrl: "icon.png" };
   const words =
-    /The agent "twice" describes itself wrongly: iconUrl must be .*; skills\[1\]\.id "s" is there twice\./;
+    /The agent "twice" has an invalid description: iconUrl must be .*; skills\[1\]\.id "s" is used more than once\./;
 
   it("is not listened for [A-11]", async () => {
     const server = createServer({ ...parrot, describe: () => wrong }, { store: "memory" });
