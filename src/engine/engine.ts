@@ -85,44 +85,29 @@ export class Engine {
   #isClosing = false;
 
   constructor(options: EngineOptions) {
-    const { agent, store, committer, generateId: newId = generateUuidV7, clock = systemClock } = options;
+    const { agent, agentId, store, generateId = generateUuidV7, deduplicateMessages = true } = options;
     const limits = resolveEngineLimits(options.limits);
-    this.#agentId = options.agentId;
+    this.#agentId = agentId;
     this.#store = store;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
-    this.#runners = new RunnerRegistry({
+    const runners = new RunnerRegistry({
       agent,
       store,
-      committer,
-      clock,
-      generateId: newId,
+      committer: options.committer,
+      clock: options.clock ?? systemClock,
+      generateId,
       observer: withSafeListeners(options.observer ?? {}),
       mergeChunks: options.mergeChunks ?? true,
-      deduplicateMessages: options.deduplicateMessages ?? true,
+      deduplicateMessages,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
-    this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, newId);
-    const deduplicate = options.deduplicateMessages ?? true;
-    const inbox = new Inbox({
-      agent,
-      store,
-      runners: this.#runners,
-      generateId: newId,
-      limits,
-      deduplicateMessages: deduplicate,
-    });
+    this.#runners = runners;
+    const inbox = new Inbox({ agent, store, runners, generateId, limits, deduplicateMessages });
     this.#inbox = inbox;
-    const { agentId } = options;
-    this.#recoveryContext = {
-      agent,
-      agentId,
-      store,
-      runners: this.#runners,
-      inbox,
-      turnAttempts: limits.turnAttempts,
-    };
+    this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
+    this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }
 
   /**
@@ -166,16 +151,16 @@ export class Engine {
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    const leave = this.#streamLimit.acquireWithRelease();
+    const releaseStream = this.#streamLimit.acquireWithRelease();
     try {
       const accepted = await this.#acceptMessage(request, caller, service);
       if ("reply" in accepted) {
-        leave();
+        releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
-      return await this.#createMessageStream(accepted, service.resumeAfterSeq, leave);
+      return await this.#createMessageStream(accepted, service.resumeAfterSeq, releaseStream);
     } catch (error) {
-      leave();
+      releaseStream();
       throw error;
     }
   }
@@ -183,8 +168,8 @@ export class Engine {
   /** GetTask. */
   async getTask({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
     const scope = this.#toScope(caller);
-    const live = this.#runners.findLive(scope, id)?.liveTask;
-    const task = live ? live.getSnapshot() : (await this.#store.load(scope, id))?.task;
+    const liveTask = this.#runners.findLive(scope, id)?.liveTask;
+    const task = liveTask ? liveTask.getSnapshot() : (await this.#store.load(scope, id))?.task;
     if (!task) throw A2AError.taskNotFound(id);
     return limitHistory(task, historyLength);
   }
@@ -197,16 +182,17 @@ export class Engine {
   /** CancelTask: the task as it is once the agent has stopped. A task that is canceled already is answered as it is. */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#requireRunner(id, caller);
-    const { liveTask: live } = runner;
+    const { liveTask } = runner;
     try {
-      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.", caller, metadata);
-      else if (live.state !== "TASK_STATE_CANCELED") {
-        const is = live.state ? formatTaskState(live.state) : "gone";
-        const text = `Task ${id} is ${is} and can not be canceled any more.`;
+      if (liveTask.state && !isTerminal(liveTask.state))
+        runner.cancel("The task was canceled.", caller, metadata);
+      else if (liveTask.state !== "TASK_STATE_CANCELED") {
+        const state = liveTask.state ? formatTaskState(liveTask.state) : "gone";
+        const text = `Task ${id} is ${state} and can no longer be canceled; read it with GetTask.`;
         throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
       }
-      while (!live.hasEndedAt(live.seq)) await live.waitForCommit();
-      return live.getSnapshot();
+      while (!liveTask.hasEndedAt(liveTask.seq)) await liveTask.waitForCommit();
+      return liveTask.getSnapshot();
     } finally {
       runner.release();
     }
@@ -219,19 +205,22 @@ export class Engine {
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
     caller: Caller,
-    { resumeAfterSeq: after }: ServiceParameters = {},
+    { resumeAfterSeq }: ServiceParameters = {},
   ): Promise<Subscription> {
     const runner = await this.#requireRunner(id, caller);
-    const { liveTask: live } = runner;
+    const { liveTask } = runner;
     try {
-      if (after === undefined && live.hasEndedAt(live.seq)) {
+      if (resumeAfterSeq === undefined && liveTask.hasEndedAt(liveTask.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
       const span =
-        after === undefined
-          ? { afterSeq: live.seq, openingEvent: LogEvent.create(live.seq, { task: live.getSnapshot() }) }
-          : { afterSeq: requireResumeSeq(live.seq, after) };
+        resumeAfterSeq === undefined
+          ? {
+              afterSeq: liveTask.seq,
+              openingEvent: LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }),
+            }
+          : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
       return new LogSubscription(runner, this.#store, span, this.#streamLimit.acquireWithRelease());
     } finally {
       runner.release();
@@ -251,11 +240,11 @@ export class Engine {
   #acceptMessage(
     request: SendMessageRequest,
     caller: Caller,
-    service: ServiceParameters,
+    serviceParameters: ServiceParameters,
   ): Promise<AcceptResult> {
     if (this.#isClosing) throw createServerClosingError();
     const scope = this.#toScope(caller);
-    const inbound = { request, caller, serviceParameters: service };
+    const inbound = { request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.accept(scope, inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
@@ -264,23 +253,23 @@ export class Engine {
   }
 
   #createPushConfigOperations(
-    { outbox, validateWebhook: check, redactSecrets: redact = false }: EnginePushOptions,
-    newId: IdGenerator,
+    { outbox, validateWebhook, redactSecrets = false }: EnginePushOptions,
+    generateId: IdGenerator,
   ): PushConfigOperations | undefined {
-    const { pushStore: push } = this.#store;
+    const { pushStore } = this.#store;
     const onChange = (scope: TaskScope, taskId: string, id: string, key?: number): void => {
       const runner = this.#runners.findLive(scope, taskId);
       if (runner) runner.liveTask.mayHaveWebhooks = true;
       outbox.notifyWebhookChange(scope, taskId, id, key);
     };
     return (
-      push &&
+      pushStore &&
       new PushConfigOperations({
         agentId: this.#agentId,
-        store: push,
-        validateWebhook: check,
-        generateId: newId,
-        redactSecrets: redact,
+        store: pushStore,
+        validateWebhook,
+        generateId,
+        redactSecrets,
         onChange,
       })
     );
@@ -298,20 +287,20 @@ export class Engine {
   /** The stream that answers a message. */
   async #createMessageStream(
     accepted: Exclude<AcceptResult, { reply: unknown }>,
-    after: number | undefined,
-    leave: () => void,
+    resumeAfterSeq: number | undefined,
+    releaseStream: () => void,
   ): Promise<Subscription> {
     const { runner } = accepted;
     // A reader from here on, so that the first commit finds one and is kept at hand for it.
     if ("turn" in accepted) runner.retain();
     try {
       const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
-      const span = computeSubscriptionSpan(accepted, seq, after);
-      const over =
+      const span = computeSubscriptionSpan(accepted, seq, resumeAfterSeq);
+      const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
         (span.afterSeq > seq && (await hasRequestedInput(runner, this.#store, span)));
-      if (!over) return new LogSubscription(runner, this.#store, span, leave);
-      leave();
+      if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
+      releaseStream();
       return createSingleEventSubscription(span.openingEvent);
     } finally {
       runner.release();
@@ -323,28 +312,31 @@ export class Engine {
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,
   seq: number,
-  after: number | undefined,
+  resumeAfterSeq: number | undefined,
 ): SubscriptionSpan {
-  const { liveTask: live } = accepted.runner;
-  if (after !== undefined) return { afterSeq: requireResumeSeq(live.seq, after), turnSeq: seq };
+  const { liveTask } = accepted.runner;
+  if (resumeAfterSeq !== undefined)
+    return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
   // The first turn is the whole log: the task's birth is its opening.
   if (seq === 1) return { afterSeq: 0, turnSeq: seq };
-  const found = "turn" in accepted ? accepted.turn.startPoint : undefined;
-  const { seq: at, task } = found ?? { seq: live.seq, task: live.getSnapshot() };
-  return { afterSeq: at, openingEvent: LogEvent.create(at, { task }), turnSeq: seq };
+  const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
+  const { seq: afterSeq, task } = startPoint ?? { seq: liveTask.seq, task: liveTask.getSnapshot() };
+  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
 }
 
 /** True when nobody is at work, the task waits for its user, and the reader knows all of it. */
 function isCaughtUpWhileInterrupted(
-  { liveTask: live, currentTurn: turn }: Runner,
-  { afterSeq: after }: SubscriptionSpan,
+  { liveTask, currentTurn }: Runner,
+  { afterSeq }: SubscriptionSpan,
 ): boolean {
-  return !turn && after >= live.seq && live.state !== undefined && isInterrupted(live.state);
+  return (
+    !currentTurn && afterSeq >= liveTask.seq && liveTask.state !== undefined && isInterrupted(liveTask.state)
+  );
 }
 
 /** A resume point, which must be in the log. */
-function requireResumeSeq(last: number, after: number): number {
-  if (after <= last) return after;
-  const description = `${after} is behind the task's last event, ${last}; subscribe without it`;
+function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
+  if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
+  const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;
   throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }

@@ -16,7 +16,7 @@ export function assertValidAgentCard(card: AgentCardContent): void {
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `${field} ${description}`).join("; ");
-  throw new Error(`The agent ${JSON.stringify(name ?? "")} has an invalid description:  ${list}.`);
+  throw new Error(`The agent ${JSON.stringify(name ?? "")} has an invalid description: ${list}.`);
 }
 
 /**

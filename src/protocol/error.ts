@@ -142,13 +142,9 @@ export class A2AError extends Error {
    */
   static from(thrown: unknown): A2AError {
     if (thrown instanceof A2AError) return thrown;
-    return new A2AError(
-      "INTERNAL",
-      "The server failed to process the request; its log has the cause.",
-      {
-        cause: thrown,
-      },
-    );
+    return new A2AError("INTERNAL", "The server failed to process the request; its log has the cause.", {
+      cause: thrown,
+    });
   }
 
   static taskNotFound(taskId: string): A2AError {
