@@ -42,39 +42,44 @@ import {
   type SubscriptionSpan,
 } from "./subscription.ts";
 
-/** What an engine needs to send push notifications; its store must have `push`. */
+/** Options for push notifications. The engine's store must have a `pushStore`. */
 export interface EnginePushOptions {
-  /** Several engines that share a store share one. Opened and closed by whoever made it. */
+  /** The outbox, which engines with the same store share. The code that creates it opens and closes it. */
   readonly outbox: Outbox;
   readonly validateWebhook: WebhookValidator;
-  /** Answer configurations without their token and credentials. Default false: their owner reads them. */
+  /**
+   * True: responses omit the token and the credentials of push notification configs. Default: false, so the
+   * owner can read them.
+   */
   readonly redactSecrets?: boolean;
 }
 
 export interface EngineOptions {
   readonly agent: Agent;
-  /** Name of the agent within its server; tasks in the store belong to it. */
+  /** Id of the agent in its server. Tasks in the store belong to this id. */
   readonly agentId: string;
-  /** Must be open. Several engines may share one, and then share `committer`. */
+  /** An open store. Engines that share a store must also share its `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
-  /** Without it there are no push notifications. */
+  /** Options for push notifications. Default: push notifications are not supported. */
   readonly push?: EnginePushOptions | undefined;
   readonly observer?: Observer;
   readonly clock?: Clock;
   readonly generateId?: IdGenerator;
   readonly limits?: Partial<EngineLimits>;
-  /** Merge chunks of text that wait for the same commit. Default true. */
+  /** Merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
-  /** Recognise a message that comes again by its id (E10). Default true. */
+  /** Deduplicates messages by their `messageId` (E10). Default: true. */
   readonly deduplicateMessages?: boolean;
-  /** How long a cancelled agent may take to stop before it is cut off, in milliseconds. Default 5,000. */
+  /**
+   * Time in milliseconds that a canceled agent has to stop before its output is ignored. Default: 5,000 ms.
+   */
   readonly cancelGraceMs?: number;
 }
 
-/** The operations of one agent (A2A §3.1), for callers that are known and requests that are well-formed. */
+/** Implements the operations of one agent (A2A §3.1) for known callers and well-formed requests. */
 export class Engine {
-  /** The operations on push notification configurations; undefined where there are none. */
+  /** Operations on push notification configs, or `undefined` when push notifications are not supported. */
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
@@ -111,24 +116,27 @@ export class Engine {
   }
 
   /**
-   * Settles what an earlier process left behind: its unfinished tasks go on as the agent says (`afterRestart`), or fail with
-   * a reason (E9). To be called before anything else.
+   * Recovers the unfinished tasks of an earlier process: restarts or resumes their turns as
+   * `Agent.afterRestart` specifies, or fails them with a reason (E9). Call it before any other method.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
   }
 
   /**
-   * Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason, or stay as
-   * they are for the next `open`, where the agent goes on `afterRestart`.
+   * Stops all runs and ignores the output of agents that do not stop within `graceMs`. Unfinished tasks fail
+   * with a reason, unless `Agent.afterRestart` lets the next `open` continue them.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const reason = "The server was stopped while the agent was at work; send the message again.";
+    const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
   }
 
-  /** SendMessage: the task once it stops (or at once, with `returnImmediately`), or the agent's plain reply. */
+  /**
+   * Sends a message (SendMessage). Resolves with the task once it stops, immediately with
+   * `returnImmediately`, or with the agent's reply without a task.
+   */
   async sendMessage(
     request: SendMessageRequest,
     caller: Caller,
@@ -143,8 +151,9 @@ export class Engine {
   }
 
   /**
-   * SendStreamingMessage: the task, then its events until the turn stops; or the plain reply. `service.after`: when the
-   * caller sends a message again after a cut.
+   * Sends a message (SendStreamingMessage). Resolves with a subscription to the task and its events until the
+   * turn stops, or to a single reply without a task. A client that repeats a message after a lost connection
+   * sets `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
@@ -165,7 +174,7 @@ export class Engine {
     }
   }
 
-  /** GetTask. */
+  /** Resolves with a task (GetTask). */
   async getTask({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
     const scope = this.#toScope(caller);
     const liveTask = this.#runners.findLive(scope, id)?.liveTask;
@@ -174,12 +183,15 @@ export class Engine {
     return limitHistory(task, historyLength);
   }
 
-  /** ListTasks. */
+  /** Resolves with one page of the caller's tasks (ListTasks). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
     return listTasks(this.#store, this.#toScope(caller), request);
   }
 
-  /** CancelTask: the task as it is once the agent has stopped. A task that is canceled already is answered as it is. */
+  /**
+   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. An already canceled
+   * task is returned unchanged.
+   */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#requireRunner(id, caller);
     const { liveTask } = runner;
@@ -199,8 +211,9 @@ export class Engine {
   }
 
   /**
-   * SubscribeToTask: the task as it is, then every later event until the task ends. With `afterSeq` exactly the events
-   * behind that one instead, also of a task that has ended meanwhile.
+   * Subscribes to a task (SubscribeToTask). The subscription starts with the current task, followed by every
+   * later event until the task ends. With `resumeAfterSeq`, it contains only the events after that number,
+   * even when the task has already ended.
    */
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
@@ -275,7 +288,7 @@ export class Engine {
     );
   }
 
-  /** The task as it is, once the message is durable. */
+  /** Resolves with the current task once the message is durable. */
   async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
@@ -284,14 +297,14 @@ export class Engine {
     return task;
   }
 
-  /** The stream that answers a message. */
+  /** Resolves with the stream that responds to a message. */
   async #createMessageStream(
     accepted: Exclude<AcceptResult, { reply: unknown }>,
     resumeAfterSeq: number | undefined,
     releaseStream: () => void,
   ): Promise<Subscription> {
     const { runner } = accepted;
-    // A reader from here on, so that the first commit finds one and is kept at hand for it.
+    // Retain the runner before the first commit, so that the tail keeps the committed events.
     if ("turn" in accepted) runner.retain();
     try {
       const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
@@ -308,7 +321,10 @@ export class Engine {
   }
 }
 
-/** Where a message's stream begins: behind what the caller has, else with the task as the message's turn found it. */
+/**
+ * Returns the span of a message's stream. The stream starts after the client's last event, or with the task
+ * at the start of the message's turn.
+ */
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,
   seq: number,
@@ -317,14 +333,16 @@ function computeSubscriptionSpan(
   const { liveTask } = accepted.runner;
   if (resumeAfterSeq !== undefined)
     return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
-  // The first turn is the whole log: the task's birth is its opening.
+  // The first turn covers the entire log, which starts with the task's creation.
   if (seq === 1) return { afterSeq: 0, turnSeq: seq };
   const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
   const { seq: afterSeq, task } = startPoint ?? { seq: liveTask.seq, task: liveTask.getSnapshot() };
   return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
 }
 
-/** True when nobody is at work, the task waits for its user, and the reader knows all of it. */
+/**
+ * Returns true when the task waits for its user, no turn is running, and the reader has received every event.
+ */
 function isCaughtUpWhileInterrupted(
   { liveTask, currentTurn }: Runner,
   { afterSeq }: SubscriptionSpan,
@@ -334,7 +352,7 @@ function isCaughtUpWhileInterrupted(
   );
 }
 
-/** A resume point, which must be in the log. */
+/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` when it is not in the log. */
 function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
   if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
   const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;

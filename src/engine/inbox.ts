@@ -22,15 +22,15 @@ import type { TaskStore } from "./task-store.ts";
 import { Turn, type AgentOutput } from "./turn.ts";
 
 /**
- * What became of a message: a turn of a task; no turn, because it came again when its own was long over, or the agent at
- * work took it (the runner is held, and to be let go); or a plain reply.
+ * Result of accepting a message: a turn of a task, a duplicate or delivered message without a turn, or a
+ * reply without a task. A result with `seq` retains the runner, and the receiver must release it.
  */
 export type AcceptResult =
   | { readonly runner: Runner; readonly turn: Turn }
   | { readonly runner: Runner; readonly seq: number }
   | { readonly reply: Message };
 
-/** What the inbox works with. */
+/** Dependencies of an inbox. */
 export interface InboxContext {
   readonly agent: Agent;
   readonly store: TaskStore;
@@ -40,7 +40,7 @@ export interface InboxContext {
   readonly deduplicateMessages: boolean;
 }
 
-/** A message on its way in. */
+/** A received message with its request data. */
 interface InboundMessage {
   readonly scope: TaskScope;
   readonly request: SendMessageRequest;
@@ -49,13 +49,16 @@ interface InboundMessage {
   readonly callerState: CallerState<InFlightMessage>;
 }
 
-/** A message that is not durable yet. */
+/** A message that is not committed yet. */
 interface InFlightMessage {
   readonly message: Message;
   readonly result: Promise<AcceptResult>;
 }
 
-/** Takes messages in: finds or begins their task, and lets each message of a caller count only once (E10). */
+/**
+ * Accepts messages. It finds or creates the task of each message and deduplicates the messages of each caller
+ * by id (E10).
+ */
 export class Inbox {
   readonly #context: InboxContext;
   readonly #runLimit: ConcurrencyLimit;
@@ -67,7 +70,7 @@ export class Inbox {
     this.#callerStates = new CallerStates(context.limits);
   }
 
-  /** `scope`: that of the caller. */
+  /** Accepts a message. `scope` must be the caller's scope. */
   async accept(
     scope: TaskScope,
     { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
@@ -103,7 +106,10 @@ export class Inbox {
     }
   }
 
-  /** A turn that an earlier process began; throws when there is no place for it. `message`: with its task's ids. */
+  /**
+   * Creates the next attempt of a turn that an earlier process started. Throws `RESOURCE_EXHAUSTED` when a
+   * limit is reached. `message` must contain the ids of its task.
+   */
   resumeTurn(scope: TaskScope, persisted: PersistedTurn, message: Message): Turn {
     const inbound = {
       scope,
@@ -127,7 +133,7 @@ export class Inbox {
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
 
-  /** A message that was accepted before. */
+  /** Handles a message whose id was accepted before. */
   async #acceptDuplicate(
     scope: TaskScope,
     message: Message,
@@ -170,7 +176,7 @@ export class Inbox {
     }
   }
 
-  /** Throws when a message may not go to that task. */
+  /** Throws when the task cannot accept the message. */
   #assertTaskAccepts({ liveTask }: Runner, message: Message): void {
     const { taskId, contextId, state } = liveTask;
     if (message.contextId && message.contextId !== contextId) {
@@ -180,14 +186,14 @@ export class Inbox {
     if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
   }
 
-  /** Throws when the agent takes no message while it is at work. */
+  /** Throws when the agent accepts no messages during a run. */
   #assertAcceptsWhileWorking({ liveTask: { taskId } }: Runner): void {
     if (this.#context.agent.whileWorking === "queue") return;
     const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
     throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
   }
 
-  /** Throws when too many messages wait behind the turn already. */
+  /** Throws when too many messages wait for the current turn. */
   #assertQueueNotFull({ liveTask: { taskId }, queuedCount }: Runner): void {
     const { queuedTurns } = this.#context.limits;
     if (queuedCount >= queuedTurns)
@@ -207,7 +213,7 @@ export class Inbox {
     return { runner, turn };
   }
 
-  /** Lets the agent's first event decide whether there is a task at all. */
+  /** Starts the agent before its task exists. The first event decides whether a task is created. */
   async #startBeforeTask(runner: Runner, turn: Turn): Promise<AcceptResult> {
     const { agent, generateId } = this.#context;
     runner.reserveForTurn(turn);
@@ -227,13 +233,13 @@ export class Inbox {
     return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 
-  /** A turn that holds its place among the agents at work until it ends. */
+  /** Creates a turn that counts against the limits of concurrent runs until it ends. */
   #createTurn(
     { scope, request, caller, serviceParameters, callerState }: InboundMessage,
     message: Message,
     attempt = 1,
   ): Turn {
-    // Who may choose the tenant would have as many places as there are names.
+    // A principal that can choose its tenant would otherwise get a separate limit for each tenant.
     const { runLimit } = caller.choseTenant
       ? this.#callerStates.getOrCreate({ ...caller, tenant: "" })
       : callerState;
@@ -255,12 +261,15 @@ export class Inbox {
   }
 }
 
-/** An agent is at work on the task, and does not wait for its user. */
+/** Returns true when a run is active and the task does not wait for its user. */
 function isWorking({ liveTask: { state }, currentTurn }: Runner): boolean {
   return currentTurn !== undefined && !currentTurn.hasEnded && state !== undefined && !isInterrupted(state);
 }
 
-/** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */
+/**
+ * Starts an agent and waits for its first event. If the agent throws, the returned iterator throws the same
+ * error.
+ */
 async function readFirstEvent(startAgent: () => AgentOutput): Promise<AgentOutput> {
   try {
     const { iterator } = startAgent();
@@ -270,7 +279,7 @@ async function readFirstEvent(startAgent: () => AgentOutput): Promise<AgentOutpu
   }
 }
 
-/** The message with which a logged event began a turn. */
+/** Returns the message with which a logged event started a turn. */
 export function findTurnMessage(event: { task?: unknown } | object): Message | undefined {
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);

@@ -28,7 +28,7 @@ const SELECT_WEBHOOKS = `
     failing_since AS failingSince, dead_at AS deadAt, dead_reason AS deadReason
   FROM push JOIN task ON task.key = push.task JOIN scope ON scope.key = task.scope`;
 
-/** The webhooks of the tasks in one database. */
+/** Accesses the webhooks of the tasks in one database. */
 export class PushTable {
   readonly #scopeTable: ScopeTable;
   readonly #selectTask: StatementSync;
@@ -71,7 +71,7 @@ export class PushTable {
     return this.#findWebhook(task, registration.config.id);
   }
 
-  /** Registers a webhook for what comes behind `after`. Call it only within a transaction. */
+  /** Registers a webhook for events after the seq `after`. Call it only within a transaction. */
   register(task: TaskRow, after: number, { config, version }: WebhookRegistration): void {
     this.#upsertWebhook.run({
       task: task.key,
@@ -105,20 +105,14 @@ export class PushTable {
   }
 
   saveProgress(progress: readonly WebhookProgress[]): void {
-    for (const {
-      key,
-      deliveredSeq: delivered,
-      isFinished: finished,
-      failingSince,
-      deadLetter: dead,
-    } of progress) {
-      const owing = finished || dead ? 0 : 1;
+    for (const { key, deliveredSeq, isFinished, failingSince, deadLetter } of progress) {
+      const isOwing = isFinished || deadLetter ? 0 : 1;
       this.#updateProgress.run(
-        delivered,
-        owing,
+        deliveredSeq,
+        isOwing,
         failingSince ?? null,
-        dead?.at ?? null,
-        dead?.reason ?? null,
+        deadLetter?.at ?? null,
+        deadLetter?.reason ?? null,
         key,
       );
     }

@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope } from "../../engine/index.ts";
 import { getScopeKey } from "../scope-key.ts";
 
-/** Emptied when it is full: what is needed again costs one lookup. */
+/** Maximum number of cached keys. A missing key costs one lookup. */
 const MAX_CACHED_KEYS = 10_000;
 
-/** The integer keys of scopes. */
+/** Maps scopes to integer keys. */
 export class ScopeTable {
   readonly #cachedKeys = new Map<string, number>();
   readonly #selectKey: StatementSync;
@@ -16,7 +16,7 @@ export class ScopeTable {
     this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
   }
 
-  /** Undefined for a scope that owns nothing yet. */
+  /** Returns the key of a scope, or `undefined` when the scope owns nothing yet. */
   findKey(scope: TaskScope): number | undefined {
     const name = getScopeKey(scope);
     const cached = this.#cachedKeys.get(name);
@@ -28,7 +28,7 @@ export class ScopeTable {
     return key;
   }
 
-  /** Only within a transaction. */
+  /** Returns the key of a scope and inserts the scope if necessary. Call it only within a transaction. */
   findOrInsertKey(scope: TaskScope): number {
     const known = this.findKey(scope);
     if (known !== undefined) return known;
@@ -37,7 +37,9 @@ export class ScopeTable {
     return key;
   }
 
-  /** To be called after a rollback: keys may have been given to rows that are gone. */
+  /**
+   * Clears the cache. Call it after a rollback, because cached keys may belong to rows that no longer exist.
+   */
   clearCache(): void {
     this.#cachedKeys.clear();
   }

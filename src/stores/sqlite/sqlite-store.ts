@@ -26,10 +26,11 @@ interface OpenDatabase {
 }
 
 /**
- * Tasks in the SQLite file at `path`, which is created when it is not there. What `commit` resolved survives a killed
- * process and a power cut, and nothing is read that would not. A file that another process serves is refused by `open`;
- * every failure of the disk rejects with UNAVAILABLE, and nothing of the batch is kept. When it is not known what the
- * disk has, because it failed to sync, all is refused until the store is opened again.
+ * Stores tasks in the SQLite file at `path`, which is created if necessary. Data that `commit` acknowledged
+ * survives a killed process and a power failure, and reads return only such data. `open` rejects a file that
+ * another process serves. Every disk failure rejects with `UNAVAILABLE` and discards the entire batch. After
+ * a failed sync, the state of the disk is unknown, and the store rejects every operation until it is opened
+ * again.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -47,7 +48,7 @@ export class SqliteStore implements TaskStore {
   };
   readonly #path: string;
   #openDatabase: OpenDatabase | undefined;
-  /** All that is committed is on its way to the disk; pending while it is. */
+  /** Pending sync of the committed data, if any. */
   #flushing: Promise<void> | undefined;
   #syncFailure: A2AError | undefined;
 
@@ -85,14 +86,18 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `runTransaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message`, `push` and `turn`.
+   * Returns the store's connection, for statements on additional tables in the same file. It is valid until
+   * `close`. Write only within `runTransaction`, and avoid the table names `scope`, `task`, `log`,
+   * `snapshot`, `message`, `push`, and `turn`.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
   }
 
-  /** Runs `work`, which must be synchronous, as one durable transaction: when it throws, nothing of it is kept. */
+  /**
+   * Runs `work`, which must be synchronous, as one durable transaction. If it throws, the transaction is
+   * rolled back.
+   */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
     const result = this.#executeTransaction(work);
     this.#flushSync(this.#requireOpen().file);
@@ -139,7 +144,8 @@ export class SqliteStore implements TaskStore {
     } finally {
       if (this.#flushing === syncing) this.#flushing = undefined;
     }
-    // The system tells one of several that wait, and the others that all is well.
+    // The operating system reports a sync failure only once, so other syncs that were pending cannot be
+    // trusted.
     if (this.#syncFailure) throw this.#syncFailure;
   }
 
@@ -183,7 +189,7 @@ export class SqliteStore implements TaskStore {
     const { reader } = this.#requireOpen();
     try {
       const found = reader.findMessage(scope, messageId);
-      // Asked for every message, and nearly always in vain, which needs no waiting.
+      // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
       if (found) await this.#flushing;
       return found;
     } catch (error) {
@@ -195,7 +201,7 @@ export class SqliteStore implements TaskStore {
     return this.#readDurably(({ reader }) => reader.listUnfinished());
   }
 
-  /** What is read is answered once it is durable. */
+  /** Runs a query and returns its result once the data read is durable. */
   async #readDurably<T>(question: (open: OpenDatabase) => T): Promise<T> {
     const open = this.#requireOpen();
     try {
@@ -216,7 +222,7 @@ export class SqliteStore implements TaskStore {
   #requireOpen(): OpenDatabase {
     if (this.#syncFailure) throw this.#syncFailure;
     if (this.#openDatabase) return this.#openDatabase;
-    throw new A2AError("UNAVAILABLE", "The task store is closed; open it before it is used.");
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
 }
 
@@ -224,6 +230,6 @@ function rollback(db: DatabaseSync): void {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // SQLite ended the transaction itself, as it does when the disk is full.
+    // SQLite has already ended the transaction, as it does when the disk is full.
   }
 }

@@ -15,7 +15,7 @@ interface TaskRow {
   seq: number;
 }
 
-/** The events of one append, up to `seq`. */
+/** The events of one append. `seq` is the seq of the last event. */
 interface LogRow {
   seq: number;
   lines: string;
@@ -26,7 +26,7 @@ interface SnapshotRow {
   json: string;
 }
 
-/** Answers from what was committed. */
+/** Reads committed tasks. */
 export class TaskReader {
   readonly #db: DatabaseSync;
   readonly #scopeTable: ScopeTable;
@@ -91,12 +91,12 @@ export class TaskReader {
     if (contextId !== undefined) where("context_id = ?", contextId);
     if (status !== undefined) where("state = ?", status);
     if (since !== undefined) where("timestamp >= ?", since);
-    // Left alone, SQLite walks the whole scope in the order of the list to find the few tasks of a context.
+    // Without this hint, SQLite scans the entire scope in list order to find the few tasks of a context.
     const table = contextId === undefined ? "task" : "task INDEXED BY task_context";
     const total = this.#db
       .prepare(`SELECT count(*) AS total FROM ${table} WHERE ${conditions.join(" AND ")}`)
       .get(...values)?.["total"] as number;
-    // A comparison of rows is one range of the index; spelled out with OR it would be a scan.
+    // A row comparison is one index range. The equivalent expression with OR would scan the table.
     if (after) where("(timestamp, task_id) < (?, ?)", after.timestamp, after.taskId);
     const rows = this.#db
       .prepare(
@@ -140,7 +140,7 @@ export class TaskReader {
     return this.#selectTask.get(owner, taskId) as unknown as TaskRow | undefined;
   }
 
-  /** The newest snapshot and what was logged since. */
+  /** Folds the newest snapshot and the events logged since then. */
   #foldTask({ key }: TaskRow): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
@@ -152,7 +152,7 @@ export class TaskReader {
       const events = lines.split("\n");
       const before = seq - events.length;
       for (const [index, json] of events.entries()) {
-        // The first row may begin before what is asked for.
+        // The first row may contain earlier events.
         if (before + index >= after) yield LogEvent.parse(before + index + 1, json);
       }
     }
