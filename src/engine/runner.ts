@@ -318,7 +318,7 @@ export class Runner implements LiveTaskListener {
     this.#reportError(thrown, errorId);
     return thrown instanceof A2AError
       ? thrown.message
-      : `The agent failed. The server's log contains the cause under error id ${errorId}.`;
+      : `The agent failed. The server's log has the cause under error id ${errorId}.`;
   }
 
   #scheduleFence(turn: Turn, graceMs: number): void {

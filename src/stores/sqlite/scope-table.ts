@@ -1,13 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope } from "../../engine/index.ts";
 import { getScopeKey } from "../scope-key.ts";
-
-/** Maximum number of cached keys. A missing key costs one lookup. */
-const MAX_CACHED_KEYS = 10_000;
+import { createKeyCache } from "./key-cache.ts";
 
 /** Maps scopes to integer keys. */
 export class ScopeTable {
-  readonly #cachedKeys = new Map<string, number>();
+  #cachedKeys = createKeyCache();
   readonly #selectKey: StatementSync;
   readonly #insertScope: StatementSync;
 
@@ -24,7 +22,7 @@ export class ScopeTable {
     const key = this.#selectKey.get(scope.tenant, scope.principal, scope.agent)?.["key"] as
       | number
       | undefined;
-    if (key !== undefined) this.#cacheKey(name, key);
+    if (key !== undefined) this.#cachedKeys.set(name, key);
     return key;
   }
 
@@ -33,7 +31,7 @@ export class ScopeTable {
     const known = this.findKey(scope);
     if (known !== undefined) return known;
     const key = Number(this.#insertScope.run(scope.tenant, scope.principal, scope.agent).lastInsertRowid);
-    this.#cacheKey(getScopeKey(scope), key);
+    this.#cachedKeys.set(getScopeKey(scope), key);
     return key;
   }
 
@@ -41,11 +39,6 @@ export class ScopeTable {
    * Clears the cache. Call it after a rollback, because cached keys may belong to rows that no longer exist.
    */
   clearCache(): void {
-    this.#cachedKeys.clear();
-  }
-
-  #cacheKey(name: string, key: number): void {
-    if (this.#cachedKeys.size >= MAX_CACHED_KEYS) this.#cachedKeys.clear();
-    this.#cachedKeys.set(name, key);
+    this.#cachedKeys = createKeyCache();
   }
 }

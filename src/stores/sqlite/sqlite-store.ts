@@ -39,12 +39,12 @@ export class SqliteStore implements TaskStore {
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
-    get: async (scope, taskId, id) => this.#readDurably(({ pushTable: push }) => push.get(scope, taskId, id)),
-    list: async (scope, taskId) => this.#readDurably(({ pushTable: push }) => push.list(scope, taskId)),
+    get: async (scope, taskId, id) => this.#readDurably(({ pushTable }) => pushTable.get(scope, taskId, id)),
+    list: async (scope, taskId) => this.#readDurably(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
-    listDue: async (after, limit) => this.#readDurably(({ pushTable: push }) => push.listDue(after, limit)),
+    listDue: async (after, limit) => this.#readDurably(({ pushTable }) => pushTable.listDue(after, limit)),
     saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
-    listDead: async (limit) => this.#readDurably(({ pushTable: push }) => push.listDead(limit)),
+    listDead: async (limit) => this.#readDurably(({ pushTable }) => pushTable.listDead(limit)),
   };
   readonly #path: string;
   #openDatabase: OpenDatabase | undefined;
@@ -61,17 +61,12 @@ export class SqliteStore implements TaskStore {
     if (this.#openDatabase) return;
     const file = await openSqliteFile(this.#path);
     try {
-      const scopes = new ScopeTable(file.db);
-      const push = new PushTable(file.db, scopes);
-      const writer = new TaskWriter(file.db, scopes, push);
+      const scopeTable = new ScopeTable(file.db);
+      const reader = new TaskReader(file.db, scopeTable);
+      const pushTable = new PushTable(file.db, reader);
+      const writer = new TaskWriter(file.db, scopeTable, pushTable);
       this.#syncFailure = undefined;
-      this.#openDatabase = {
-        file,
-        scopeTable: scopes,
-        reader: new TaskReader(file.db, scopes),
-        writer,
-        pushTable: push,
-      };
+      this.#openDatabase = { file, scopeTable, reader, writer, pushTable };
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -108,12 +103,12 @@ export class SqliteStore implements TaskStore {
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { scopeTable: scopes, writer, file } = this.#requireOpen();
+    const { scopeTable, writer, file } = this.#requireOpen();
     let refusals: (AppendRefusal | undefined)[];
     try {
       refusals = this.#executeTransaction(() => batch.map((append) => writer.append(append)));
     } catch (error) {
-      scopes.clearCache();
+      scopeTable.clearCache();
       throw toUnavailableError(error);
     }
     if (agentsAtWork) await this.#flush(file);
@@ -202,21 +197,21 @@ export class SqliteStore implements TaskStore {
   }
 
   /** Runs a query and returns its result once the data read is durable. */
-  async #readDurably<T>(question: (open: OpenDatabase) => T): Promise<T> {
+  async #readDurably<T>(query: (open: OpenDatabase) => T): Promise<T> {
     const open = this.#requireOpen();
     try {
-      const answer = question(open);
+      const result = query(open);
       await this.#flushing;
       if (this.#syncFailure) throw this.#syncFailure;
-      return answer;
+      return result;
     } catch (error) {
       throw this.#syncFailure ?? toUnavailableError(error);
     }
   }
 
   #writePush<T>(change: (push: PushTable) => T): T {
-    const { pushTable: push } = this.#requireOpen();
-    return this.runTransaction(() => change(push));
+    const { pushTable } = this.#requireOpen();
+    return this.runTransaction(() => change(pushTable));
   }
 
   #requireOpen(): OpenDatabase {

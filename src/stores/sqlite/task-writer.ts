@@ -1,18 +1,16 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
+import { createKeyCache } from "./key-cache.ts";
 import type { PushTable } from "./push-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
-
-/** Maximum number of cached keys. A missing key costs one lookup. */
-const MAX_CACHED_KEYS = 10_000;
 
 /** Writes appends with as few statements as possible. Call it only within a transaction. */
 export class TaskWriter {
   readonly #scopeTable: ScopeTable;
   readonly #pushTable: PushTable;
   /** Keys of running tasks by scope and id, because they will soon be appended to again. */
-  readonly #cachedKeys = new Map<string, number>();
+  readonly #cachedKeys = createKeyCache();
   /**
    * Key of the next task. It is assigned here so that a message can be written before its task. This is safe
    * because no other process writes to the file.
@@ -28,9 +26,9 @@ export class TaskWriter {
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
 
-  constructor(db: DatabaseSync, scopes: ScopeTable, push: PushTable) {
-    this.#scopeTable = scopes;
-    this.#pushTable = push;
+  constructor(db: DatabaseSync, scopeTable: ScopeTable, pushTable: PushTable) {
+    this.#scopeTable = scopeTable;
+    this.#pushTable = pushTable;
     const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
     this.#nextKey = (last?.["key"] as number) + 1;
     this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
@@ -123,11 +121,7 @@ export class TaskWriter {
 
   #cacheTaskKey(key: number, scope: number, { taskId, status }: LogAppend): void {
     const name = `${scope} ${taskId}`;
-    if (isTerminal(status.state)) {
-      this.#cachedKeys.delete(name);
-      return;
-    }
-    if (this.#cachedKeys.size >= MAX_CACHED_KEYS) this.#cachedKeys.clear();
-    this.#cachedKeys.set(name, key);
+    if (isTerminal(status.state)) this.#cachedKeys.delete(name);
+    else this.#cachedKeys.set(name, key);
   }
 }
