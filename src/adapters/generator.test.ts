@@ -249,7 +249,7 @@ describe("the description of an agent", () => {
   it("is rejected at once if it is not a valid card [A-11]", () => {
     const skill = { id: "s", name: "S", description: "d", tags: [] };
     expect(() => agent({ name: "", description: "", skills: [skill, skill] }, async function* () {})).toThrow(
-      'describes itself wrongly: name must not be empty; skills[1].id "s" is there twice.',
+      'has an invalid description: name must not be empty; skills[1].id "s" is used more than once.',
     );
   });
 

@@ -142,6 +142,6 @@ describe("card validate", () => {
     expect(code).toBe(1);
     expect(err).toContain("\n  description must not be empty");
     expect(err).toContain('\n  iconUrl must be an http or https URL, not "icon.png"');
-    expect(err).toContain('\n  skills[1].id "signed" is there twice');
+    expect(err).toContain('\n  skills[1].id "signed" is used more than once');
   });
 });

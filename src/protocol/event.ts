@@ -10,12 +10,12 @@ export interface TaskStatusUpdateEvent {
   metadata?: JsonObject;
 }
 
-/** A new artifact, or a chunk of one (A2A §4.2.2). */
+/** A new artifact or a chunk of an artifact (A2A §4.2.2). */
 export interface TaskArtifactUpdateEvent {
   taskId: string;
   contextId: string;
   artifact: Artifact;
-  /** True: the parts are added to the artifact of that id. Absent: they replace it. */
+  /** True: adds the parts to the artifact with the same id. Absent: replaces that artifact. */
   append?: boolean;
   /** True on the last chunk of an artifact. */
   lastChunk?: boolean;
@@ -23,8 +23,8 @@ export interface TaskArtifactUpdateEvent {
 }
 
 /**
- * What can happen to a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log `task` is its birth
- * and `message` a message added to its history; on the wire `message` is an answer without a task.
+ * An event of a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log, `task` creates the
+ * task and `message` adds a message to its history. On the wire, `message` is a reply without a task.
  */
 export type TaskEvent =
   | { task: Task }
@@ -32,7 +32,7 @@ export type TaskEvent =
   | { statusUpdate: TaskStatusUpdateEvent }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
-/** One element of a stream, as it stands on the wire. */
+/** One element of a response stream, as sent on the wire. */
 export type StreamResponse = TaskEvent;
 
 /** Returns the id of the task that an event belongs to, or `undefined` for a message. */

@@ -166,7 +166,7 @@ describe("an agent with an invalid description", () => {
   const skill = { id: "s", name: "S", description: "d", tags: [] };
   const wrong = { name: "twice", description: "", skills: [skill, skill], iconUrl: "icon.png" };
   const words =
-    /The agent "twice" describes itself wrongly: iconUrl must be .*; skills\[1\]\.id "s" is there twice\./;
+    /The agent "twice" has an invalid description: iconUrl must be .*; skills\[1\]\.id "s" is used more than once\./;
 
   it("prevents the server from listening [A-11]", async () => {
     const server = createServer({ ...parrot, describe: () => wrong }, { store: "memory" });

@@ -89,7 +89,7 @@ describe("a JSON-RPC response", () => {
       id: 3,
       error: {
         code: -32001,
-        message: "Task t-1 was not found; check its id, and that you ask as who began it.",
+        message: "Task t-1 was not found; check its id and your credentials.",
         data: [
           {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",

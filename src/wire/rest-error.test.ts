@@ -13,7 +13,7 @@ it("a REST error is a google.rpc.Status with an ErrorInfo [D-03]", () => {
       error: {
         code: 404,
         status: "NOT_FOUND",
-        message: "Task t was not found; check its id, and that you ask as who began it.",
+        message: "Task t was not found; check its id and your credentials.",
         details: [
           {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",

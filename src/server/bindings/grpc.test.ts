@@ -146,7 +146,7 @@ describe("a server, over gRPC", () => {
     const { ended } = await client.callUnary("GetTask", { id: "nope" });
     expect(ended).toEqual({
       code: "NOT_FOUND",
-      message: "Task nope was not found; check its id, and that you ask as who began it.",
+      message: "Task nope was not found; check its id and your credentials.",
       reason: "TASK_NOT_FOUND",
       domain: "a2a-protocol.org",
       metadata: { taskId: "nope" },

@@ -46,7 +46,7 @@ describe("an agent card", () => {
   it.each([
     ["no name", { name: " " }, "name", "must not be empty"],
     ["a name that is none", { name: 7 }, "name", "must be a string, not 7"],
-    ["two skills of one id [A-11]", { skills: [skill, skill] }, "skills[1].id", '"s" is there twice'],
+    ["two skills of one id [A-11]", { skills: [skill, skill] }, "skills[1].id", '"s" is used more than once'],
     ["a skill without a name", { skills: [{ ...skill, name: "" }] }, "skills[0].name", "must not be empty"],
     [
       "a skill's mode that is none [A-11]",
@@ -88,7 +88,7 @@ describe("an agent card", () => {
       "an extension twice [A-12]",
       { capabilities: { extensions: [{ uri: "urn:a" }, { uri: "urn:a" }] } },
       "capabilities.extensions[1].uri",
-      '"urn:a" is there twice',
+      '"urn:a" is used more than once',
     ],
     [
       "a scheme of no kind [A-10]",
