@@ -19,15 +19,15 @@ interface RpcResponse {
 }
 
 /** Answers the calls of the parent process, and ends when the parent goes away. */
-export function serveRpc(calls: RpcMethods): void {
-  process.on("message", (question: RpcRequest) => void handleRpcRequest(calls, question));
+export function serveRpc(methods: RpcMethods): void {
+  process.on("message", (request: RpcRequest) => void handleRpcRequest(methods, request));
   process.on("disconnect", () => process.exit(0));
   process.send?.({ id: 0 } satisfies RpcResponse);
 }
 
-async function handleRpcRequest(calls: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
+async function handleRpcRequest(methods: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
   try {
-    const value = await calls[call]?.(argument as never);
+    const value = await methods[call]?.(argument as never);
     process.send?.({ id, value } satisfies RpcResponse);
   } catch (error) {
     process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
@@ -45,10 +45,10 @@ export class ChildProcessClient<C extends RpcMethods> {
     this.#name = name;
     this.#child = child;
     child.on("message", ({ id, value, error }: RpcResponse) => {
-      const waiting = this.#pending.get(id);
+      const pending = this.#pending.get(id);
       this.#pending.delete(id);
-      if (error === undefined) waiting?.resolve(value);
-      else waiting?.reject(new Error(`${name}: ${error}`));
+      if (error === undefined) pending?.resolve(value);
+      else pending?.reject(new Error(`${name}: ${error}`));
     });
     child.once("exit", (code) => {
       for (const { reject } of this.#pending.values()) reject(new Error(`${name} exited with code ${code}`));
@@ -68,11 +68,11 @@ export class ChildProcessClient<C extends RpcMethods> {
       // What a server says must not get into the report.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    const remote = new ChildProcessClient<C>(name, child);
+    const client = new ChildProcessClient<C>(name, child);
     const ready = Promise.withResolvers<unknown>();
-    remote.#pending.set(0, ready);
+    client.#pending.set(0, ready);
     await ready.promise;
-    return remote;
+    return client;
   }
 
   call<K extends keyof C & string>(
@@ -80,10 +80,10 @@ export class ChildProcessClient<C extends RpcMethods> {
     ...[argument]: Parameters<C[K]> extends [] ? [] : [Parameters<C[K]>[0]]
   ): Promise<Awaited<ReturnType<C[K]>>> {
     const id = ++this.#lastRequestId;
-    const waiting = Promise.withResolvers<unknown>();
-    this.#pending.set(id, waiting);
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(id, pending);
     this.#child.send({ id, call, argument } satisfies RpcRequest);
-    return waiting.promise as Promise<Awaited<ReturnType<C[K]>>>;
+    return pending.promise as Promise<Awaited<ReturnType<C[K]>>>;
   }
 
   get name(): string {
@@ -93,11 +93,11 @@ export class ChildProcessClient<C extends RpcMethods> {
   /** Ends the process; resolves when it is gone. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    const exited = new Promise((resolve) => this.#child.once("exit", resolve));
     this.#child.disconnect();
     // A process that is too busy to notice is ended the hard way.
-    const patience = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
-    await gone;
-    clearTimeout(patience);
+    const killTimer = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
+    await exited;
+    clearTimeout(killTimer);
   }
 }

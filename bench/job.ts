@@ -25,14 +25,14 @@ export function parseJob(text: string): BenchmarkJob {
 }
 
 /** The text of chunk `at`: always 16 characters, and different for every chunk, so that a lost or doubled one shows. */
-export function buildChunkText(at: number): string {
-  return `chunk ${String(at).padStart(8, "0")}. `;
+export function buildChunkText(index: number): string {
+  return `chunk ${String(index).padStart(8, "0")}. `;
 }
 
 /** All that a job says. */
 export function buildExpectedText(count: number): string {
   let text = "";
-  for (let at = 0; at < count; at++) text += buildChunkText(at);
+  for (let index = 0; index < count; index++) text += buildChunkText(index);
   return text;
 }
 
@@ -41,9 +41,9 @@ export async function* runJob(
   job: BenchmarkJob,
 ): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
   if (job.kind === "wait") await jobsReleased;
-  for (let at = 0; at < job.count; at++) {
+  for (let index = 0; index < job.count; index++) {
     if (job.kind === "turns") await yieldToEventLoop();
-    yield { text: buildChunkText(at), last: at === job.count - 1 };
+    yield { text: buildChunkText(index), last: index === job.count - 1 };
   }
 }
 

@@ -37,8 +37,8 @@ function defineThroughputTargets(
   floor: number,
   a2aJs: number,
 ): (ratios: ThroughputRatios) => PerformanceTarget[] {
-  return ({ toBaseline: toFloor, toA2aJs }) => [
-    createMinimumTarget(floor, toFloor, "floor"),
+  return ({ toBaseline, toA2aJs }) => [
+    createMinimumTarget(floor, toBaseline, "floor"),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js"),
   ];
 }
@@ -47,8 +47,8 @@ function defineChunkTargets(
   floor: number,
   a2aJs: number,
 ): (ratios: ChunkThroughputRatios) => PerformanceTarget[] {
-  return ({ toBaseline: toFloor, toA2aJs, isBound, growth }) => [
-    createMinimumTarget(floor, toFloor, "floor"),
+  return ({ toBaseline, toA2aJs, isBound, growth }) => [
+    createMinimumTarget(floor, toBaseline, "floor"),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js", isBound),
     createMaximumTarget(1.3, growth, "8000:500"),
   ];

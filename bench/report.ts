@@ -77,17 +77,21 @@ function renderFaults({ checked, faults }: ReportRow): string[] {
 
 /** A bar from below. `isBound`: the true ratio is at least `got`. */
 export function createMinimumTarget(
-  wanted: number,
-  got: number,
-  of: string,
+  limit: number,
+  measured: number,
+  baseline: string,
   isBound = false,
 ): PerformanceTarget {
-  return { text: `≥ ${wanted} × ${of}`, got, met: got >= wanted || (isBound ? undefined : false) };
+  return {
+    text: `≥ ${limit} × ${baseline}`,
+    got: measured,
+    met: measured >= limit || (isBound ? undefined : false),
+  };
 }
 
 /** A bar from above. */
-export function createMaximumTarget(wanted: number, got: number, what: string): PerformanceTarget {
-  return { text: `${what} ≤ ${wanted}`, got, met: got <= wanted };
+export function createMaximumTarget(limit: number, measured: number, label: string): PerformanceTarget {
+  return { text: `${label} ≤ ${limit}`, got: measured, met: measured <= limit };
 }
 
 export function computeMedian(values: readonly number[]): number {

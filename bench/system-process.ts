@@ -9,9 +9,9 @@ export interface StartedSystem {
   /** Where it listens; absent for a subject without a network. */
   readonly url?: string;
   /** The floor only: the bytes that it writes. */
-  setRecordedResponse?(lesson: RecordedResponse): void;
+  setRecordedResponse?(response: RecordedResponse): void;
   /** A subject without a network only: does jobs by itself for a while. */
-  runDirectly?(order: DirectRunOptions): Promise<DirectRunResult>;
+  runDirectly?(options: DirectRunOptions): Promise<DirectRunResult>;
 }
 
 export interface DirectRunOptions {
@@ -57,8 +57,8 @@ export type SystemProcessMethods = {
   /** Resident memory with the garbage gone. */
   measureSettledUsage(): Promise<ResourceUsage>;
   releaseWaitingJobs(): void;
-  setRecordedResponse(lesson: RecordedResponse): void;
-  runDirectly(order: DirectRunOptions): Promise<DirectRunResult>;
+  setRecordedResponse(response: RecordedResponse): void;
+  runDirectly(options: DirectRunOptions): Promise<DirectRunResult>;
 };
 
 serveRpc({
@@ -74,10 +74,10 @@ serveRpc({
     return readResourceUsage();
   },
   releaseWaitingJobs,
-  setRecordedResponse: (lesson) => startedSystem.setRecordedResponse?.(lesson),
-  async runDirectly(order) {
+  setRecordedResponse: (response) => startedSystem.setRecordedResponse?.(response),
+  async runDirectly(options) {
     if (!startedSystem.runDirectly) throw new Error(`${name} has a network and is measured through it`);
-    return startedSystem.runDirectly(order);
+    return startedSystem.runDirectly(options);
   },
 } satisfies SystemProcessMethods);
 

@@ -28,26 +28,26 @@ export interface GrpcJobRequest {
  * same for every subject: compare the CPU time of the subjects, too.
  */
 export async function measureGrpcThroughput({
-  request: target,
+  request,
   connections,
-  rampUpMs: leadMs,
-  durationMs: ms,
-  expectedText: text,
+  rampUpMs,
+  durationMs,
+  expectedText,
 }: GrpcThroughputOptions): Promise<ThroughputResult> {
-  const open = Array.from({ length: connections }, () => new GrpcConnection(target));
-  const times: number[] = [];
-  const kept: Buffer[][] = [];
+  const connectionList = Array.from({ length: connections }, () => new GrpcConnection(request));
+  const latencies: number[] = [];
+  const samples: Buffer[][] = [];
   const faults: string[] = [];
-  const begin = performance.now() + leadMs;
-  const end = begin + ms;
-  let asked = 0;
+  const begin = performance.now() + rampUpMs;
+  const end = begin + durationMs;
+  let sentRequests = 0;
   let completed = 0;
-  const work = async (caller: GrpcConnection): Promise<void> => {
+  const runConnection = async (connection: GrpcConnection): Promise<void> => {
     for (;;) {
-      const keep = asked < connections || asked % SAMPLE_INTERVAL === 0;
-      asked++;
-      const began = performance.now();
-      const answer = await caller.call().catch((error: unknown) => String(error));
+      const isSampled = sentRequests < connections || sentRequests % SAMPLE_INTERVAL === 0;
+      sentRequests++;
+      const startedAt = performance.now();
+      const answer = await connection.call().catch((error: unknown) => String(error));
       const now = performance.now();
       if (now > end) return;
       if (typeof answer === "string") {
@@ -55,26 +55,27 @@ export async function measureGrpcThroughput({
         return;
       }
       completed++;
-      if (now > begin) times.push(now - began);
-      if (keep) kept.push(answer);
+      if (now > begin) latencies.push(now - startedAt);
+      if (isSampled) samples.push(answer);
     }
   };
-  await Promise.race([Promise.all(open.map(work)), sleep(leadMs + ms + 50)]);
-  for (const caller of open) caller.close();
-  const read = (messages: readonly Buffer[]): WireResult[] =>
+  await Promise.race([Promise.all(connectionList.map(runConnection)), sleep(rampUpMs + durationMs + 50)]);
+  for (const connection of connectionList) connection.close();
+  const decodeResults = (messages: readonly Buffer[]): WireResult[] =>
     messages.map(
-      (binary) => GRPC_SERVICE_V1.methods[target.operation]!.response.decode(binary) as WireResult,
+      (binary) => GRPC_SERVICE_V1.methods[request.operation]!.response.decode(binary) as WireResult,
     );
-  for (const messages of kept) {
-    const fault = findOutcomeFault(() => foldResults(read(messages)), text);
+  for (const messages of samples) {
+    const fault = findOutcomeFault(() => foldResults(decodeResults(messages)), expectedText);
     if (fault) faults.push(fault);
   }
   return {
-    ...summarizeLatencies(times, ms),
+    ...summarizeLatencies(latencies, durationMs),
     completed,
-    checked: kept.length,
+    checked: samples.length,
     faults,
-    eventsPerResponse: kept[0] && faults.length === 0 ? foldResults(read(kept[0])).eventCount : Number.NaN,
+    eventsPerResponse:
+      samples[0] && faults.length === 0 ? foldResults(decodeResults(samples[0])).eventCount : Number.NaN,
   };
 }
 

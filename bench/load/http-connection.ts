@@ -59,14 +59,14 @@ export class HttpConnection {
   /** Sends one request (ASCII). `keep`: hand the bytes of the response out. */
   send(
     request: string,
-    keep: boolean,
-    settle: (error: Error | undefined, reply: TimedResponse | undefined) => void,
+    keepBytes: boolean,
+    onResponse: (error: Error | undefined, reply: TimedResponse | undefined) => void,
   ): void {
-    this.#onResponse = settle;
+    this.#onResponse = onResponse;
     this.#head = "";
     this.#tail = "";
     this.#remainingBytes = -1;
-    this.#capturedChunks = keep ? [] : undefined;
+    this.#capturedChunks = keepBytes ? [] : undefined;
     this.#startedAt = performance.now();
     this.#socket.write(request, "latin1");
   }
@@ -82,11 +82,11 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  #handleData(piece: Buffer): void {
-    this.#capturedChunks?.push(Buffer.from(piece));
-    this.onData?.(piece);
+  #handleData(chunk: Buffer): void {
+    this.#capturedChunks?.push(Buffer.from(chunk));
+    this.onData?.(chunk);
     if (this.#remainingBytes === -1) {
-      this.#head += piece.toString("latin1");
+      this.#head += chunk.toString("latin1");
       const end = this.#head.indexOf("\r\n\r\n");
       if (end === -1) return;
       this.#status = Number(this.#head.slice(9, 12));
@@ -97,20 +97,20 @@ export class HttpConnection {
         this.#remainingBytes = Infinity;
         this.#tail = this.#head.slice(-7);
       }
-    } else if (this.#remainingBytes !== Infinity) this.#remainingBytes -= piece.length;
-    else this.#tail = (this.#tail + piece.toString("latin1", Math.max(0, piece.length - 7))).slice(-7);
+    } else if (this.#remainingBytes !== Infinity) this.#remainingBytes -= chunk.length;
+    else this.#tail = (this.#tail + chunk.toString("latin1", Math.max(0, chunk.length - 7))).slice(-7);
     // Data chunks of JSON or SSE never hold a carriage return, so these bytes can only be the last chunk.
     if (this.#remainingBytes === 0 || this.#tail === "\r\n0\r\n\r\n") this.#finishResponse(undefined);
   }
 
   #finishResponse(error: Error | undefined): void {
-    const settle = this.#onResponse;
-    if (!settle) return;
+    const onResponse = this.#onResponse;
+    if (!onResponse) return;
     this.#onResponse = undefined;
-    if (error) settle(error, undefined);
+    if (error) onResponse(error, undefined);
     else {
       const bytes = this.#capturedChunks && Buffer.concat(this.#capturedChunks);
-      settle(undefined, { status: this.#status, durationMs: performance.now() - this.#startedAt, bytes });
+      onResponse(undefined, { status: this.#status, durationMs: performance.now() - this.#startedAt, bytes });
     }
   }
 }

@@ -33,25 +33,28 @@ export const SAMPLE_INTERVAL = 64;
 export async function measureThroughput({
   template,
   connections,
-  rampUpMs: leadMs,
-  durationMs: ms,
-  expectedText: text,
+  rampUpMs,
+  durationMs,
+  expectedText,
 }: ThroughputOptions): Promise<ThroughputResult> {
-  const open = Array.from({ length: connections }, () => new HttpConnection(template.host, template.port));
-  await Promise.all(open.map((connection) => connection.connected));
-  const times: number[] = [];
-  const kept: Buffer[] = [];
+  const connectionList = Array.from(
+    { length: connections },
+    () => new HttpConnection(template.host, template.port),
+  );
+  await Promise.all(connectionList.map((connection) => connection.connected));
+  const latencies: number[] = [];
+  const samples: Buffer[] = [];
   const faults: string[] = [];
-  const begin = performance.now() + leadMs;
-  const end = begin + ms;
-  let asked = 0;
+  const begin = performance.now() + rampUpMs;
+  const end = begin + durationMs;
+  let sentRequests = 0;
   let completed = 0;
-  const work = (connection: HttpConnection): Promise<void> =>
+  const runConnection = (connection: HttpConnection): Promise<void> =>
     new Promise((resolve) => {
-      const ask = (): void => {
-        const keep = asked < connections || asked % SAMPLE_INTERVAL === 0;
-        asked++;
-        connection.send(renderNextRequest(template), keep, (error, reply) => {
+      const sendNext = (): void => {
+        const isSampled = sentRequests < connections || sentRequests % SAMPLE_INTERVAL === 0;
+        sentRequests++;
+        connection.send(renderNextRequest(template), isSampled, (error, reply) => {
           const now = performance.now();
           if (now > end) return resolve();
           if (!reply || reply.status !== 200) {
@@ -59,39 +62,40 @@ export async function measureThroughput({
             return resolve();
           }
           completed++;
-          if (now > begin) times.push(reply.durationMs);
-          if (reply.bytes) kept.push(reply.bytes);
-          return ask();
+          if (now > begin) latencies.push(reply.durationMs);
+          if (reply.bytes) samples.push(reply.bytes);
+          return sendNext();
         });
       };
-      ask();
+      sendNext();
     });
   // A server that is far behind may have an answer outstanding; the clock does not wait for it.
-  await Promise.race([Promise.all(open.map(work)), sleep(leadMs + ms + 50)]);
-  for (const connection of open) connection.close();
-  for (const bytes of kept) {
-    const fault = findResponseFault(bytes, text);
+  await Promise.race([Promise.all(connectionList.map(runConnection)), sleep(rampUpMs + durationMs + 50)]);
+  for (const connection of connectionList) connection.close();
+  for (const bytes of samples) {
+    const fault = findResponseFault(bytes, expectedText);
     if (fault) faults.push(fault);
   }
   return {
-    ...summarizeLatencies(times, ms),
+    ...summarizeLatencies(latencies, durationMs),
     completed,
-    checked: kept.length,
+    checked: samples.length,
     faults,
-    eventsPerResponse: kept[0] && faults.length === 0 ? parseTaskOutcome(kept[0]).eventCount : Number.NaN,
+    eventsPerResponse:
+      samples[0] && faults.length === 0 ? parseTaskOutcome(samples[0]).eventCount : Number.NaN,
   };
 }
 
 /** From the times of all answers that came within `ms`. */
 export function summarizeLatencies(
-  times: number[],
+  latencies: number[],
   ms: number,
 ): Pick<ThroughputResult, "perSecond" | "p50" | "p99"> {
-  times.sort((a, b) => a - b);
+  latencies.sort((a, b) => a - b);
   return {
-    perSecond: (times.length / ms) * 1000,
-    p50: times[Math.floor(times.length * 0.5)] ?? Number.NaN,
-    p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
+    perSecond: (latencies.length / ms) * 1000,
+    p50: latencies[Math.floor(latencies.length * 0.5)] ?? Number.NaN,
+    p99: latencies[Math.floor(latencies.length * 0.99)] ?? Number.NaN,
   };
 }
 
@@ -112,16 +116,16 @@ export interface StreamTiming {
 
 export async function measureStreamTiming({
   template,
-  expectedText: text,
-  timeoutMs: patienceMs,
+  expectedText,
+  timeoutMs,
 }: StreamTimingOptions): Promise<StreamTiming> {
   const connection = new HttpConnection(template.host, template.port);
   await connection.connected;
-  const patience = sleep(patienceMs).then(() => undefined);
-  const reply = await Promise.race([connection.request(renderNextRequest(template)), patience]);
+  const timeout = sleep(timeoutMs).then(() => undefined);
+  const reply = await Promise.race([connection.request(renderNextRequest(template)), timeout]);
   connection.close();
-  if (!reply) return { durationMs: patienceMs, hasEnded: false, events: Number.NaN, faults: [] };
-  const fault = findResponseFault(requireBytes(reply), text);
+  if (!reply) return { durationMs: timeoutMs, hasEnded: false, events: Number.NaN, faults: [] };
+  const fault = findResponseFault(requireBytes(reply), expectedText);
   if (fault) return { durationMs: reply.durationMs, hasEnded: true, events: Number.NaN, faults: [fault] };
   return {
     durationMs: reply.durationMs,

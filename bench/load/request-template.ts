@@ -28,9 +28,9 @@ const RUN_ID = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
 let sentCount = 0;
 
 /** The next request of a template. */
-export function renderNextRequest({ beforeId: before, afterId: after }: RequestTemplate): string {
-  if (after === undefined) return before;
-  return before + RUN_ID + String(sentCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0") + after;
+export function renderNextRequest({ beforeId, afterId }: RequestTemplate): string {
+  if (afterId === undefined) return beforeId;
+  return beforeId + RUN_ID + String(sentCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0") + afterId;
 }
 
 /** A request that gives an agent a job. */

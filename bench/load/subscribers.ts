@@ -59,8 +59,8 @@ export async function waitForSubscribers(): Promise<SubscribersResult> {
   subscribers = [];
   let completed = 0;
   let sample = "";
-  for (const { connection, response: answer } of finished) {
-    const bytes = await answer;
+  for (const { connection, response } of finished) {
+    const bytes = await response;
     if (parseTaskOutcome(bytes).state === "completed") completed++;
     sample ||= bytes.toString("latin1");
     connection.close();

@@ -29,8 +29,8 @@ export type WireResult = {
 export function parseTaskOutcome(bytes: Buffer): TaskOutcome {
   const { status, headers, body } = parseHttpResponse(bytes);
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 300)}`);
-  const streamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
-  const messages = streamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
+  const isStreamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
+  const messages = isStreamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
   const results = messages.map((message) => {
     const { result, error } = JSON.parse(message) as { result?: WireResult; error?: unknown };
     if (!result) throw new Error(`an error instead of a result: ${JSON.stringify(error)}`);
@@ -53,8 +53,8 @@ export function foldResults(results: readonly WireResult[]): TaskOutcome {
     if (statusUpdate) ({ state } = statusUpdate.status);
     if (artifactUpdate) {
       const { artifactId, parts } = artifactUpdate.artifact;
-      const known = artifactUpdate.append ? (artifacts.get(artifactId) ?? "") : "";
-      artifacts.set(artifactId, known + getText(parts));
+      const previousText = artifactUpdate.append ? (artifacts.get(artifactId) ?? "") : "";
+      artifacts.set(artifactId, previousText + getText(parts));
     }
   }
   return {
@@ -66,15 +66,16 @@ export function foldResults(results: readonly WireResult[]): TaskOutcome {
 }
 
 /** Why an answer is not what the job should give; undefined when it is. */
-export function findResponseFault(bytes: Buffer, wanted: string): string | undefined {
-  return findOutcomeFault(() => parseTaskOutcome(bytes), wanted);
+export function findResponseFault(bytes: Buffer, expectedText: string): string | undefined {
+  return findOutcomeFault(() => parseTaskOutcome(bytes), expectedText);
 }
 
-export function findOutcomeFault(read: () => TaskOutcome, wanted: string): string | undefined {
+export function findOutcomeFault(read: () => TaskOutcome, expectedText: string): string | undefined {
   try {
     const { state, text } = read();
     if (state !== "completed") return `the task ended ${state ?? "without a state"}`;
-    if (text !== wanted) return `the text has ${text.length} characters, not the ${wanted.length} expected`;
+    if (text !== expectedText)
+      return `the text has ${text.length} characters, not the ${expectedText.length} expected`;
     return undefined;
   } catch (error) {
     return String(error);

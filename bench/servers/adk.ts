@@ -17,11 +17,11 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
   const sessionService = new InMemorySessionService();
   const runner = new Runner({ agent: createAdkAgent(), appName: "bench", sessionService });
   let started = 0;
-  const runOne = async (): Promise<string> => {
-    const at = { userId: "bench", sessionId: String(++started) };
-    await sessionService.createSession({ appName: "bench", ...at });
+  const runTask = async (): Promise<string> => {
+    const session = { userId: "bench", sessionId: String(++started) };
+    await sessionService.createSession({ appName: "bench", ...session });
     const events = runner.runAsync({
-      ...at,
+      ...session,
       newMessage: { role: "user", parts: [{ text: "go" }] },
       runConfig: { streamingMode: StreamingMode.SSE },
     });
@@ -32,15 +32,15 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
     return text;
   };
   return {
-    async runDirectly({ connections, rampUpMs: leadMs, durationMs: ms }) {
-      const begin = performance.now() + leadMs;
-      const end = begin + ms;
+    async runDirectly({ connections, rampUpMs, durationMs }) {
+      const begin = performance.now() + rampUpMs;
+      const end = begin + durationMs;
       const faults: string[] = [];
       let completed = 0;
       let counted = 0;
-      const work = async (): Promise<void> => {
+      const runWorker = async (): Promise<void> => {
         for (;;) {
-          const text = await runOne();
+          const text = await runTask();
           const now = performance.now();
           if (now > end) return;
           if (text !== SCRIPTED_TEXT) faults.push(`the text has ${text.length} characters`);
@@ -48,8 +48,8 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
           if (now > begin) counted++;
         }
       };
-      await Promise.all(Array.from({ length: connections }, work));
-      return { perSecond: (counted / ms) * 1000, completed, checked: completed, faults };
+      await Promise.all(Array.from({ length: connections }, runWorker));
+      return { perSecond: (counted / durationMs) * 1000, completed, checked: completed, faults };
     },
   };
 }

@@ -9,23 +9,23 @@ import { listenOnFreePort } from "./listen.ts";
  * can be faster, and no protocol can be served like this.
  */
 export async function startBaselineServer(): Promise<StartedSystem> {
-  const lessons = new Map<string, RecordedResponse>();
+  const recordedResponses = new Map<string, RecordedResponse>();
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");
-    request.on("data", (piece: string) => {
-      body += piece;
+    request.on("data", (chunk: string) => {
+      body += chunk;
     });
     request.on("end", () => {
-      const lesson = lessons.get(request.url ?? "");
-      if (!lesson || body === "") response.writeHead(404).end();
-      else if (lesson.contentType === "application/json") writeJsonResponse(response, lesson);
-      else void writeFrames(response, lesson);
+      const recorded = recordedResponses.get(request.url ?? "");
+      if (!recorded || body === "") response.writeHead(404).end();
+      else if (recorded.contentType === "application/json") writeJsonResponse(response, recorded);
+      else void writeFrames(response, recorded);
     });
   });
   return {
     url: await listenOnFreePort(server),
-    setRecordedResponse: (lesson) => lessons.set(lesson.path, lesson),
+    setRecordedResponse: (recorded) => recordedResponses.set(recorded.path, recorded),
   };
 }
 
@@ -37,17 +37,12 @@ function writeJsonResponse(
   response.end(text);
 }
 
-async function writeFrames(response: ServerResponse, lesson: RecordedResponse): Promise<void> {
-  const {
-    contentType,
-    frames,
-    yieldsBetweenFrames: turns,
-    initialFrameCount: atOnce = frames.length,
-  } = lesson;
+async function writeFrames(response: ServerResponse, recorded: RecordedResponse): Promise<void> {
+  const { contentType, frames, yieldsBetweenFrames, initialFrameCount = frames.length } = recorded;
   response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-cache" });
-  for (const [at, frame] of frames.entries()) {
-    if (at === atOnce) await waitForRelease();
-    if (turns) await yieldToEventLoop();
+  for (const [index, frame] of frames.entries()) {
+    if (index === initialFrameCount) await waitForRelease();
+    if (yieldsBetweenFrames) await yieldToEventLoop();
     response.write(frame);
   }
   response.end();

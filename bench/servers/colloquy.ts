@@ -31,11 +31,11 @@ export async function startColloquyAdkServer(variant: ColloquyVariant): Promise<
 
 async function startServer(
   agent: Agent,
-  { store, mergesChunks: merge = true, grpc = false }: ColloquyVariant,
+  { store, mergesChunks = true, grpc = false }: ColloquyVariant,
 ): Promise<StartedSystem> {
   const server = createServer(
     { bench: agent },
-    { store: store === "memory" ? store : createScratchDatabase(), mergeChunks: merge },
+    { store: store === "memory" ? store : createScratchDatabase(), mergeChunks: mergesChunks },
   );
   const address = await server.listen({ grpc });
   return { url: address.grpc ? `http://127.0.0.1:${address.grpc.port}` : (address.agents[0]?.url ?? "") };

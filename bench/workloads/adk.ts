@@ -16,25 +16,25 @@ const METHODS_BY_MODE: Record<"whole" | "streamed", A2AMethod> = {
 
 /** One ADK agent with a scripted model behind each server, and by itself. */
 export async function measureAdk(bench: BenchmarkContext): Promise<ReportTable[]> {
-  const results = await bench.withSystems(["adk-runner", ...ADK_SYSTEMS], (parties) => {
-    const alone: LoadTarget = {
+  const results = await bench.withSystems(["adk-runner", ...ADK_SYSTEMS], (systems) => {
+    const direct: LoadTarget = {
       label: "adk-runner",
-      system: requireRunningSystem(parties, "adk-runner"),
+      system: requireRunningSystem(systems, "adk-runner"),
       request: undefined,
       expectedText: SCRIPTED_TEXT,
     };
     const served = Object.entries(METHODS_BY_MODE).flatMap(([mode, method]) =>
       ADK_SYSTEMS.map((name): LoadTarget => {
-        const party = requireRunningSystem(parties, name);
+        const system = requireRunningSystem(systems, name);
         return {
           label: `${name}, ${mode}`,
-          system: party,
-          request: createJobRequest(party.endpoint, method, PLACEHOLDER_JOB),
+          system,
+          request: createJobRequest(system.endpoint, method, PLACEHOLDER_JOB),
           expectedText: SCRIPTED_TEXT,
         };
       }),
     );
-    return measureThroughputRounds(bench, [alone, ...served], CONCURRENCY);
+    return measureThroughputRounds(bench, [direct, ...served], CONCURRENCY);
   });
   const runner = results.get("adk-runner")!.perSecond;
   const rows = [...results].map(([subject, rates]): ReportRow => {

@@ -19,13 +19,13 @@ async function measureOperation(
   bench: BenchmarkContext,
   operation: "SendMessage" | "SendStreamingMessage",
 ): Promise<ReportTable> {
-  const results = await bench.withSystems(GRPC_SYSTEMS, (parties) => {
+  const results = await bench.withSystems(GRPC_SYSTEMS, (systems) => {
     const entries = GRPC_SYSTEMS.map((name) => {
-      const party = requireRunningSystem(parties, name);
-      const template = { endpoint: party.endpoint, operation, job: TEN_CHUNK_JOB };
+      const system = requireRunningSystem(systems, name);
+      const template = { endpoint: system.endpoint, operation, job: TEN_CHUNK_JOB };
       return {
         label: name,
-        system: party,
+        system,
         request: template,
         expectedText: buildExpectedText(TEN_CHUNK_JOB.count),
       };

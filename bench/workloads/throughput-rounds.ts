@@ -29,32 +29,33 @@ interface RoundResult {
 export class ThroughputRounds {
   readonly #rounds: RoundResult[] = [];
 
-  add(trial: RoundResult): void {
-    this.#rounds.push(trial);
+  add(round: RoundResult): void {
+    this.#rounds.push(round);
   }
 
   get perSecond(): number[] {
-    return this.#rounds.map((trial) => trial.perSecond);
+    return this.#rounds.map((round) => round.perSecond);
   }
 
   get checked(): number {
-    return this.#rounds.reduce((sum, trial) => sum + trial.checked, 0);
+    return this.#rounds.reduce((sum, round) => sum + round.checked, 0);
   }
 
   get faults(): string[] {
     if (this.checked === 0) return ["no answer was complete in time"];
-    return this.#rounds.flatMap((trial) => trial.faults);
+    return this.#rounds.flatMap((round) => round.faults);
   }
 
   /** The columns that all rate tables share. */
   get tableCells(): Record<string, number> {
-    const of = (pick: (trial: RoundResult) => number): number => computeMedian(this.#rounds.map(pick));
+    const computeRoundMedian = (pick: (round: RoundResult) => number): number =>
+      computeMedian(this.#rounds.map(pick));
     return {
-      perSecond: of((trial) => trial.perSecond),
-      p50: of((trial) => trial.p50),
-      p99: of((trial) => trial.p99),
-      cpu: of((trial) => trial.cpuMicros),
-      events: of((trial) => trial.eventsPerResponse),
+      perSecond: computeRoundMedian((round) => round.perSecond),
+      p50: computeRoundMedian((round) => round.p50),
+      p99: computeRoundMedian((round) => round.p99),
+      cpu: computeRoundMedian((round) => round.cpuMicros),
+      events: computeRoundMedian((round) => round.eventsPerResponse),
     };
   }
 }
@@ -65,19 +66,19 @@ export async function measureThroughputRounds(
   entries: readonly LoadTarget[],
   connections: number,
 ): Promise<Map<string, ThroughputRounds>> {
-  const { rounds, rampUpMs: leadMs, trialMs, warmUpMs } = bench.settings;
-  const all = new Map(entries.map(({ label }) => [label, new ThroughputRounds()]));
+  const { rounds, rampUpMs, trialMs, warmUpMs } = bench.settings;
+  const resultsByLabel = new Map(entries.map(({ label }) => [label, new ThroughputRounds()]));
   for (const entry of entries)
     await measureRound(bench, entry, { connections, rampUpMs: 0, durationMs: warmUpMs });
   for (let round = 0; round < rounds; round++) {
     bench.logProgress(`  round ${round + 1} of ${rounds}`);
     for (const entry of rotate(entries, round)) {
-      all
+      resultsByLabel
         .get(entry.label)
-        ?.add(await measureRound(bench, entry, { connections, rampUpMs: leadMs, durationMs: trialMs }));
+        ?.add(await measureRound(bench, entry, { connections, rampUpMs, durationMs: trialMs }));
     }
   }
-  return all;
+  return resultsByLabel;
 }
 
 interface LoadOptions {
@@ -88,22 +89,22 @@ interface LoadOptions {
 
 async function measureRound(
   bench: BenchmarkContext,
-  { system: party, request: template, expectedText: text }: LoadTarget,
+  { system, request, expectedText }: LoadTarget,
   load: LoadOptions,
 ): Promise<RoundResult> {
-  const resultOf = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
-    if (!template) return { ...UNAVAILABLE_METRICS, ...(await party.process.call("runDirectly", load)) };
-    return "job" in template
+  const measureLoad = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
+    if (!request) return { ...UNAVAILABLE_METRICS, ...(await system.process.call("runDirectly", load)) };
+    return "job" in request
       ? await bench.loadGenerator.call("measureGrpcThroughput", {
           ...load,
-          request: template,
-          expectedText: text,
+          request,
+          expectedText,
         })
-      : await bench.loadGenerator.call("measureThroughput", { ...load, template, expectedText: text });
+      : await bench.loadGenerator.call("measureThroughput", { ...load, template: request, expectedText });
   };
-  const before = await party.process.call("getResourceUsage");
-  const result = await resultOf();
-  const after = await party.process.call("getResourceUsage");
+  const before = await system.process.call("getResourceUsage");
+  const result = await measureLoad();
+  const after = await system.process.call("getResourceUsage");
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }
 

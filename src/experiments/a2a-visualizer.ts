@@ -17,8 +17,8 @@ export function saveCardVisualization(
   options: Omit<VisualizeOptions, "colors"> = {},
 ): void {
   mkdirSync(dirname(file), { recursive: true });
-  const parts = [visualizeCards(cards, { ...options, colors: false }), generateFlowDiagram(cards)];
-  writeFileSync(file, `${parts.join("\n\n")}\n`);
+  const sections = [visualizeCards(cards, { ...options, colors: false }), generateFlowDiagram(cards)];
+  writeFileSync(file, `${sections.join("\n\n")}\n`);
 }
 
 /** The visualizer of the specification under its own name there. */

@@ -13,35 +13,36 @@ export function openCassetteFile(file: string): CassetteStore {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const lines = text.split("\n");
   // What stands behind the last line's end was not finished.
-  const unfinished = lines.pop() !== "";
-  const takes = new Map<string, CassetteEntry>();
+  const endsMidLine = lines.pop() !== "";
+  const entries = new Map<string, CassetteEntry>();
   for (const [index, line] of lines.entries()) {
-    const take = line === "" ? undefined : decodeCassetteEntry(line, `${file}:${index + 1}`);
-    if (take) takes.set(take.key, take);
+    const entry = line === "" ? undefined : decodeCassetteEntry(line, `${file}:${index + 1}`);
+    if (entry) entries.set(entry.key, entry);
   }
-  let begin = unfinished ? "\n" : "";
+  let linePrefix = endsMidLine ? "\n" : "";
   return {
-    get: (key) => takes.get(key),
-    put: (take) => {
+    get: (key) => entries.get(key),
+    put: (entry) => {
       // One write, so that lines of several processes stay whole.
-      appendFileSync(file, `${begin}${JSON.stringify(take)}\n`);
-      begin = "";
-      takes.set(take.key, take);
+      appendFileSync(file, `${linePrefix}${JSON.stringify(entry)}\n`);
+      linePrefix = "";
+      entries.set(entry.key, entry);
     },
   };
 }
 
 /** `undefined` for the beginning of a take, behind which somebody else went on in a new line. */
-function decodeCassetteEntry(line: string, where: string): CassetteEntry | undefined {
+function decodeCassetteEntry(line: string, location: string): CassetteEntry | undefined {
   try {
-    const take = JSON.parse(line) as Partial<CassetteEntry> | null;
-    if (typeof take?.key === "string" && typeof take.reply?.text === "string") return take as CassetteEntry;
+    const entry = JSON.parse(line) as Partial<CassetteEntry> | null;
+    if (typeof entry?.key === "string" && typeof entry.reply?.text === "string")
+      return entry as CassetteEntry;
   } catch {
     if (line.startsWith(ENTRY_LINE_START) || ENTRY_LINE_START.startsWith(line)) return undefined;
   }
   throw new A2AError(
     "INVALID_PARAMS",
-    `${where} is no take of a cassette; remove the line, or name another file.`,
+    `${location} is no take of a cassette; remove the line, or name another file.`,
   );
 }
 

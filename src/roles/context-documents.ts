@@ -26,19 +26,19 @@ export function pickDocuments(
   const list = context?.["documents"];
   const entries = Array.isArray(list) ? list : [];
   const wanted = new Set(names.map(normalizeName));
-  const met = new Set<string>();
+  const matched = new Set<string>();
   const picked = entries.filter((entry) => {
     const document = parseDocument(entry);
     const names = document
       ? [normalizeName(document.id), normalizeName(document.title)].filter((n) => wanted.has(n))
       : [];
-    for (const name of names) met.add(name);
+    for (const name of names) matched.add(name);
     return names.length > 0;
   });
   return {
     context: { documents: picked },
     titles: picked.flatMap((entry) => parseDocument(entry)?.title ?? []),
-    unknown: names.filter((name) => !met.has(normalizeName(name))),
+    unknown: names.filter((name) => !matched.has(normalizeName(name))),
   };
 }
 

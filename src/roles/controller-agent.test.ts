@@ -46,8 +46,8 @@ it("a question in words is answered in words, with the flow of cards beside it a
 });
 
 it("what the planner asks is asked on", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const { content } = await desk.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const { content } = await taskContext.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
     return { result: `18 ${content}`, status: "completed" };
   });
   const remote = await connectToControllerAgent(await startRoleTestbed({ planner }));
@@ -68,8 +68,8 @@ it("what goes wrong is said in words", async () => {
 
 it("whoever cancels stops the roles, and keeps what they had", async () => {
   const solver = createBlockedRole(SOLVER);
-  const planner = createRole(PLANNER, async (desk) => {
-    await desk.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
+  const planner = createRole(PLANNER, async (taskContext) => {
+    await taskContext.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
     return { result: "about 18", status: "partial" };
   });
   const open = await startRoleTestbed({ planner, solver: solver.role });
@@ -85,8 +85,8 @@ it("whoever cancels stops the roles, and keeps what they had", async () => {
 });
 
 it("a question that is cancelled while the planner waits for its answer stops the planner", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    await desk.sendQuery({ query: "Which unit?" });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    await taskContext.sendQuery({ query: "Which unit?" });
     return { result: "18", status: "completed" };
   });
   const open = await startRoleTestbed({ planner });

@@ -34,7 +34,7 @@ interface ActiveProblem {
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
   const { name = "controller", description = "Has problems solved by a planner and its solvers." } = options;
   const { to, dataset, context, deadlineMs } = options;
-  const about = omitUndefined({ to, dataset, context, deadlineMs });
+  const defaults = omitUndefined({ to, dataset, context, deadlineMs });
   const problems = new ResumableWorkRegistry<string, ActiveProblem>(systemClock, options);
   return {
     describe: (): AgentDescription => ({
@@ -64,41 +64,41 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
 
   function begin({ taskId, contextId, traceparent }: Run, task: string): ActiveProblem {
     const stop = new AbortController();
-    const sitting = new ResumableWork<string>(() => stop.abort());
-    const asking = problems.register(taskId, { work: sitting });
-    void solve(taskId, asking, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
-    return asking;
+    const work = new ResumableWork<string>(() => stop.abort());
+    const active = problems.register(taskId, { work });
+    void solve(taskId, active, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
+    return active;
   }
 
   async function solve(
     taskId: string,
-    asking: ActiveProblem,
+    active: ActiveProblem,
     signal: AbortSignal,
     problem: Pick<SolveRequest, "task" | "contextId" | "traceparent">,
   ): Promise<void> {
-    const { work: sitting } = asking;
+    const { work } = active;
     const ask = (query: QueryCard): Promise<string> =>
       problems.askQuestion(
         taskId,
-        asking,
+        active,
         createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatQuestion(query)),
         signal,
       );
     try {
       const { reply, cards } = await options.controller.solve({
-        ...about,
+        ...defaults,
         ...problem,
         relay: "full",
         signal,
-        onCard: (card) => sitting.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
+        onCard: (card) => work.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
         answerQuery: async (query) => ({ result: await ask(query) }),
       });
-      for (const event of createFinalUpdates(reply, cards, signal.aborted)) sitting.emit(event);
+      for (const event of createFinalUpdates(reply, cards, signal.aborted)) work.emit(event);
     } catch (error) {
       // What cannot be a card, for example a text that is too long.
-      sitting.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
+      work.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
     }
-    problems.endWork(taskId, asking);
+    problems.endWork(taskId, active);
   }
 }
 

@@ -79,73 +79,68 @@ export interface Controller {
 
 /** Hands problems to other roles and holds their deadlines. */
 export function createController(options: ControllerOptions): Controller {
-  const office = createRoleRuntime(CONTROLLER, options);
-  const underWay = new Map<
+  const runtime = createRoleRuntime(CONTROLLER, options);
+  const activeProblems = new Map<
     string,
     { readonly cards: CardJournal; readonly to: string; readonly remote: A2AClient }
   >();
 
-  const write = (problem: SolveRequest): TaskCard => {
-    const { task, to = PLANNER, context, dataset, sampleId: sample_id, runId } = problem;
-    const about = {
-      card_id: office.newId(),
-      run_id: runId ?? office.newId(),
-      ...omitUndefined({ sample_id, dataset }),
+  const createProblemCard = (problem: SolveRequest): TaskCard => {
+    const { task: taskId, to = PLANNER, context, dataset, sampleId, runId } = problem;
+    const metadata = {
+      card_id: runtime.newId(),
+      run_id: runId ?? runtime.newId(),
+      ...omitUndefined({ sample_id: sampleId, dataset }),
     };
-    const card = { from: CONTROLLER, to, task, metadata: about };
-    return office.protocol.createTaskCard(context ? { ...card, context } : card);
+    const card = { from: CONTROLLER, to, task: taskId, metadata };
+    return runtime.protocol.createTaskCard(context ? { ...card, context } : card);
   };
 
   return {
     async solve(problem) {
-      const {
-        relay = "none",
-        onCard,
-        onTaskCreated: onTask,
-        signal = new AbortController().signal,
-      } = problem;
-      const { answerQuery: answer = options.answerQuery } = problem;
+      const { relay = "none", onCard, onTaskCreated, signal = new AbortController().signal } = problem;
+      const { answerQuery = options.answerQuery } = problem;
       const seen: MessageCard[] = [];
-      const exchanged = (card: MessageCard): void => {
+      const recordExchange = (card: MessageCard): void => {
         seen.push(card);
         onCard?.(card);
       };
-      const card = write(problem);
+      const card = createProblemCard(problem);
       const traceparent = createChildTraceparent(problem.traceparent);
       const envelope: CardEnvelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
-      const cards = new CardJournal(office, card, envelope, { onCard: exchanged });
+      const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
       let task: string | undefined;
       const reply = await deliverCard({
         card,
-        journal: cards,
-        contextId: problem.contextId ?? office.newId(),
+        journal,
+        contextId: problem.contextId ?? runtime.newId(),
         signal,
-        deadlineMs: problem.deadlineMs ?? office.deadlineMs,
+        deadlineMs: problem.deadlineMs ?? runtime.deadlineMs,
         answerQuery: async (query) =>
-          createAnswerCard(query, await tryAnswerQuery(() => answer?.(query), cards), cards),
-        onTaskCreated(taskId, remote) {
+          createAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
+        onTaskCreated(taskId, client) {
           task = taskId;
-          underWay.set(taskId, { cards, to: card.recipient, remote });
-          onTask?.(taskId);
+          activeProblems.set(taskId, { cards: journal, to: card.recipient, remote: client });
+          onTaskCreated?.(taskId);
         },
       });
-      if (task !== undefined) underWay.delete(task);
+      if (task !== undefined) activeProblems.delete(task);
       return { reply, cards: seen, taskId: task };
     },
 
     async sendControl(taskId, action, parameters = {}) {
-      const found = underWay.get(taskId);
+      const found = activeProblems.get(taskId);
       if (!found)
         throw new Error(`No problem with the task ${taskId} is being solved here; onTask tells their ids.`);
-      const { cards, to, remote } = found;
-      const card = cards.createControlCard(to, action, parameters);
+      const { cards: journal, to, remote: client } = found;
+      const card = journal.createControlCard(to, action, parameters);
       const message_id = card.metadata.card_id;
-      cards.recordSent(
+      journal.recordSent(
         card,
         { method: "SendMessage", task_id: taskId, ...omitUndefined({ message_id }) },
         true,
       );
-      await remote.send({
+      await client.send({
         parts: toCardParts(card),
         extensions: [MESSAGE_CARD_EXTENSION_URI],
         taskId,

@@ -4,8 +4,8 @@ import { truncateText } from "../cards/index.ts";
  * Text of others as it stands in a prompt: a JSON string on one line. It cannot close its quotes, so nothing in it looks
  * like a part of the prompt. An answer is a sentence; what is longer than `most` characters is cut.
  */
-export function quoteForPrompt(text: string, most: number = Infinity): string {
-  return JSON.stringify(text.length > most ? `${truncateText(text, most)}…` : text);
+export function quoteForPrompt(text: string, maxCharacters: number = Infinity): string {
+  return JSON.stringify(text.length > maxCharacters ? `${truncateText(text, maxCharacters)}…` : text);
 }
 
 /** How much of one answer a prompt, or a subtask that has it filled in, has of it. */

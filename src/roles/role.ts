@@ -21,14 +21,14 @@ export interface Role {
    * Answers the task. What it throws becomes an ErrorCard; when the signal aborts, it may still return what it has, as
    * `partial`, within the grace period.
    */
-  performTask(desk: TaskContext): Promise<TaskOutcome>;
+  performTask(taskContext: TaskContext): Promise<TaskOutcome>;
   /**
    * Answers a question: of a role that it has given a task, or of one that sends it nothing else. Undefined, and without
    * this: there is no answer, and whoever asked goes on without one.
    */
   answerQuery?(
     query: QueryCard,
-    desk: Pick<TaskContext, "callModel" | "signal">,
+    taskContext: Pick<TaskContext, "callModel" | "signal">,
   ): Promise<QueryAnswer | undefined>;
 }
 

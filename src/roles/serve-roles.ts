@@ -39,33 +39,37 @@ export interface ServedRoles {
 export async function serveRoles(options: ServeRolesOptions): Promise<ServedRoles> {
   const {
     roles,
-    serverLayout: servers = "apart",
-    listenOptions: listen = {},
-    serverOptions: server = {},
-    roleTargets: links = {},
+    serverLayout = "apart",
+    listenOptions = {},
+    serverOptions = {},
+    roleTargets = {},
     ...shared
   } = options;
   const urls: Record<string, string> = {};
   // Known only when all of them listen, and not asked for before.
-  const places: Record<string, RoleTarget> = { ...links };
-  for (const name of Object.keys(roles)) places[name] ??= () => urls[name] ?? "";
-  const agents = Object.entries(roles).map(([name, given]): [string, Agent] => {
-    const { role, ...own } = "role" in given ? given : { role: given };
+  const targets: Record<string, RoleTarget> = { ...roleTargets };
+  for (const name of Object.keys(roles)) targets[name] ??= () => urls[name] ?? "";
+  const agents = Object.entries(roles).map(([name, entry]): [string, Agent] => {
+    const { role, ...roleOptions } = "role" in entry ? entry : { role: entry };
     if (role.name !== name) throw createNameMismatchError(name, role.name);
-    return [name, createRoleAgent(role, { ...shared, ...own, roleTargets: places })];
+    return [name, createRoleAgent(role, { ...shared, ...roleOptions, roleTargets: targets })];
   });
-  const groups = servers === "together" ? [agents] : agents.map((agent) => [agent]);
-  const open: Server[] = [];
-  const close: ServedRoles["close"] = async (how) => {
-    await Promise.all(open.map((one) => one.close(how)));
+  const groups = serverLayout === "together" ? [agents] : agents.map((agent) => [agent]);
+  const servers: Server[] = [];
+  const close: ServedRoles["close"] = async (closeOptions) => {
+    await Promise.all(servers.map((server) => server.close(closeOptions)));
   };
   try {
-    for (const [at, group] of groups.entries()) {
-      const one = createServer(Object.fromEntries(group), { store: "memory", push: false, ...server });
-      open.push(one);
-      const port = listen.port ? listen.port + at : 0;
-      const { agents: listening } = await one.listen({ ...listen, port });
-      for (const { id, url } of listening) urls[id] = url;
+    for (const [index, group] of groups.entries()) {
+      const server = createServer(Object.fromEntries(group), {
+        store: "memory",
+        push: false,
+        ...serverOptions,
+      });
+      servers.push(server);
+      const port = listenOptions.port ? listenOptions.port + index : 0;
+      const { agents } = await server.listen({ ...listenOptions, port });
+      for (const { id, url } of agents) urls[id] = url;
     }
   } catch (error) {
     await close({ graceMs: 0 });
@@ -75,8 +79,8 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
 }
 
 /** A card for one would be refused by the other. */
-function createNameMismatchError(name: string, is: string): Error {
+function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(
-    `The role under the name ${JSON.stringify(name)} calls itself ${JSON.stringify(is)}; serve it as { ${JSON.stringify(is)}: … }.`,
+    `The role under the name ${JSON.stringify(name)} calls itself ${JSON.stringify(actualName)}; serve it as { ${JSON.stringify(actualName)}: … }.`,
   );
 }

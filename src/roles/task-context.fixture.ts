@@ -73,7 +73,7 @@ export class FakeTaskContext implements TaskContext {
     name: string,
     task: TaskCard,
     model: RoleModel,
-    colleagues: Readonly<Record<string, DelegateStub>>,
+    delegates: Readonly<Record<string, DelegateStub>>,
     run: InMemoryRunLog,
   ) {
     this.signal = this.abortController.signal;
@@ -81,12 +81,12 @@ export class FakeTaskContext implements TaskContext {
     this.runLog = run;
     this.#roleName = name;
     this.#model = model;
-    this.#delegates = colleagues;
+    this.#delegates = delegates;
   }
 
-  async callModel(asked: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+  async callModel(modelRequest: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
     this.signal.throwIfAborted();
-    const request: ModelRequest = { ...asked, role: this.#roleName, signal: this.signal };
+    const request: ModelRequest = { ...modelRequest, role: this.#roleName, signal: this.signal };
     this.runLog.modelRequests.push(request);
     const reply = await this.#model.complete(request);
     if (reply.usage) {
@@ -96,9 +96,9 @@ export class FakeTaskContext implements TaskContext {
     return reply;
   }
 
-  async delegate(delegated: DelegationRequest): Promise<ResultCard | ErrorCard> {
+  async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
     this.signal.throwIfAborted();
-    const { to, task, context, turn, forced, attempt, metadata } = delegated;
+    const { to, task, context, turn, forced, attempt, metadata } = request;
     const { sample_id, dataset } = this.task.metadata;
     const card = this.runLog.recordCard(
       this.runLog.protocol.createTaskCard({
@@ -117,20 +117,23 @@ export class FakeTaskContext implements TaskContext {
         },
       }),
     );
-    const colleague = this.#delegates[to];
-    if (!colleague) throw new Error(`nobody is called ${to}`);
+    const delegate = this.#delegates[to];
+    if (!delegate) throw new Error(`nobody is called ${to}`);
     const stopped = new Promise<never>((_, reject) => {
       this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
     });
     stopped.catch(() => {});
-    if (typeof colleague === "function") {
-      const answer = (async (): Promise<TaskOutcome> => colleague(delegated, this.signal))();
+    if (typeof delegate === "function") {
+      const answer = (async (): Promise<TaskOutcome> => delegate(request, this.signal))();
       answer.catch(() => {});
       return this.#createReply(to, card, await Promise.race([answer, stopped]), {});
     }
-    const desk = new FakeTaskContext(to, card, colleague.model, {}, this.runLog);
-    const answer = performTask(colleague.role, desk);
-    return Promise.race([answer.then((one) => this.#createReply(to, card, one, desk.#takeUsage())), stopped]);
+    const taskContext = new FakeTaskContext(to, card, delegate.model, {}, this.runLog);
+    const answer = performTask(delegate.role, taskContext);
+    return Promise.race([
+      answer.then((one) => this.#createReply(to, card, one, taskContext.#takeUsage())),
+      stopped,
+    ]);
   }
 
   sendQuery(query: QueryRequest): Promise<ResultCard> {
@@ -181,18 +184,23 @@ export class FakeTaskContext implements TaskContext {
   }
 
   #createReply(from: string, task: TaskCard, answer: TaskOutcome, usage: object): ResultCard | ErrorCard {
-    const ends = { from: from as "solver", to: task.sender as "planner" };
-    const own = { in_reply_to: task.metadata.card_id ?? "", ...usage };
+    const participants = { from: from as "solver", to: task.sender as "planner" };
+    const replyMetadata = { in_reply_to: task.metadata.card_id ?? "", ...usage };
     if ("error" in answer) {
       const { error, errorType, retryable } = answer;
-      const metadata = { ...own, ...(retryable !== undefined && { retryable }) };
+      const metadata = { ...replyMetadata, ...(retryable !== undefined && { retryable }) };
       return this.runLog.recordCard(
-        this.runLog.protocol.createErrorCard({ ...ends, error, errorType, metadata }),
+        this.runLog.protocol.createErrorCard({ ...participants, error, errorType, metadata }),
       );
     }
     const { result, status, metadata } = answer;
     return this.runLog.recordCard(
-      this.runLog.protocol.createResultCard({ ...ends, result, status, metadata: { ...metadata, ...own } }),
+      this.runLog.protocol.createResultCard({
+        ...participants,
+        result,
+        status,
+        metadata: { ...metadata, ...replyMetadata },
+      }),
     );
   }
 
@@ -227,16 +235,16 @@ export async function runRole(
   role: Role,
   options: FakeTaskContextOptions,
 ): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryRunLog }> {
-  const desk = createFakeTaskContext(role, options);
-  return { reply: desk.finish(await performTask(role, desk)), run: desk.runLog };
+  const taskContext = createFakeTaskContext(role, options);
+  return { reply: taskContext.finish(await performTask(role, taskContext)), run: taskContext.runLog };
 }
 
 /** What a role throws is an error card, as at the real desk. */
-export async function performTask(role: Role, desk: FakeTaskContext): Promise<TaskOutcome> {
+export async function performTask(role: Role, taskContext: FakeTaskContext): Promise<TaskOutcome> {
   try {
-    return await role.performTask(desk);
+    return await role.performTask(taskContext);
   } catch (error) {
-    if (desk.signal.aborted) return { error: "stopped", errorType: "cancelled" };
+    if (taskContext.signal.aborted) return { error: "stopped", errorType: "cancelled" };
     return { error: error instanceof Error ? error.message : String(error), errorType: "model_error" };
   }
 }

@@ -20,21 +20,20 @@ export interface SampleSelection {
 }
 
 /** A part of a dataset, in its order. Throws RangeError when that part is empty, or an id is of none of its problems. */
-export function selectDatasetSamples(
-  dataset: Dataset,
-  { count: n, offset = 0, ids }: SampleSelection,
-): Dataset {
-  const wanted = ids && new Set(ids);
-  const known = wanted ? dataset.samples.filter(({ id }) => wanted.has(id)) : dataset.samples;
-  if (wanted && known.length < wanted.size) {
-    const found = new Set(known.map(({ id }) => id));
-    const missing = [...wanted].filter((id) => !found.has(id));
+export function selectDatasetSamples(dataset: Dataset, { count, offset = 0, ids }: SampleSelection): Dataset {
+  const wantedIds = ids && new Set(ids);
+  const candidates = wantedIds ? dataset.samples.filter(({ id }) => wantedIds.has(id)) : dataset.samples;
+  if (wantedIds && candidates.length < wantedIds.size) {
+    const found = new Set(candidates.map(({ id }) => id));
+    const missing = [...wantedIds].filter((id) => !found.has(id));
     throw new RangeError(
       `${dataset.name} (${dataset.split}) has no ${missing.join(", ")}; it has ${dataset.samples[0]?.id} to ${dataset.samples.at(-1)?.id}.`,
     );
   }
-  const samples = known.slice(offset, n === undefined ? undefined : offset + n);
+  const samples = candidates.slice(offset, count === undefined ? undefined : offset + count);
   if (samples.length === 0)
-    throw new RangeError(`There is no problem behind the first ${offset} of ${known.length}; begin earlier.`);
+    throw new RangeError(
+      `There is no problem behind the first ${offset} of ${candidates.length}; begin earlier.`,
+    );
   return { ...dataset, samples };
 }

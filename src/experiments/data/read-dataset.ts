@@ -35,28 +35,29 @@ export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers
 }
 
 function readGsm8k(path: string): Dataset {
-  const found = resolveDatasetPath("gsm8k", path);
-  const file = isFolder(found) ? join(found, "test.jsonl") : found;
+  const resolvedPath = resolveDatasetPath("gsm8k", path);
+  const file = isFolder(resolvedPath) ? join(resolvedPath, "test.jsonl") : resolvedPath;
   const text = readTextFile(file);
   const problems = decodeGsm8k(text, file);
-  const steps = isFolder(found) ? join(found, "test_socratic.jsonl") : "";
-  if (!existsSync(steps)) return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
-  const socratic = readTextFile(steps);
-  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, steps));
+  const stepsFile = isFolder(resolvedPath) ? join(resolvedPath, "test_socratic.jsonl") : "";
+  if (!existsSync(stepsFile))
+    return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
+  const socratic = readTextFile(stepsFile);
+  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, stepsFile));
   return { name: "gsm8k", split: "test", samples, sha256: hashTexts(text, socratic) };
 }
 
 function readHotpotQa(path: string): Dataset {
-  const found = resolveDatasetPath("hotpotqa", path);
-  const files = isFolder(found)
-    ? readdirSync(found)
+  const resolvedPath = resolveDatasetPath("hotpotqa", path);
+  const files = isFolder(resolvedPath)
+    ? readdirSync(resolvedPath)
         .filter((name) => /distractor.*\.jsonl?$/.test(name))
         .toSorted()
-        .map((name) => join(found, name))
-    : [found];
+        .map((name) => join(resolvedPath, name))
+    : [resolvedPath];
   if (files.length === 0)
     throw createMissingDataError(
-      `${found} has no file of HotpotQA's distractor setting`,
+      `${resolvedPath} has no file of HotpotQA's distractor setting`,
       "put one there, *distractor*.json",
     );
   const texts = files.map(readTextFile);
@@ -76,8 +77,8 @@ function readHotpotQa(path: string): Dataset {
 
 /** The folder or file that is meant; a folder of datasets has one for each. */
 function resolveDatasetPath(name: string, path: string): string {
-  const inside = join(path, name);
-  return isFolder(inside) ? inside : path;
+  const subfolder = join(path, name);
+  return isFolder(subfolder) ? subfolder : path;
 }
 
 function isFolder(path: string): boolean {
@@ -89,9 +90,9 @@ function readTextFile(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : message;
+    const reason = code === "ENOENT" ? "there is no such file" : message;
     throw createMissingDataError(
-      `${file}: ${why}`,
+      `${file}: ${reason}`,
       "`colloquy cards fetch` says where to get the data",
       cause,
     );
@@ -104,8 +105,8 @@ function hashTexts(...texts: string[]): string {
   return hash.digest("hex");
 }
 
-function createMissingDataError(what: string, action: string, cause?: unknown): A2AError {
-  return new A2AError("INVALID_PARAMS", `${what}. To do: ${action}.`, { cause });
+function createMissingDataError(problem: string, action: string, cause?: unknown): A2AError {
+  return new A2AError("INVALID_PARAMS", `${problem}. To do: ${action}.`, { cause });
 }
 
 const RECORDED_ANSWERS_FILE = "example_model_solutions.jsonl";

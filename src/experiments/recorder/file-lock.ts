@@ -13,13 +13,13 @@ const HELD_LOCKS = new Set<string>();
  */
 export function lockFile(file: string): () => void {
   const lock = `${resolve(file)}.lock`;
-  const mine = JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() });
-  const beside = `${lock}.${randomUUID()}`;
-  writeFileSync(beside, `${mine}\n`, { flag: "wx" });
+  const content = JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() });
+  const temporary = `${lock}.${randomUUID()}`;
+  writeFileSync(temporary, `${content}\n`, { flag: "wx" });
   try {
-    while (!tryLink(beside, lock)) takeOverStaleLock(lock, file);
+    while (!tryLink(temporary, lock)) takeOverStaleLock(lock, file);
   } finally {
-    unlinkSync(beside);
+    unlinkSync(temporary);
   }
   HELD_LOCKS.add(lock);
   return () => {
@@ -39,9 +39,9 @@ function tryLink(from: string, to: string): boolean {
 }
 
 function takeOverStaleLock(lock: string, file: string): void {
-  const said = readIfExists(lock);
-  if (said === undefined) return;
-  const holder = parseLockHolder(said);
+  const content = readIfExists(lock);
+  if (content === undefined) return;
+  const holder = parseLockHolder(content);
   if (!hasExited(holder, lock)) throw createLockedError(file, lock, holder);
   // Somebody else may be about to do the same: only what we looked at is moved away.
   const aside = `${lock}.${randomUUID()}`;
@@ -51,7 +51,7 @@ function takeOverStaleLock(lock: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  if (readIfExists(aside) !== said) tryLink(aside, lock);
+  if (readIfExists(aside) !== content) tryLink(aside, lock);
   unlinkSync(aside);
 }
 
@@ -75,11 +75,11 @@ function hasExited({ pid, host }: LockHolder, lock: string): boolean {
 }
 
 function createLockedError(file: string, lock: string, { pid, host, since }: LockHolder): A2AError {
-  const who = pid === undefined ? "Another process" : `Process ${pid} on ${host}`;
+  const owner = pid === undefined ? "Another process" : `Process ${pid} on ${host}`;
   const when = since === undefined ? "" : ` since ${since}`;
   return new A2AError(
     "INVALID_REQUEST",
-    `${who} writes to ${file}${when}. To do: wait for it, or, when you know that it is gone, delete ${lock}.`,
+    `${owner} writes to ${file}${when}. To do: wait for it, or, when you know that it is gone, delete ${lock}.`,
   );
 }
 

@@ -32,18 +32,18 @@ export function openFileSink(file: string, { fsync = false }: FileSinkOptions = 
   }
   // Whoever was killed here before us may have left half a line.
   let isTorn = !endsWithNewline(fd);
-  const open = (): number => {
+  const requireOpen = (): number => {
     if (fd === undefined) throw new Error(`${file} is closed.`);
     return fd;
   };
   return {
     write: (text) => {
-      const to = open();
+      const descriptor = requireOpen();
       const bytes = Buffer.from(isTorn ? `\n${text}` : text);
       let written = 0;
       try {
         // A full disk may take some of it.
-        while (written < bytes.length) written += writeSync(to, bytes, written);
+        while (written < bytes.length) written += writeSync(descriptor, bytes, written);
         isTorn = false;
       } catch (cause) {
         isTorn ||= written > 0;
@@ -51,7 +51,7 @@ export function openFileSink(file: string, { fsync = false }: FileSinkOptions = 
       }
     },
     sync: () => {
-      if (fsync) fsyncSync(open());
+      if (fsync) fsyncSync(requireOpen());
     },
     close: () => {
       if (fd === undefined) return;

@@ -76,10 +76,10 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
-    for (const { cardLines: lines, cards } of collectRunSamples(merged)) {
+    for (const { cardLines, cards } of collectRunSamples(merged)) {
       expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
       expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
-      const moments = computeCardTimings(lines);
+      const moments = computeCardTimings(cardLines);
       const path = computeCriticalPath(moments);
       expect(path[0]?.from).toBe(moments[0]?.sentMs);
       expect(path.at(-1)?.card).toEqual(cards.at(-1));

@@ -192,9 +192,9 @@ describe("a run that is killed", () => {
     const recording = decodeRecording(text, file);
     expect(recording.torn).toEqual([]);
     expect(recording.abandoned.cards.length).toBeGreaterThan(20);
-    for (const { cards, cardLines: lines } of collectRunSamples(recording)) {
+    for (const { cards, cardLines } of collectRunSamples(recording)) {
       expect(cards).toHaveLength(6);
-      expect(lines).toHaveLength(12);
+      expect(cardLines).toHaveLength(12);
       expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
     }
     // Every line that was written is in one of the two.

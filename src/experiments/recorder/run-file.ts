@@ -37,33 +37,33 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
  * a file and no `resume`; INVALID_REQUEST while another process writes to it.
  */
 export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): RunFile {
-  const { outputFolder: out = "results", resume = false } = options;
+  const { outputFolder = "results", resume = false } = options;
   // Also because the id becomes a name of a file.
   parseRecordLine({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
-  const file = join(out, `${run.run_id}.cards.jsonl`);
+  const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
   const sink = openFileSink(file, options);
   try {
     const text = readFileSync(file, "utf8");
     // Else it was killed before it could say anything.
-    const before = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
-    if (before && !resume)
+    const existing = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
+    if (existing && !resume)
       throw createWriteRefusedError(
         file,
         "it is there already",
         "pass resume (--resume) to go on with it, or take another run id",
       );
-    if (before?.run) requireSameRun(before.run, run, file);
+    if (existing?.run) requireSameRun(existing.run, run, file);
     const recorder = createRecorder(sink, { ...options, initialLength: text.length });
     recorder.startRun(run);
     return {
       path: file,
-      doneSampleIds: before ? collectScoredSampleIds(before) : new Set(),
+      doneSampleIds: existing ? collectScoredSampleIds(existing) : new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
-      recordCard: (seen) => recorder.recordCard(seen),
-      recordModelCall: (seen) => recorder.recordModelCall(seen),
-      recordScore: (seen) => recorder.recordScore(seen),
+      recordCard: (record) => recorder.recordCard(record),
+      recordModelCall: (record) => recorder.recordModelCall(record),
+      recordScore: (record) => recorder.recordScore(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);
@@ -79,8 +79,8 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
 /** What may differ between the parts of a run: when and by which release it was written. */
 const FIELDS_ALLOWED_TO_DIFFER: ReadonlySet<string> = new Set<keyof RunLine>(["v", "kind", "at", "code"]);
 
-function requireSameRun(before: RunLine, now: RunRecordInput, file: string): void {
-  const earlier = new Map<string, unknown>(Object.entries(before));
+function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
+  const earlier = new Map<string, unknown>(Object.entries(existing));
   const later = new Map<string, unknown>(Object.entries(now));
   for (const name of new Set([...earlier.keys(), ...later.keys()])) {
     if (FIELDS_ALLOWED_TO_DIFFER.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
@@ -107,6 +107,6 @@ function formatValue(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-function createWriteRefusedError(file: string, why: string, action: string): A2AError {
-  return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${why}. To do: ${action}.`);
+function createWriteRefusedError(file: string, reason: string, action: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${reason}. To do: ${action}.`);
 }

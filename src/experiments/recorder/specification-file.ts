@@ -8,13 +8,13 @@ import { formatSpecificationFileName } from "../../cards/index.ts";
  * Writes the cards of a run as the specification has them: `<out>/<dataset>_a2a_<model>_cards.json`, a list of cards, one
  * on a line. Answers the name of the file. `out` is `results` unless told.
  */
-export function writeSpecificationFile(recording: Recording, out = "results"): string {
-  const file = join(out, formatSpecificationFileName(recording));
-  mkdirSync(out, { recursive: true });
+export function writeSpecificationFile(recording: Recording, outputFolder = "results"): string {
+  const file = join(outputFolder, formatSpecificationFileName(recording));
+  mkdirSync(outputFolder, { recursive: true });
   // At once or not at all: somebody may be reading it.
-  const beside = `${file}.${randomUUID()}`;
+  const temporary = `${file}.${randomUUID()}`;
   const cards = toSpecificationCards(recording).map((card) => JSON.stringify(card));
-  writeFileSync(beside, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
-  renameSync(beside, file);
+  writeFileSync(temporary, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
+  renameSync(temporary, file);
   return file;
 }

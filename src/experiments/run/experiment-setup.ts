@@ -48,16 +48,16 @@ export async function startExperimentSetup(
   options: ExperimentSetupOptions,
   recorder: CardRecorder,
 ): Promise<ExperimentSetup> {
-  const { method, roleUrls: links = {}, serverLayout: servers = "apart" } = options;
+  const { method, roleUrls = {}, serverLayout = "apart" } = options;
   const protocol: AnyCardProtocol =
     method.kind === "a2a" ? createCardProtocol() : createCardProtocol({ routes: ANSWERER_ROUTES });
   const models = resolveModels(options);
-  const here = Object.entries(createRoles(options)).filter(([name]) => links[name] === undefined);
-  const roles = Object.fromEntries(here.map(([name, role]) => [name, { role, model: models[name]! }]));
-  const shared = { protocol, recorder, roleTargets: links };
+  const localRoles = Object.entries(createRoles(options)).filter(([name]) => roleUrls[name] === undefined);
+  const roles = Object.fromEntries(localRoles.map(([name, role]) => [name, { role, model: models[name]! }]));
+  const shared = { protocol, recorder, roleTargets: roleUrls };
   const served: ServedRoles | undefined =
-    here.length > 0 ? await serveRoles({ roles, serverLayout: servers, ...shared }) : undefined;
-  const controller = createController({ ...shared, roleTargets: { ...links, ...served?.urls } });
+    localRoles.length > 0 ? await serveRoles({ roles, serverLayout, ...shared }) : undefined;
+  const controller = createController({ ...shared, roleTargets: { ...roleUrls, ...served?.urls } });
   return {
     controller,
     entryRole: method.kind === "a2a" ? PLANNER : SOLVER,
@@ -79,21 +79,21 @@ function createRoles({ method, planner, solver, answerer }: ExperimentSetupOptio
 export function resolveModels({
   method,
   model,
-  roleUrls: links = {},
+  roleUrls = {},
 }: ExperimentSetupOptions): Record<string, RoleModel> {
-  const names = listRoleNames({ method }).filter((name) => links[name] === undefined);
+  const names = listRoleNames({ method }).filter((name) => roleUrls[name] === undefined);
   return Object.fromEntries(
     names.map((name) => {
-      const own = "complete" in model ? (model as RoleModel) : model[name];
-      if (!own) throw new RangeError(`The ${name} has no model; give one for it, or one for all.`);
-      return [name, own];
+      const roleModel = "complete" in model ? (model as RoleModel) : model[name];
+      if (!roleModel) throw new RangeError(`The ${name} has no model; give one for it, or one for all.`);
+      return [name, roleModel];
     }),
   );
 }
 
 /** What stands behind a run's answers. Of different kinds it is a simulation: nobody's answers alone. */
 export function resolveEvidence(options: ExperimentSetupOptions): EvidenceKind {
-  const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind: evidence }) => evidence));
+  const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind }) => evidenceKind));
   // Whose model nobody here knows is taken for a living one, which claims the least for an oracle.
   if (listRoleNames(options).some((name) => options.roleUrls?.[name] !== undefined)) kinds.add("live-model");
   const [only = "live-model"] = kinds;

@@ -286,8 +286,8 @@ describe("an experiment that is interrupted", () => {
     const gone: RoleModel = {
       id: "oracle",
       evidenceKind: "oracle",
-      complete: ({ input: step }) => {
-        asked.push(step.task.metadata.sample_id ?? "");
+      complete: ({ input }) => {
+        asked.push(input.task.metadata.sample_id ?? "");
         return Promise.reject(new Error("connect ECONNREFUSED"));
       },
     };

@@ -73,17 +73,19 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
   const rule = resolveScoreRule(dataset.name, options.scoreRule);
   const run = describeRun({ ...options, method }, rule);
-  let lost: unknown;
-  const file = openRunFile(run, { ...options, onDegraded: (cause) => (lost = cause) });
-  const work = new ExperimentRun(file, run, { ...options, method }, rule, signal);
+  let writeError: unknown;
+  const file = openRunFile(run, { ...options, onDegraded: (cause) => (writeError = cause) });
+  const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
-    await work.solveAll(concurrency);
+    await experimentRun.solveAll(concurrency);
   } catch (error) {
     file.endRun("failed");
     throw error;
   }
-  const { status } = work;
-  const why = work.isLastScoreSaved ? work.failureReason : `${file.path} cannot be written: ${String(lost)}`;
+  const { status } = experimentRun;
+  const failureReason = experimentRun.isLastScoreSaved
+    ? experimentRun.failureReason
+    : `${file.path} cannot be written: ${String(writeError)}`;
   file.endRun(status);
   const recording = file.readRecording();
   return {
@@ -93,7 +95,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
     specificationFile:
       status === "completed" ? writeSpecificationFile(recording, options.outputFolder) : undefined,
     recording,
-    failureReason: why,
+    failureReason,
     isDegraded: file.isDegraded,
   };
 }
@@ -142,13 +144,13 @@ class ExperimentRun {
 
   async solveAll(concurrency: number): Promise<void> {
     if (this.#pendingSamples.length === 0) return;
-    const lineUp = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
+    const setup = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
     const solve = (sample: DatasetSample): Promise<SolveResult> =>
-      lineUp.controller.solve({
+      setup.controller.solve({
         task: sample.question,
-        to: lineUp.entryRole,
+        to: setup.entryRole,
         ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
         dataset: dataset.name,
         sampleId: sample.id,
@@ -166,7 +168,7 @@ class ExperimentRun {
     try {
       await Promise.all(Array.from({ length: concurrency }, worker));
     } finally {
-      await lineUp.close();
+      await setup.close();
     }
   }
 
@@ -176,10 +178,10 @@ class ExperimentRun {
 
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
     const shown = this.#shownDocuments.takeTitles(sample.id);
-    const unreached = this.#unreachableSubtasks.takeFailureReason(sample.id);
-    const why = isUnreachable(reply) ? reply.content : unreached;
-    if (why !== undefined) {
-      this.failureReason = why;
+    const subtaskFailure = this.#unreachableSubtasks.takeFailureReason(sample.id);
+    const failureReason = isUnreachable(reply) ? reply.content : subtaskFailure;
+    if (failureReason !== undefined) {
+      this.failureReason = failureReason;
       this.#unreachable += 1;
       this.#consecutiveFailures += 1;
       if (this.#consecutiveFailures >= (this.#options.maxConsecutiveFailures ?? 10))
@@ -187,17 +189,17 @@ class ExperimentRun {
     } else {
       this.#consecutiveFailures = 0;
       const isWhole = this.#options.method.kind !== "a2a";
-      const verdict = scoreReply(sample, reply, this.#rule, { isWhole, shown });
+      const score = scoreReply(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
       this.isLastScoreSaved = this.#file.recordScore({
         run_id: this.#run.run_id,
         sample_id: sample.id,
-        ...verdict,
+        ...score,
         ...(turn !== undefined && { turns: turn }),
       });
       if (this.isLastScoreSaved) {
         this.#scored += 1;
-        if (verdict.correct) this.#correct += 1;
+        if (score.correct) this.#correct += 1;
       } else {
         // Whatever is found out from here on would be paid for in vain.
         this.#unreachable += 1;

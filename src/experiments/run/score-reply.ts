@@ -17,7 +17,9 @@ export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
 export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: string): ScoreRule {
   const rules: readonly ScoreRule[] =
     dataset === "gsm8k" ? ["gsm8k/strict", "gsm8k/flexible"] : ["hotpotqa/em"];
-  const found = rules.find((one) => rule === undefined || one === rule || one === `${dataset}/${rule}`);
+  const found = rules.find(
+    (candidate) => rule === undefined || candidate === rule || candidate === `${dataset}/${rule}`,
+  );
   if (found) return found;
   throw new RangeError(`${dataset} is not scored by ${JSON.stringify(rule)}; there is ${rules.join(", ")}.`);
 }

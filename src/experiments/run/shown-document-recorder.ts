@@ -10,9 +10,9 @@ export class ShownDocumentRecorder implements CardRecorder {
     this.#recorder = recorder;
   }
 
-  recordCard: CardRecorder["recordCard"] = (seen) => {
-    this.#recorder.recordCard(seen);
-    const { card, dir, sample_id } = seen;
+  recordCard: CardRecorder["recordCard"] = (record) => {
+    this.#recorder.recordCard(record);
+    const { card, dir, sample_id } = record;
     if (sample_id === undefined || dir !== "out" || card.sender !== "planner" || card.message_type !== "task")
       return;
     const titles = this.#titlesBySample.get(sample_id) ?? new Set();
@@ -23,7 +23,7 @@ export class ShownDocumentRecorder implements CardRecorder {
     this.#titlesBySample.set(sample_id, titles);
   };
 
-  recordModelCall: CardRecorder["recordModelCall"] = (seen) => this.#recorder.recordModelCall(seen);
+  recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
   /** The titles of a problem, which are forgotten then. */
   takeTitles(sampleId: string): ReadonlySet<string> {

@@ -37,37 +37,37 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
     this.#recorder = recorder;
   }
 
-  recordCard: CardRecorder["recordCard"] = (seen) => {
-    this.#recorder.recordCard(seen);
-    if (seen.sample_id !== undefined) this.#noteCard(seen.sample_id, seen.card);
+  recordCard: CardRecorder["recordCard"] = (record) => {
+    this.#recorder.recordCard(record);
+    if (record.sample_id !== undefined) this.#noteCard(record.sample_id, record.card);
   };
 
-  recordModelCall: CardRecorder["recordModelCall"] = (seen) => this.#recorder.recordModelCall(seen);
+  recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
   /** Why, when there is such a subtask. The problem is forgotten then. */
   takeFailureReason(sampleId: string): string | undefined {
-    const [why] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
+    const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
     this.#subtasksBySample.delete(sampleId);
-    return why;
+    return reason;
   }
 
   #noteCard(sampleId: string, card: MessageCard): void {
     const { sender, recipient, message_type, metadata, content } = card;
     if (message_type === "task") {
       if (sender === CONTROLLER || metadata.card_id === undefined) return;
-      const problem = this.#subtasksBySample.get(sampleId) ?? {
+      const subtasks = this.#subtasksBySample.get(sampleId) ?? {
         keyByCardId: new Map(),
         failureReasons: new Map(),
       };
-      this.#subtasksBySample.set(sampleId, problem);
-      problem.keyByCardId.set(metadata.card_id, JSON.stringify([recipient, metadata.turn, content]));
+      this.#subtasksBySample.set(sampleId, subtasks);
+      subtasks.keyByCardId.set(metadata.card_id, JSON.stringify([recipient, metadata.turn, content]));
       return;
     }
     if (message_type !== "result" && message_type !== "error") return;
-    const problem = this.#subtasksBySample.get(sampleId);
-    const what = problem?.keyByCardId.get(metadata.in_reply_to ?? "");
-    if (!problem || what === undefined) return;
-    if (isUnreachable(card as ResultCard | ErrorCard)) problem.failureReasons.set(what, content);
-    else problem.failureReasons.delete(what);
+    const subtasks = this.#subtasksBySample.get(sampleId);
+    const subtaskKey = subtasks?.keyByCardId.get(metadata.in_reply_to ?? "");
+    if (!subtasks || subtaskKey === undefined) return;
+    if (isUnreachable(card as ResultCard | ErrorCard)) subtasks.failureReasons.set(subtaskKey, content);
+    else subtasks.failureReasons.delete(subtaskKey);
   }
 }

@@ -54,13 +54,13 @@ it("an ADK agent with a tool solves for a planner, and its model calls are on it
   const server = toA2a(adk, { store: "memory", port: 0 });
   const { url } = await server.listen();
   onTestFinished(() => server.close({ graceMs: 100 }));
-  const { controller, recorder: memo } = await startRoleTestbed(
+  const { controller, recorder } = await startRoleTestbed(
     { planner: forwardingPlanner },
     { roleTargets: { solver: url } },
   );
   const { reply } = await controller.solve({ task: "2 + 2" });
   expect(reply.content).toContain('It is {"sum":4}');
-  const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+  const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
   expect(wrapped?.metadata).toMatchObject({
     tokens: 60,
     usage: { input_tokens: 50, output_tokens: 10, source: "reported" },

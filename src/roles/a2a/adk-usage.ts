@@ -8,8 +8,8 @@ const ADK_USAGE_KEY = "adk_usage_metadata";
 
 /** What an agent of ADK has spent on a task, by its artifacts; of one that says nothing of it, nothing is known. */
 export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
-  const said = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
-  return said.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
+  const usages = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
+  return usages.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
 }
 
 /** Gemini's counts; what was thought is not among its candidates. */

@@ -39,7 +39,7 @@ export interface CardDeliveryOptions {
   readonly deadlineMs?: number | undefined;
   /** Answers what the other role asks meanwhile. */
   readonly answerQuery: (query: QueryCard) => Promise<ResultCard>;
-  readonly onTaskCreated?: ((taskId: string, remote: A2AClient) => void) | undefined;
+  readonly onTaskCreated?: ((taskId: string, client: A2AClient) => void) | undefined;
 }
 
 /** How often a role may ask about one task. */
@@ -66,15 +66,15 @@ class CardDelivery {
   #isStopping = false;
 
   constructor(options: CardDeliveryOptions) {
-    const { journal: cards, contextId } = options;
+    const { journal, contextId } = options;
     this.#options = options;
-    this.#traceparent = createChildTraceparent(cards.envelope.traceparent);
+    this.#traceparent = createChildTraceparent(journal.envelope.traceparent);
     this.#transport = { context_id: contextId, traceparent: this.#traceparent };
   }
 
   async run(): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards, signal, deadlineMs } = this.#options;
-    const { clock } = cards.runtime;
+    const { card, journal, signal, deadlineMs } = this.#options;
+    const { clock } = journal.runtime;
     const stopped = Promise.withResolvers<JsonObject>();
     const stopWith = (parameters: JsonObject): void => {
       this.#isStopping = true;
@@ -82,26 +82,26 @@ class CardDelivery {
     };
     const onAbort = (): void => stopWith(getStopParameters(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
-    const forget =
+    const cancelTimer =
       deadlineMs === undefined
         ? undefined
         : clock.schedule(deadlineMs, () => stopWith({ reason: "timeout" }));
     try {
       if (signal.aborted) return this.#failUnsent();
-      const talk = this.#exchangeCards();
-      const stop = stopped.promise.then((parameters) => this.#stopRecipient(talk, parameters));
+      const exchange = this.#exchangeCards();
+      const stop = stopped.promise.then((parameters) => this.#stopRecipient(exchange, parameters));
       // A talk that breaks because its task is being cancelled is no news.
-      const talked = talk.catch((error: unknown) =>
-        this.#isStopping ? stop : createTransportErrorCard(error, card, cards),
+      const exchangeOrStop = exchange.catch((error: unknown) =>
+        this.#isStopping ? stop : createTransportErrorCard(error, card, journal),
       );
-      const reply = await Promise.race([talked, stop]);
+      const reply = await Promise.race([exchangeOrStop, stop]);
       // Also what could not be sent was to be.
       if (!this.#isSent) this.#recordSentCard(card);
-      cards.recordReceived(reply, this.#transport, true);
+      journal.recordReceived(reply, this.#transport, true);
       return reply;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      forget?.();
+      cancelTimer?.();
       // Nobody listens any more. Of a talk that has ended by itself there is nothing left to drop.
       if (this.#isStopping) this.#streamAbort.abort();
     }
@@ -109,82 +109,83 @@ class CardDelivery {
 
   /** Sends the card, answers what is asked, until there is a terminal reply. */
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const remote = await cards.runtime.clients.getClient(card.recipient);
-    const streams = remote.card.capabilities.streaming === true;
-    this.#transport = { ...this.#transport, method: streams ? "SendStreamingMessage" : "SendMessage" };
+    const { card, journal } = this.#options;
+    const client = await journal.runtime.clients.getClient(card.recipient);
+    const canStream = client.card.capabilities.streaming === true;
+    this.#transport = { ...this.#transport, method: canStream ? "SendStreamingMessage" : "SendMessage" };
     this.#recordSentCard(card);
-    let answer = await this.#sendCard(remote, card);
+    let answer = await this.#sendCard(client, card);
     for (let queries = 0; ; queries++) {
-      const reply = parseReplyCard(answer, card, cards);
+      const reply = parseReplyCard(answer, card, journal);
       if (reply.message_type !== "query") return reply;
-      cards.recordReceived(reply, this.#transport, true);
+      journal.recordReceived(reply, this.#transport, true);
       const taskId = "task" in answer ? answer.task.id : undefined;
       if (taskId === undefined || queries === MAX_QUERIES) {
         void this.#cancelTask({ reason: "queries" }).catch(() => {});
-        const why = taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
-        return createErrorReplyCard(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
+        const reason =
+          taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
+        return createErrorReplyCard(card, journal, "protocol_violation", `${card.recipient} asked ${reason}`);
       }
       const result = await this.#options.answerQuery(reply);
       this.#recordSentCard(result);
-      answer = await this.#sendCard(remote, result, taskId);
+      answer = await this.#sendCard(client, result, taskId);
     }
   }
 
-  async #sendCard(remote: A2AClient, card: MessageCard, taskId?: string): Promise<SendMessageResponse> {
-    const speaks = supportsMessageCards(remote.card.capabilities);
-    const message = speaks ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
-    const stream = remote.stream(message, {
+  async #sendCard(client: A2AClient, card: MessageCard, taskId?: string): Promise<SendMessageResponse> {
+    const supportsCards = supportsMessageCards(client.card.capabilities);
+    const message = supportsCards ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
+    const stream = client.stream(message, {
       headers: { traceparent: this.#traceparent },
       signal: this.#streamAbort.signal,
     });
-    return await collect(this.#observeEvents(stream, remote));
+    return await collect(this.#observeEvents(stream, client));
   }
 
   #buildCardMessage(
     card: MessageCard,
     taskId: string | undefined,
   ): Pick<Message, "parts"> & Partial<Message> {
-    const { contextId, parentTaskId: forTaskId, journal: cards } = this.#options;
-    const { runId, relay, hops } = cards.envelope;
+    const { contextId, parentTaskId, journal } = this.#options;
+    const { runId, relay, hops } = journal.envelope;
     const traceparent = this.#traceparent;
     const message: Pick<Message, "parts"> & Partial<Message> = {
       parts: toCardParts(card),
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
-      metadata: encodeCardEnvelope({ runId: cards.runId || runId, relay, hops: hops + 1, traceparent }),
+      metadata: encodeCardEnvelope({ runId: journal.runId || runId, relay, hops: hops + 1, traceparent }),
     };
     if (card.metadata.card_id !== undefined) message.messageId = card.metadata.card_id;
     if (taskId !== undefined) message.taskId = taskId;
-    if (forTaskId !== undefined) message.referenceTaskIds = [forTaskId];
+    if (parentTaskId !== undefined) message.referenceTaskIds = [parentTaskId];
     return message;
   }
 
   /** Learns of the task and of relayed cards as they pass. */
   async *#observeEvents(
     stream: AsyncIterable<StreamResponse>,
-    remote: A2AClient,
+    client: A2AClient,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     for await (const event of stream) {
       if ("task" in event) {
-        this.#registerTask(event.task.id, event.task.contextId, remote);
+        this.#registerTask(event.task.id, event.task.contextId, client);
         for (const card of collectRelayedCards(event.task)) this.#recordRelayedCard(card);
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
-        this.#registerTask(taskId, contextId, remote);
-        const told = isTerminal(status.state) || isInterrupted(status.state) || !status.message;
-        const card = told ? undefined : findRelayedCard(status.message as Message);
+        this.#registerTask(taskId, contextId, client);
+        const relayed = isTerminal(status.state) || isInterrupted(status.state) || !status.message;
+        const card = relayed ? undefined : findRelayedCard(status.message as Message);
         if (card) this.#recordRelayedCard(card);
       }
       yield event;
     }
   }
 
-  #registerTask(task_id: string, context_id: string, remote: A2AClient): void {
+  #registerTask(task_id: string, context_id: string, client: A2AClient): void {
     if (this.#transport.task_id !== undefined) return;
     this.#transport = { ...this.#transport, task_id, context_id };
-    this.#createdTask.resolve({ remote, taskId: task_id });
-    this.#options.onTaskCreated?.(task_id, remote);
+    this.#createdTask.resolve({ remote: client, taskId: task_id });
+    this.#options.onTaskCreated?.(task_id, client);
   }
 
   #recordRelayedCard(card: MessageCard): void {
@@ -199,60 +200,65 @@ class CardDelivery {
 
   /** It was stopped before it began. */
   #failUnsent(): ErrorCard {
-    const { card, journal: cards } = this.#options;
+    const { card, journal } = this.#options;
     this.#recordSentCard(card);
-    const reply = createErrorReplyCard(card, cards, "cancelled", `${card.recipient} was not asked any more`);
-    cards.recordReceived(reply, this.#transport, true);
+    const reply = createErrorReplyCard(
+      card,
+      journal,
+      "cancelled",
+      `${card.recipient} was not asked any more`,
+    );
+    journal.recordReceived(reply, this.#transport, true);
     return reply;
   }
 
   /** Cancels, and waits for what the other says to it, but no longer than there is time for. */
   async #stopRecipient(
-    talk: Promise<ResultCard | ErrorCard>,
+    exchange: Promise<ResultCard | ErrorCard>,
     parameters: JsonObject,
   ): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const { clock } = cards.runtime;
-    const graceMs = computeGracePeriods(cards.runtime, parameters).forOthersMs;
-    const timeUp = Promise.withResolvers<undefined>();
-    const forget = clock.schedule(graceMs, () => timeUp.resolve(undefined));
+    const { card, journal } = this.#options;
+    const { clock } = journal.runtime;
+    const graceMs = computeGracePeriods(journal.runtime, parameters).forOthersMs;
+    const graceExpired = Promise.withResolvers<undefined>();
+    const cancelTimer = clock.schedule(graceMs, () => graceExpired.resolve(undefined));
     // Of a task that waited for an answer, the talk hears nothing more.
-    const heard = Promise.any([talk, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
-    const reply = await Promise.race([heard.catch(() => undefined), timeUp.promise]);
-    forget();
+    const terminalReply = Promise.any([exchange, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
+    const reply = await Promise.race([terminalReply.catch(() => undefined), graceExpired.promise]);
+    cancelTimer();
     if (reply && !isSyntheticCancellation(reply)) return reply;
     const text = reply?.content ?? `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
     const timedOut = isTimeout(parameters);
-    return createErrorReplyCard(card, cards, timedOut ? "timeout" : "cancelled", text, timedOut);
+    return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
   /** The reply that the cancelled task has; rejects when it cannot be cancelled, or has none. */
   async #cancelTask(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const { remote, taskId } = await this.#createdTask.promise;
+    const { card, journal } = this.#options;
+    const { remote: client, taskId } = await this.#createdTask.promise;
     const stop = this.#buildStopCard(parameters);
-    if (stop) cards.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
-    const hangUp = new AbortController();
-    const forget = cards.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => hangUp.abort());
+    if (stop) journal.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
+    const abortController = new AbortController();
+    const cancelTimer = journal.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => abortController.abort());
     try {
-      const task = await remote.tasks.cancel(taskId, {
-        signal: hangUp.signal,
+      const task = await client.tasks.cancel(taskId, {
+        signal: abortController.signal,
         ...(stop ? { metadata: encodeCardInMetadata(stop) } : {}),
       });
-      for (const told of collectRelayedCards(task)) this.#recordRelayedCard(told);
-      const reply = parseReplyCard({ task }, card, cards);
+      for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
+      const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
       throw new Error(`${card.recipient} still waits for an answer`);
     } finally {
-      forget();
+      cancelTimer();
     }
   }
 
   /** No card where the protocol has no way for one: the task is cancelled without a word. */
   #buildStopCard(parameters: JsonObject): MessageCard | undefined {
-    const { card, journal: cards } = this.#options;
+    const { card, journal } = this.#options;
     try {
-      return cards.createControlCard(card.recipient, "stop", parameters);
+      return journal.createControlCard(card.recipient, "stop", parameters);
     } catch (error) {
       if (error instanceof A2AError) return undefined;
       throw error;
@@ -276,11 +282,11 @@ function buildTextMessage(
   return { parts: [{ text }], ...(taskId === undefined ? {} : { taskId }) };
 }
 
-function createTransportErrorCard(error: unknown, card: MessageCard, cards: CardJournal): ErrorCard {
+function createTransportErrorCard(error: unknown, card: MessageCard, journal: CardJournal): ErrorCard {
   const { reason } = A2AError.from(error);
   // A task that is not there any more was forgotten by a server that was restarted.
   const retryable =
     reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED" || reason === "TASK_NOT_FOUND";
   const why = `${card.recipient} could not be asked: ${formatError(error)}`;
-  return createErrorReplyCard(card, cards, "transport_error", why, retryable);
+  return createErrorReplyCard(card, journal, "transport_error", why, retryable);
 }

@@ -40,14 +40,14 @@ export class CardJournal {
 
   /** `first`: the card that it begins with, as far as there is one. */
   constructor(
-    office: RoleRuntime,
+    runtime: RoleRuntime,
     first: MessageCard | undefined,
     envelope: CardEnvelope,
-    witness?: CardListener,
+    listener?: CardListener,
   ) {
-    this.runtime = office;
+    this.runtime = runtime;
     this.envelope = envelope;
-    this.#listener = witness;
+    this.#listener = listener;
     const { run_id, sample_id, dataset } = first?.metadata ?? {};
     this.#runId = run_id ?? envelope.runId ?? "";
     this.#sharedMetadata = omitUndefined({ run_id, sample_id, dataset });
@@ -89,13 +89,13 @@ export class CardJournal {
 
   /** A card in the name of another role, which said the same in no card; `written_by` tells. */
   createCardOnBehalfOf<Type extends "result" | "query" | "error">(
-    by: string,
+    sender: string,
     type: Type,
     content: string,
     metadata: CardMetadata,
   ): Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }> {
     const { role } = this.runtime;
-    const card = this.#createUnroutedCard(type, by, role, content, { ...metadata, written_by: role });
+    const card = this.#createUnroutedCard(type, sender, role, content, { ...metadata, written_by: role });
     return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
   }
 

@@ -18,17 +18,17 @@ async function runDialogue(
   memo: MemoryRecorder;
   solution: Awaited<ReturnType<ReturnType<typeof createController>["solve"]>>;
 }> {
-  const memo = new MemoryRecorder();
+  const recorder = new MemoryRecorder();
   const served = await serveRoles({
     roles: { planner: createDialoguePlanner(dialogue), solver: createDialogueSolver(dialogue) },
     serverLayout: servers,
-    recorder: memo,
+    recorder,
   });
   try {
-    const controller = createController({ roleTargets: served.urls, recorder: memo });
+    const controller = createController({ roleTargets: served.urls, recorder });
     const { task, dataset } = dialogue;
     const solution = await controller.solve({ task, dataset, runId: "run", sampleId: "one", relay: "full" });
-    return { memo, solution };
+    return { memo: recorder, solution };
   } finally {
     await served.close();
   }
@@ -54,10 +54,10 @@ describe.each([
   });
 
   it("shows the caller every card that any of them has on record", async () => {
-    const { memo, solution } = await runDialogue(dialogue);
+    const { memo: recorder, solution } = await runDialogue(dialogue);
     const byId = (cards: readonly object[]): string[] => cards.map((card) => JSON.stringify(card)).toSorted();
-    expect(byId(memo.uniqueCards)).toEqual(byId(solution.cards));
-    expect(memo.cardLines.toSorted()).toEqual(
+    expect(byId(recorder.uniqueCards)).toEqual(byId(solution.cards));
+    expect(recorder.cardLines.toSorted()).toEqual(
       [
         "controller out task",
         "planner in task",

@@ -19,10 +19,10 @@ import { isControlCard } from "./stop-reason.ts";
 
 /** Whether whoever asks is answered in cards: it wants the extension or sends a card, and takes what it is sent. */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
-  const takes =
+  const acceptsCards =
     acceptsMediaType(configuration, MESSAGE_CARD_MEDIA_TYPE) ||
     acceptsMediaType(configuration, "application/json");
-  return takes && (extensions.includes(MESSAGE_CARD_EXTENSION_URI) || isCardMessage(message));
+  return acceptsCards && (extensions.includes(MESSAGE_CARD_EXTENSION_URI) || isCardMessage(message));
 }
 
 /**
@@ -51,11 +51,11 @@ export function requireRequestCard(
   protocol: AnyCardProtocol,
   hops: number,
 ): TaskCard | QueryCard {
-  const given: MessageCard = protocol.parse(card);
-  if (given.recipient !== role) {
+  const parsed: MessageCard = protocol.parse(card);
+  if (parsed.recipient !== role) {
     throw createInvalidParamsError(
       "recipient",
-      `is ${given.recipient}, and this is the ${role}; send the card to whom it is for`,
+      `is ${parsed.recipient}, and this is the ${role}; send the card to whom it is for`,
     );
   }
   if (hops > MAX_HOPS) {
@@ -64,8 +64,8 @@ export function requireRequestCard(
       `was handed on ${hops} times, which looks like a loop; ${MAX_HOPS} are allowed`,
     );
   }
-  if (isRequestCard(given)) return given;
-  const { message_type } = given;
+  if (isRequestCard(parsed)) return parsed;
+  const { message_type } = parsed;
   throw createInvalidParamsError(
     "message_type",
     `${message_type} begins nothing; send a task, or name the task that it is about`,
@@ -75,28 +75,28 @@ export function requireRequestCard(
 /** The answer to a question, as a card or in words; undefined in words: it is for the caller to write it down. */
 export function parseAnswerCard(
   message: Message,
-  asked: QueryCard,
+  query: QueryCard,
   protocol: AnyCardProtocol,
 ): ResultCard | undefined {
   const card = findCardInMessage(message);
   if (!card) return undefined;
   const answer: MessageCard = protocol.parse(card);
-  const { in_reply_to = asked.metadata.card_id } = answer.metadata;
-  if (isResultCard(answer) && in_reply_to === asked.metadata.card_id) return answer;
-  throw createInvalidParamsError("card", `is no result that replies to ${asked.metadata.card_id}`);
+  const { in_reply_to = query.metadata.card_id } = answer.metadata;
+  if (isResultCard(answer) && in_reply_to === query.metadata.card_id) return answer;
+  throw createInvalidParamsError("card", `is no result that replies to ${query.metadata.card_id}`);
 }
 
 /** A control card from whoever gave the work; undefined for a message that has none. */
 export function parseControlCard(
   message: Message,
-  given: MessageCard,
+  parsed: MessageCard,
   protocol: AnyCardProtocol,
 ): ControlCard | undefined {
   const card = findCardInMessage(message);
   if (!isControlCard(card)) return undefined;
   protocol.parse(card);
-  if (card.sender === given.sender) return card;
-  throw createInvalidParamsError("sender", `is ${card.sender}, and the task is ${given.sender}'s`);
+  if (card.sender === parsed.sender) return card;
+  throw createInvalidParamsError("sender", `is ${card.sender}, and the task is ${parsed.sender}'s`);
 }
 
 /** The card of a message as far as it can be read, for whoever only wants to know who sent it. */

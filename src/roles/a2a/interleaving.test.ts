@@ -7,23 +7,23 @@ import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
 /** Asks its giver, has two subtasks done at once and a third after them. */
 const queryingPlanner = createRole(
   PLANNER,
-  async (desk) => {
-    await desk.sendQuery({ query: "Which way?" });
+  async (taskContext) => {
+    await taskContext.sendQuery({ query: "Which way?" });
     const both = await Promise.all(
-      ["one", "two"].map((task) => desk.delegate({ to: SOLVER, task, turn: 1 })),
+      ["one", "two"].map((task) => taskContext.delegate({ to: SOLVER, task, turn: 1 })),
     );
-    desk.sendNotice({ error: "so far so good", errorType: "note" });
-    const last = await desk.delegate({ to: SOLVER, task: "three", turn: 2 });
+    taskContext.sendNotice({ error: "so far so good", errorType: "note" });
+    const last = await taskContext.delegate({ to: SOLVER, task: "three", turn: 2 });
     return { result: [...both, last].map(({ content }) => content).join(), status: "completed" };
   },
   { answerQuery: async ({ content }) => ({ result: `yes, ${content}` }) },
 );
 
 /** Asks, too, and takes its time. */
-const queryingSolver = createRole(SOLVER, async (desk) => {
+const queryingSolver = createRole(SOLVER, async (taskContext) => {
   await flushEventLoop(3);
-  desk.signal.throwIfAborted();
-  const { content } = await desk.sendQuery({ query: desk.task.content });
+  taskContext.signal.throwIfAborted();
+  const { content } = await taskContext.sendQuery({ query: taskContext.task.content });
   return { result: content, status: "success" };
 });
 

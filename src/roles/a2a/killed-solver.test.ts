@@ -37,7 +37,7 @@ describe("a solver whose process is killed at work", () => {
   it("is a transport error that may pass, when it does not come back", async () => {
     const child = startSolver();
     const url = await child.readLine();
-    const { controller, recorder: memo } = await startRoleTestbed(
+    const { controller, recorder } = await startRoleTestbed(
       { planner: forwardingPlanner },
       { roleTargets: { solver: url }, connectOptions },
     );
@@ -45,7 +45,7 @@ describe("a solver whose process is killed at work", () => {
     await child.readLine();
     await killProcess(child);
     expect((await solved).reply).toMatchObject({ metadata: { error_type: "transport_error" } });
-    const written = memo.uniqueCards.find(({ sender }) => sender === "solver");
+    const written = recorder.uniqueCards.find(({ sender }) => sender === "solver");
     expect(written?.metadata).toMatchObject({ retryable: true, written_by: "planner" });
   });
 

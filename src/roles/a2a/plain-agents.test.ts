@@ -39,11 +39,11 @@ async function startTestbedWithPlainSolver(
 
 describe("somebody who knows nothing of cards", () => {
   it("asks in words and is answered in words", async () => {
-    const { getClient: remote, recorder: memo } = await startRoleTestbed({
+    const { getClient, recorder } = await startRoleTestbed({
       planner: createDialoguePlanner(JANET_DIALOGUE),
       solver: createDialogueSolver(JANET_DIALOGUE),
     });
-    const planner = await remote(PLANNER);
+    const planner = await getClient(PLANNER);
     const answer = await planner.send("Janet's ducks lay 16 eggs per day...");
     expect(answer).toMatchObject({
       task: {
@@ -53,12 +53,15 @@ describe("somebody who knows nothing of cards", () => {
     });
     expect(JSON.stringify(answer)).not.toContain(MESSAGE_CARD_EXTENSION_URI);
     // To the roles it was a task from the controller all the same.
-    expect(memo.cards[0]).toMatchObject({ dir: "in", card: { sender: "controller", recipient: PLANNER } });
+    expect(recorder.cards[0]).toMatchObject({
+      dir: "in",
+      card: { sender: "controller", recipient: PLANNER },
+    });
   });
 
   it("hears in words what went wrong", async () => {
-    const { getClient: remote } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
-    const answer = await (await remote(SOLVER)).send("1 + 1");
+    const { getClient } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const answer = await (await getClient(SOLVER)).send("1 + 1");
     expect(answer).toMatchObject({
       task: {
         status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Not in the dialogue: 1 + 1" }] } },
@@ -88,23 +91,23 @@ describe("somebody who knows nothing of cards", () => {
 describe("a role's task for an agent that knows nothing of cards", () => {
   it("is its content, with the context, and the answer is a card in the agent's name", async () => {
     const heard: string[] = [];
-    const planner = createRole(PLANNER, async (desk) => {
-      const { content, metadata } = await desk.delegate({
+    const planner = createRole(PLANNER, async (taskContext) => {
+      const { content, metadata } = await taskContext.delegate({
         to: SOLVER,
         task: "2 + 2",
         context: { unit: "eggs" },
       });
       return { result: content, status: "completed", metadata: { heard: metadata["written_by"] ?? "" } };
     });
-    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* ({ text }) {
+    const { controller, recorder } = await startTestbedWithPlainSolver(async function* ({ text }) {
       heard.push(text);
       yield "It is ";
       yield "4.";
     }, planner);
-    const { reply: answer } = await controller.solve({ task: "2 + 2", runId: "r" });
+    const { reply } = await controller.solve({ task: "2 + 2", runId: "r" });
     expect(heard).toEqual(['2 + 2\n\nContext: {"unit":"eggs"}']);
-    expect(answer).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
-    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(reply).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
+    const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(wrapped).toMatchObject({
       recipient: PLANNER,
       message_type: "result",
@@ -151,7 +154,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
     const said = (artifactId: string, text: string, counts: JsonObject): AgentEvent => ({
       artifact: { artifactId, parts: [{ text }], metadata: { adk_usage_metadata: counts } },
     });
-    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* () {
+    const { controller, recorder } = await startTestbedWithPlainSolver(async function* () {
       yield said("a", "I look it up. ", {
         promptTokenCount: 10,
         candidatesTokenCount: 2,
@@ -166,7 +169,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
       yield said("c", "!", { promptTokenCount: "many" });
     });
     await controller.solve({ task: "2 + 2" });
-    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(wrapped?.metadata).toMatchObject({
       tokens: 38,
       usage: {
@@ -190,8 +193,8 @@ describe("a role's task for an agent that knows nothing of cards", () => {
 
   it("does not put it into a conversation with what it was asked before", async () => {
     const contexts = new Set<string>();
-    const planner = createRole(PLANNER, async (desk) => {
-      for (const task of ["one", "two"]) await desk.delegate({ to: SOLVER, task });
+    const planner = createRole(PLANNER, async (taskContext) => {
+      for (const task of ["one", "two"]) await taskContext.delegate({ to: SOLVER, task });
       return { result: "", status: "completed" };
     });
     const { controller } = await startTestbedWithPlainSolver(async function* ({ contextId }) {

@@ -6,12 +6,12 @@ import { omitUndefined } from "./omit-undefined.ts";
 /** What somebody answers; nothing when that fails, which is told to the observer. */
 export async function tryAnswerQuery(
   answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
-  { runtime: { observer, role: where } }: CardJournal,
+  { runtime: { observer, role } }: CardJournal,
 ): Promise<QueryAnswer | undefined> {
   try {
     return await answer();
   } catch (error) {
-    observer.onError?.({ where, error });
+    observer.onError?.({ where: role, error });
     return undefined;
   }
 }
@@ -19,13 +19,17 @@ export async function tryAnswerQuery(
 /** The card that answers a question; without an answer it says so, and whoever asked goes on without one. */
 export function createAnswerCard(
   { sender, metadata: { card_id: in_reply_to } }: QueryCard,
-  given: QueryAnswer | undefined,
-  cards: CardJournal,
+  answer: QueryAnswer | undefined,
+  journal: CardJournal,
   spent: CardMetadata = {},
 ): ResultCard {
-  const about = { ...omitUndefined({ in_reply_to }), ...buildSelectionMetadata(given?.selected), ...spent };
-  const text = given?.result ?? `${cards.runtime.role} has no answer to that; go on without one`;
-  return cards.createResultCard(sender, text, given ? "success" : "error", about);
+  const metadata = {
+    ...omitUndefined({ in_reply_to }),
+    ...buildSelectionMetadata(answer?.selected),
+    ...spent,
+  };
+  const text = answer?.result ?? `${journal.runtime.role} has no answer to that; go on without one`;
+  return journal.createResultCard(sender, text, answer ? "success" : "error", metadata);
 }
 
 /** The options that were chosen, as a card says it. */

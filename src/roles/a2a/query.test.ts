@@ -17,8 +17,8 @@ import { forwardingPlanner, startRoleTestbed, createRole, formatCard } from "./r
 import { createRoleAgent } from "./index.ts";
 
 /** Asks how, and does it so. */
-const queryingSolver: Role = createRole(SOLVER, async (desk) => {
-  const answer = await desk.sendQuery({ query: "Which method?", options: ["A", "B"] });
+const queryingSolver: Role = createRole(SOLVER, async (taskContext) => {
+  const answer = await taskContext.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
   return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
 });
@@ -35,7 +35,7 @@ describe("a question of the solver's", () => {
       asked.push(query);
       return { result: "B is shorter", selected: "B" };
     });
-    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: queryingSolver });
+    const { controller, listTasks } = await startRoleTestbed({ planner, solver: queryingSolver });
     const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
     expect(reply.content).toBe("success B: B is shorter");
     expect(cards.map(formatCard)).toEqual([
@@ -52,7 +52,7 @@ describe("a question of the solver's", () => {
     });
     expect(cards[3]?.metadata).toMatchObject({ in_reply_to: asked[0]?.metadata.card_id, selected: "B" });
     // One task, which waited and went on.
-    expect(await tasks(SOLVER)).toHaveLength(1);
+    expect(await listTasks(SOLVER)).toHaveLength(1);
   });
 
   it("without anybody to answer it is told so, and the solver decides what to do", async () => {
@@ -71,21 +71,21 @@ describe("a question of the solver's", () => {
   });
 
   it("may come again and again, but not for ever", async () => {
-    const curious = createRole(SOLVER, async (desk): Promise<never> => {
-      for (;;) await desk.sendQuery({ query: "And now?" });
+    const curious = createRole(SOLVER, async (taskContext): Promise<never> => {
+      for (;;) await taskContext.sendQuery({ query: "And now?" });
     });
     const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
-    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: curious });
+    const { controller, listTasks } = await startRoleTestbed({ planner, solver: curious });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply.content).toContain("asked more than 16 times");
-    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
+    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 
   it("waits its turn behind another of the same task", async () => {
-    const twice = createRole(SOLVER, async (desk) => {
+    const twice = createRole(SOLVER, async (taskContext) => {
       const answers = await Promise.all([
-        desk.sendQuery({ query: "one?" }),
-        desk.sendQuery({ query: "two?" }),
+        taskContext.sendQuery({ query: "one?" }),
+        taskContext.sendQuery({ query: "two?" }),
       ]);
       return { result: answers.map(({ content }) => content).join(), status: "success" };
     });
@@ -96,8 +96,8 @@ describe("a question of the solver's", () => {
 });
 
 it("a question of the planner's is answered by the controller", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const { content } = await desk.sendQuery({ query: "In which unit?" });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const { content } = await taskContext.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
   });
   const { controller } = await startRoleTestbed(
@@ -110,8 +110,12 @@ it("a question of the planner's is answered by the controller", async () => {
 });
 
 describe("a question down the line", () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const reply = await desk.sendQuery({ query: "Which way?", options: ["left", "right"], to: SOLVER });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const reply = await taskContext.sendQuery({
+      query: "Which way?",
+      options: ["left", "right"],
+      to: SOLVER,
+    });
     return { result: `${reply.message_type} ${reply.content}`, status: "completed" };
   });
 
@@ -119,9 +123,9 @@ describe("a question down the line", () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }), {
       answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
-    const { controller, recorder: memo } = await startRoleTestbed({ planner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner, solver });
     expect((await controller.solve({ task: "Go." })).reply.content).toBe("result that one");
-    const answer = memo.uniqueCards.find(({ content }) => content === "that one");
+    const answer = recorder.uniqueCards.find(({ content }) => content === "that one");
     expect(answer?.metadata).toMatchObject({ selected: "right", status: "success" });
   });
 
@@ -135,8 +139,8 @@ describe("a question down the line", () => {
 
 describe("a question to somebody who knows nothing of cards", () => {
   it("is asked in words and answered in words; one of the options is a choice", async () => {
-    const { getClient: remote } = await startRoleTestbed({ solver: queryingSolver });
-    const solver = await remote(SOLVER);
+    const { getClient } = await startRoleTestbed({ solver: queryingSolver });
+    const solver = await getClient(SOLVER);
     for (const [said, heard] of [
       [" b ", "success B:  b "],
       ["neither", "success -: neither"],
@@ -166,8 +170,8 @@ describe("a task that waits for an answer", () => {
   });
 
   it("goes on waiting when what comes is no answer to it", async () => {
-    const { getClient: remote, errors } = await startRoleTestbed({ solver: queryingSolver });
-    const solver = await remote(SOLVER);
+    const { getClient, errors } = await startRoleTestbed({ solver: queryingSolver });
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say(task));
     const { id = "", status } = "task" in first ? first.task : {};
     const query = findCardInParts(status?.message?.parts ?? []);
@@ -202,9 +206,9 @@ describe("a task that waits for an answer", () => {
   it("is let go when it is cancelled: its work stops, and nothing of it is kept", async () => {
     const desks: TaskContext[] = [];
     const agent = createRoleAgent(
-      createRole(SOLVER, async (desk) => {
-        desks.push(desk);
-        await desk.sendQuery({ query: "Which?" });
+      createRole(SOLVER, async (taskContext) => {
+        desks.push(taskContext);
+        await taskContext.sendQuery({ query: "Which?" });
         return { result: "", status: "success" };
       }),
       { maxWaitingTasks: 1 },
@@ -227,11 +231,11 @@ describe("a task that waits for an answer", () => {
   });
 
   it("does not wait for ever", async () => {
-    const { getClient: remote, clock } = await startRoleTestbed(
+    const { getClient, clock } = await startRoleTestbed(
       { solver: queryingSolver },
       { answerTimeoutMs: 1000 },
     );
-    const solver = await remote(SOLVER);
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "patient" } }));
     const id = "task" in first ? first.task.id : "";
     clock.advance(1000);
@@ -240,13 +244,13 @@ describe("a task that waits for an answer", () => {
   });
 
   it("may be given up by its role: whoever answers then hears how it ended", async () => {
-    const impatient = createRole(SOLVER, async (desk) => {
-      void desk.sendQuery({ query: "Quick, which?" }).catch(() => {});
+    const impatient = createRole(SOLVER, async (taskContext) => {
+      void taskContext.sendQuery({ query: "Quick, which?" }).catch(() => {});
       await flushEventLoop(10);
       return { result: "never mind", status: "success" };
     });
-    const { getClient: remote } = await startRoleTestbed({ solver: impatient });
-    const solver = await remote(SOLVER);
+    const { getClient } = await startRoleTestbed({ solver: impatient });
+    const solver = await getClient(SOLVER);
     const first = await solver.send("2 + 2");
     const { id = "", status } = "task" in first ? first.task : {};
     expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
@@ -278,11 +282,11 @@ describe("a task that waits for an answer", () => {
   });
 
   it("is not disturbed by a control card, and stopped by one that says so", async () => {
-    const { getClient: remote, recorder: memo } = await startRoleTestbed(
+    const { getClient, recorder } = await startRoleTestbed(
       { solver: queryingSolver },
       { maxWaitingTasks: 1 },
     );
-    const solver = await remote(SOLVER);
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "controlled" } }));
     const id = "task" in first ? first.task.id : "";
     const budget = protocol.createControlCard({ from: PLANNER, to: SOLVER, action: "budget" });
@@ -297,7 +301,7 @@ describe("a task that waits for an answer", () => {
     expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });
-    expect(memo.cardLines.filter((line) => line.includes("control"))).toEqual([
+    expect(recorder.cardLines.filter((line) => line.includes("control"))).toEqual([
       "solver in control",
       "solver in control",
     ]);

@@ -56,7 +56,7 @@ describe("a role refuses, with an error card that says why", () => {
   ];
 
   it.each(cases)("%s", async (_what, parts, why) => {
-    const { urls, recorder: memo } = await startRoleTestbed({ solver: succeedingSolver });
+    const { urls, recorder } = await startRoleTestbed({ solver: succeedingSolver });
     const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
     const answer = await solver.send(parts);
     expect(answer).toMatchObject({ task: { status: { state: "TASK_STATE_REJECTED" } } });
@@ -66,7 +66,7 @@ describe("a role refuses, with an error card that says why", () => {
       content: expect.stringContaining(why) as string,
       metadata: { error_type: "protocol_violation" },
     });
-    expect(memo.cardLines.at(-1)).toBe("solver out error");
+    expect(recorder.cardLines.at(-1)).toBe("solver out error");
   });
 
   it("a problem that has been handed on too often", async () => {
@@ -80,20 +80,20 @@ describe("a role refuses, with an error card that says why", () => {
       ],
     });
     const pass = (name: string, to: string): ReturnType<typeof createRole> =>
-      createRole(name, async (desk) => {
-        const reply = await desk.delegate({ to, task: desk.task.content });
+      createRole(name, async (taskContext) => {
+        const reply = await taskContext.delegate({ to, task: taskContext.task.content });
         return reply.message_type === "error"
           ? { error: reply.content, errorType: reply.metadata.error_type }
           : { result: reply.content, status: "success" };
       });
-    const { controller, recorder: memo } = await startRoleTestbed(
+    const { controller, recorder } = await startRoleTestbed(
       { left: pass("left", "right"), right: pass("right", "left") },
       { protocol: looping },
     );
     const { reply } = await controller.solve({ task: "round and round", to: "left" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
     expect(reply.content).toContain("handed on 9 times, which looks like a loop; 8 are allowed");
-    expect(memo.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
+    expect(recorder.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
   });
 });
 
@@ -142,19 +142,19 @@ describe("what goes wrong inside of a role", () => {
   });
 
   it("is a model error when it was the model, which may pass", async () => {
-    const thinking = createRole(SOLVER, async (desk) => {
-      const step = { kind: "solve", task: desk.task } as const;
-      await desk.callModel({ input: step, messages: [] });
+    const thinking = createRole(SOLVER, async (taskContext) => {
+      const step = { kind: "solve", task: taskContext.task } as const;
+      await taskContext.callModel({ input: step, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error("429 slow down")]) };
-    const { controller, recorder: memo } = await startRoleTestbed({ planner: forwardingPlanner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner: forwardingPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2", sampleId: "s" });
     expect(reply).toMatchObject({
       content: "The model failed: 429 slow down",
       metadata: { error_type: "model_error" },
     });
-    expect(memo.calls).toMatchObject([
+    expect(recorder.calls).toMatchObject([
       {
         role: SOLVER,
         sample_id: "s",
@@ -164,8 +164,8 @@ describe("what goes wrong inside of a role", () => {
         usage: { source: "none" },
       },
     ]);
-    const failed = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
-    expect(memo.calls[0]?.card_id).toBe(failed?.metadata.card_id);
+    const failed = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(recorder.calls[0]?.card_id).toBe(failed?.metadata.card_id);
     expect(failed?.metadata).toMatchObject({ retryable: true });
     expect(failed?.metadata).not.toHaveProperty("usage");
   });
@@ -174,8 +174,8 @@ describe("what goes wrong inside of a role", () => {
 describe("what goes wrong in words that cannot stand on a card", () => {
   // Cut where half a character would be left, and half of one from the beginning.
   it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is told all the same, %#", async (words) => {
-    const thinking = createRole(SOLVER, async (desk) => {
-      await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+    const thinking = createRole(SOLVER, async (taskContext) => {
+      await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error(words)]) };
@@ -255,8 +255,8 @@ it("roles and types of your own go the same way", async () => {
       { from: "validator", to: PLANNER, types: ["result"] },
     ],
   });
-  const planner = createRole(PLANNER, async (desk) => {
-    const reply = await desk.delegate({ to: "validator", task: "Is 4 right?" });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const reply = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: reply.content, status: "completed" };
   });
   const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));

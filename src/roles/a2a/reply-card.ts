@@ -34,30 +34,30 @@ export type ReplyCard = ResultCard | ErrorCard | QueryCard;
 export function parseReplyCard(
   answer: SendMessageResponse,
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
 ): ReplyCard {
   try {
     const card = findClosingCard(answer);
-    if (card) return validateReplyCard(card, sent, cards);
+    if (card) return validateReplyCard(card, sent, journal);
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
-    return createProtocolViolationCard(error.message, sent, cards);
+    return createProtocolViolationCard(error.message, sent, journal);
   }
   return "task" in answer
-    ? createReplyCardFromTask(answer.task, sent, cards)
-    : createResultCardFromParts(answer.message.parts, sent, cards);
+    ? createReplyCardFromTask(answer.task, sent, journal)
+    : createResultCardFromParts(answer.message.parts, sent, journal);
 }
 
 /** An error in the name of whom `sent` went to. */
 export function createErrorReplyCard(
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
   error_type: string,
   content: string,
   retryable = false,
 ): ErrorCard {
-  const about = { ...buildReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
-  return cards.createCardOnBehalfOf(sent.recipient, "error", content, about);
+  const metadata = { ...buildReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
+  return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
 }
 
 /** The cards that an agent told of on the way, in order: in what it has said of a task before the last. */
@@ -79,8 +79,8 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
 function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
-  const { state, message: said } = task.status;
-  const inStatus = said && findCardInMessage(said);
+  const { state, message } = task.status;
+  const inStatus = message && findCardInMessage(message);
   if (inStatus || !isTerminal(state)) return inStatus;
   for (const artifact of task.artifacts?.toReversed() ?? []) {
     const card = findCardInMessage(artifact);
@@ -90,47 +90,47 @@ function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
 }
 
 /** The card, when it is one that may come as a reply. */
-function validateReplyCard(card: MessageCard, sent: MessageCard, cards: CardJournal): ReplyCard {
+function validateReplyCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { sender, recipient, message_type: type, metadata } = card;
-  if (type !== "error") cards.runtime.protocol.parse(card);
+  if (type !== "error") journal.runtime.protocol.parse(card);
   if (sender !== sent.recipient || recipient !== sent.sender) {
-    return createProtocolViolationCard(`it came from ${sender} for ${recipient}`, sent, cards);
+    return createProtocolViolationCard(`it came from ${sender} for ${recipient}`, sent, journal);
   }
   if (type !== "result" && type !== "error" && type !== "query") {
-    return createProtocolViolationCard(`a ${type} card is no reply`, sent, cards);
+    return createProtocolViolationCard(`a ${type} card is no reply`, sent, journal);
   }
   const { in_reply_to = sent.metadata.card_id } = metadata;
   if (type !== "query" && in_reply_to !== sent.metadata.card_id) {
-    return createProtocolViolationCard(`it replies to another card, ${in_reply_to}`, sent, cards);
+    return createProtocolViolationCard(`it replies to another card, ${in_reply_to}`, sent, journal);
   }
   return (
     in_reply_to === undefined ? card : { ...card, metadata: { ...metadata, in_reply_to } }
   ) as ReplyCard;
 }
 
-function createProtocolViolationCard(why: string, sent: MessageCard, cards: CardJournal): ErrorCard {
+function createProtocolViolationCard(reason: string, sent: MessageCard, journal: CardJournal): ErrorCard {
   return createErrorReplyCard(
     sent,
-    cards,
+    journal,
     "protocol_violation",
-    `The card of ${sent.recipient} was refused: ${why}`,
+    `The card of ${sent.recipient} was refused: ${reason}`,
   );
 }
 
 /** What a task says in words. */
-function createReplyCardFromTask(task: Task, sent: MessageCard, cards: CardJournal): ReplyCard {
+function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { state, message } = task.status;
-  const words = renderPartsAsText(message?.parts ?? []);
+  const text = renderPartsAsText(message?.parts ?? []);
   if (state === "TASK_STATE_COMPLETED") {
     const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
     const usage = sumAdkUsage(task.artifacts);
-    return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards, usage);
+    return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, journal, usage);
   }
   if (state === "TASK_STATE_INPUT_REQUIRED") {
-    return cards.createCardOnBehalfOf(sent.recipient, "query", words, buildReplyMetadata(sent));
+    return journal.createCardOnBehalfOf(sent.recipient, "query", text, buildReplyMetadata(sent));
   }
   const [error_type, what, retryable] = ERRORS_BY_TASK_STATE[state];
-  return createErrorReplyCard(sent, cards, error_type, words || `${sent.recipient} ${what}`, retryable);
+  return createErrorReplyCard(sent, journal, error_type, text || `${sent.recipient} ${what}`, retryable);
 }
 
 type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
@@ -153,13 +153,13 @@ const ERRORS_BY_TASK_STATE: Readonly<
 function createResultCardFromParts(
   parts: readonly Part[],
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
   usage: CardTokenUsage = NO_USAGE,
 ): ResultCard {
   const status = sent.recipient === PLANNER ? "completed" : "success";
   const tokens = usage.input_tokens + usage.output_tokens;
-  const about = { ...buildReplyMetadata(sent), tokens, usage, status };
-  return cards.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), about);
+  const metadata = { ...buildReplyMetadata(sent), tokens, usage, status };
+  return journal.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), metadata);
 }
 
 function buildReplyMetadata({ metadata: { card_id, turn } }: MessageCard): {

@@ -21,32 +21,32 @@ export interface ReplyEncoder {
 }
 
 /** `usesCards`: the caller asks for the extension, or sends cards. */
-export function createReplyEncoder(speaksCards: boolean): ReplyEncoder {
-  const say = speaksCards ? toCardMessage : toTextMessage;
+export function createReplyEncoder(usesCards: boolean): ReplyEncoder {
+  const createMessage = usesCards ? toCardMessage : toTextMessage;
   return {
-    usesCards: speaksCards,
-    encodeProgress: (card) => ({ status: { state: "TASK_STATE_WORKING", message: say(card) } }),
-    encodeQuery: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: say(card) } }),
-    encodeFailure: (card) => ({ status: { state: "TASK_STATE_FAILED", message: say(card) } }),
-    encodeRejection: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: say(card) } }),
+    usesCards,
+    encodeProgress: (card) => ({ status: { state: "TASK_STATE_WORKING", message: createMessage(card) } }),
+    encodeQuery: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: createMessage(card) } }),
+    encodeFailure: (card) => ({ status: { state: "TASK_STATE_FAILED", message: createMessage(card) } }),
+    encodeRejection: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: createMessage(card) } }),
     encodeFinal(card, wasStopped) {
       const { message_type: type, metadata, content } = card;
       const status = "status" in metadata ? metadata["status"] : undefined;
       const isError = type === "error" || status === "error";
       if (isError) {
         const state = wasStopped ? "TASK_STATE_CANCELED" : "TASK_STATE_FAILED";
-        return [{ status: { state, message: say(card) } }];
+        return [{ status: { state, message: createMessage(card) } }];
       }
       // What a stopped role has so far is an artifact of a task that was canceled all the same.
       const state = wasStopped && status === "partial" ? "TASK_STATE_CANCELED" : "TASK_STATE_COMPLETED";
       const end: TaskUpdateEvent = { status: { state } };
       // An artifact has something in it (A2A §5.7), and nothing is a result, too.
-      if (!speaksCards && content === "") return [end];
+      if (!usesCards && content === "") return [end];
       const { card_id } = metadata;
-      const { parts, extensions } = say(card);
+      const { parts, extensions } = createMessage(card);
       const artifact = {
         artifactId: card_id ?? "result-card",
-        name: speaksCards ? "result-card" : "result",
+        name: usesCards ? "result-card" : "result",
         parts,
         ...(extensions ? { extensions } : {}),
       };

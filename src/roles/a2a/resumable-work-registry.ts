@@ -17,12 +17,9 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   readonly #byTaskId = new Map<string, Work>();
   #waitingCount = 0;
 
-  constructor(
-    clock: Clock,
-    { maxWaitingTasks: maxWaiting = 1000, answerTimeoutMs: waitMs = 3_600_000 }: AnswerWaitLimits,
-  ) {
+  constructor(clock: Clock, { maxWaitingTasks = 1000, answerTimeoutMs = 3_600_000 }: AnswerWaitLimits) {
     this.#clock = clock;
-    this.#limits = { maxWaitingTasks: maxWaiting, answerTimeoutMs: waitMs };
+    this.#limits = { maxWaitingTasks, answerTimeoutMs };
   }
 
   find(taskId: string): Work | undefined {
@@ -50,19 +47,19 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
     question: TaskUpdateEvent,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { maxWaitingTasks: maxWaiting, answerTimeoutMs: waitMs } = this.#limits;
-    if (this.#waitingCount >= maxWaiting) {
-      const text = `${maxWaiting} tasks wait for an answer already; try again later.`;
+    const { maxWaitingTasks, answerTimeoutMs } = this.#limits;
+    if (this.#waitingCount >= maxWaitingTasks) {
+      const text = `${maxWaitingTasks} tasks wait for an answer already; try again later.`;
       throw new A2AError("RESOURCE_EXHAUSTED", text);
     }
     this.#waitingCount++;
-    const forget = this.#clock.schedule(waitMs, () => this.abandonWork(taskId, {}));
+    const cancelTimer = this.#clock.schedule(answerTimeoutMs, () => this.abandonWork(taskId, {}));
     try {
       return await untilAborted(work.askQuestion(question), signal);
     } finally {
       work.withdrawQuestion();
       this.#waitingCount--;
-      forget();
+      cancelTimer();
     }
   }
 

@@ -16,31 +16,31 @@ export class RoleClientPool {
   readonly #clients = new Map<string, Promise<A2AClient>>();
 
   constructor(
-    places: Readonly<Record<string, RoleTarget>>,
-    { connectOptions: options = {} }: RoleConnectionOptions,
+    roleTargets: Readonly<Record<string, RoleTarget>>,
+    { connectOptions = {} }: RoleConnectionOptions,
   ) {
-    this.#targets = new Map(Object.entries(places));
-    const extensions = new Set([...(options.extensions ?? []), MESSAGE_CARD_EXTENSION_URI]);
-    this.#connectOptions = { reconnect: { maxRetries: 5 }, ...options, extensions: [...extensions] };
+    this.#targets = new Map(Object.entries(roleTargets));
+    const extensions = new Set([...(connectOptions.extensions ?? []), MESSAGE_CARD_EXTENSION_URI]);
+    this.#connectOptions = { reconnect: { maxRetries: 5 }, ...connectOptions, extensions: [...extensions] };
   }
 
   /** Rejects when the role is not known, or cannot be reached; then the next who asks tries again. */
   getClient(role: string): Promise<A2AClient> {
     const known = this.#clients.get(role);
     if (known) return known;
-    const remote = this.#connect(role);
-    this.#clients.set(role, remote);
-    remote.catch(() => this.#clients.delete(role));
-    return remote;
+    const client = this.#connect(role);
+    this.#clients.set(role, client);
+    client.catch(() => this.#clients.delete(role));
+    return client;
   }
 
   async #connect(role: string): Promise<A2AClient> {
-    const place = this.#targets.get(role);
-    if (place === undefined) {
+    const target = this.#targets.get(role);
+    if (target === undefined) {
       const known = [...this.#targets.keys()].join(", ") || "none";
       throw new Error(`Nobody has said where ${role} is (known: ${known}); give it in "links"`);
     }
-    const where = typeof place === "function" ? await place() : place;
-    return typeof where === "string" ? await connect(where, this.#connectOptions) : where;
+    const resolved = typeof target === "function" ? await target() : target;
+    return typeof resolved === "string" ? await connect(resolved, this.#connectOptions) : resolved;
   }
 }

@@ -53,17 +53,17 @@ export function createRoleRuntime(
   role: string,
   options: RoleRuntimeOptions & { readonly model?: RoleModel },
 ): RoleRuntime {
-  const { protocol = createCardProtocol(), roleTargets: links = {}, clock = systemClock } = options;
+  const { protocol = createCardProtocol(), roleTargets = {}, clock = systemClock } = options;
   if (!protocol.roles.includes(role)) {
-    const there = protocol.roles.join(", ");
+    const knownRoles = protocol.roles.join(", ");
     throw new Error(
-      `The protocol knows no role ${JSON.stringify(role)}, only ${there}; give createCardProtocol({ roles: [${JSON.stringify(role)}] }) with routes for it.`,
+      `The protocol knows no role ${JSON.stringify(role)}, only ${knownRoles}; give createCardProtocol({ roles: [${JSON.stringify(role)}] }) with routes for it.`,
     );
   }
   return {
     role,
     protocol,
-    clients: new RoleClientPool(links, options),
+    clients: new RoleClientPool(roleTargets, options),
     recorder: options.recorder,
     observer: options.observer ?? {},
     clock,

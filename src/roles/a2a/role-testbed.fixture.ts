@@ -25,37 +25,37 @@ export async function startRoleTestbed(
   roles: Readonly<Record<string, Role | ServedRoleOptions>>,
   options: Omit<ServeRolesOptions, "roles"> & { readonly controller?: ControllerOptions } = {},
 ): Promise<RoleTestbed> {
-  const memo = new MemoryRecorder();
+  const recorder = new MemoryRecorder();
   const clock = new FakeClock();
   const errors: unknown[] = [];
   const observer = { onError: ({ error }: { error: unknown }): number => errors.push(error) };
-  const { controller: own, ...shared } = options;
-  const served = await serveRoles({ recorder: memo, clock, observer, ...shared, roles });
+  const { controller, ...shared } = options;
+  const served = await serveRoles({ recorder, clock, observer, ...shared, roles });
   onTestFinished(() => served.close({ graceMs: 100 }));
   const { protocol, graceMs } = shared;
-  const all = {
-    recorder: memo,
+  const controllerOptions = {
+    recorder,
     clock,
     observer,
-    links: { ...served.urls, ...shared.roleTargets },
+    roleTargets: { ...served.urls, ...shared.roleTargets },
     ...(protocol ? { protocol } : {}),
     ...(graceMs === undefined ? {} : { graceMs }),
   };
-  const remotes = new Map<string, Promise<A2AClient>>();
-  const remote = (name: string): Promise<A2AClient> => {
-    const known = remotes.get(name) ?? connect(served.urls[name] ?? "");
-    remotes.set(name, known);
+  const clients = new Map<string, Promise<A2AClient>>();
+  const getClient = (name: string): Promise<A2AClient> => {
+    const known = clients.get(name) ?? connect(served.urls[name] ?? "");
+    clients.set(name, known);
     return known;
   };
   return {
     urls: served.urls,
-    controller: createController({ ...all, ...own }),
-    recorder: memo,
+    controller: createController({ ...controllerOptions, ...controller }),
+    recorder,
     clock,
     errors,
-    getClient: remote,
+    getClient,
     async listTasks(role) {
-      const { tasks } = await (await remote(role)).tasks.list({ includeArtifacts: true });
+      const { tasks } = await (await getClient(role)).tasks.list({ includeArtifacts: true });
       return tasks;
     },
   };
@@ -67,8 +67,8 @@ export function createRole(name: string, work: Role["performTask"], more: Partia
 }
 
 /** A planner that hands the problem to the solver as it is, and its answer back. */
-export const forwardingPlanner: Role = createRole(PLANNER, async (desk) => {
-  const reply = await desk.delegate({ to: SOLVER, task: desk.task.content, turn: 1 });
+export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) => {
+  const reply = await taskContext.delegate({ to: SOLVER, task: taskContext.task.content, turn: 1 });
   return reply.message_type === "error"
     ? { error: reply.content, errorType: reply.metadata.error_type }
     : { result: reply.content, status: reply.metadata.status === "partial" ? "partial" : "completed" };
@@ -77,17 +77,17 @@ export const forwardingPlanner: Role = createRole(PLANNER, async (desk) => {
 /** A role that never ends by itself; `begun` resolves when it is at work. */
 export function createBlockedRole(
   name: string,
-  onStop: (desk: TaskContext) => ReturnType<Role["performTask"]> = async (desk) => {
-    throw desk.signal.reason;
+  onStop: (taskContext: TaskContext) => ReturnType<Role["performTask"]> = async (taskContext) => {
+    throw taskContext.signal.reason;
   },
 ): { readonly role: Role; readonly begun: Promise<TaskContext> } {
   const begun = Promise.withResolvers<TaskContext>();
-  const asleep = createRole(name, async (desk) => {
-    begun.resolve(desk);
-    await new Promise<void>((resolve) => desk.signal.addEventListener("abort", () => resolve()));
-    return await onStop(desk);
+  const role = createRole(name, async (taskContext) => {
+    begun.resolve(taskContext);
+    await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
+    return await onStop(taskContext);
   });
-  return { role: asleep, begun: begun.promise };
+  return { role, begun: begun.promise };
 }
 
 /** `planner → solver task: 2 + 2` */

@@ -44,9 +44,9 @@ export function createDialoguePlanner({ steps, answer }: ScriptedDialogue): Role
   return {
     name: PLANNER,
     description: "Takes the steps of a dialogue.",
-    async performTask(desk) {
+    async performTask(taskContext) {
       for (const [at, { subtask }] of steps.entries()) {
-        const reply = await desk.delegate({ to: SOLVER, task: subtask, turn: at + 1 });
+        const reply = await taskContext.delegate({ to: SOLVER, task: subtask, turn: at + 1 });
         if (reply.message_type === "error")
           return { error: reply.content, errorType: reply.metadata.error_type };
       }
@@ -74,12 +74,12 @@ export class MemoryRecorder implements CardRecorder {
   readonly cards: CardRecordInput[] = [];
   readonly calls: ModelCallRecordInput[] = [];
 
-  recordCard(seen: CardRecordInput): void {
-    this.cards.push(seen);
+  recordCard(record: CardRecordInput): void {
+    this.cards.push(record);
   }
 
-  recordModelCall(seen: ModelCallRecordInput): void {
-    this.calls.push(seen);
+  recordModelCall(record: ModelCallRecordInput): void {
+    this.calls.push(record);
   }
 
   /** The cards, each once, in the order in which they were first seen. */

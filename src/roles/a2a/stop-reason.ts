@@ -8,14 +8,14 @@ const OWN_GRACE_SHARE = 0.8;
 /** How long others may take to stop, and how long the role itself: less than whoever waits for it, at every hop. */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },
-  given: JsonObject,
+  parameters: JsonObject,
 ): { readonly forOthersMs: number; readonly forItselfMs: number } {
-  const { grace_ms } = given;
+  const { grace_ms } = parameters;
   if (typeof grace_ms !== "number" || !(grace_ms >= 0)) {
     return { forOthersMs: graceMs, forItselfMs: graceMs * OWN_GRACE_SHARE };
   }
-  const whole = Math.min(graceMs, grace_ms);
-  return { forOthersMs: whole * DOWNSTREAM_GRACE_SHARE, forItselfMs: whole * OWN_GRACE_SHARE };
+  const availableMs = Math.min(graceMs, grace_ms);
+  return { forOthersMs: availableMs * DOWNSTREAM_GRACE_SHARE, forItselfMs: availableMs * OWN_GRACE_SHARE };
 }
 
 /** What the reason of a signal says of why: the parameters of a control card, else that somebody cancelled. */

@@ -8,18 +8,18 @@ export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, sou
 const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
 
 /** The sum of two usages: as trustworthy as the weaker of them. */
-export function addUsage(one: CardTokenUsage | undefined, other: CardTokenUsage): CardTokenUsage {
-  if (!one) return other;
+export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsage): CardTokenUsage {
+  if (!first) return second;
   const sum: CardTokenUsage = {
-    input_tokens: one.input_tokens + other.input_tokens,
-    output_tokens: one.output_tokens + other.output_tokens,
+    input_tokens: first.input_tokens + second.input_tokens,
+    output_tokens: first.output_tokens + second.output_tokens,
     source:
-      USAGE_SOURCES[Math.min(USAGE_SOURCES.indexOf(one.source), USAGE_SOURCES.indexOf(other.source))] ??
+      USAGE_SOURCES[Math.min(USAGE_SOURCES.indexOf(first.source), USAGE_SOURCES.indexOf(second.source))] ??
       "none",
   };
   for (const name of ["cached_input_tokens", "reasoning_output_tokens"] as const) {
-    if (one[name] !== undefined || other[name] !== undefined)
-      sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
+    if (first[name] !== undefined || second[name] !== undefined)
+      sum[name] = (first[name] ?? 0) + (second[name] ?? 0);
   }
   return sum;
 }

@@ -17,7 +17,7 @@ export interface CassetteEntry {
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
   /** Resolves when the take is safe. */
-  put(take: CassetteEntry): void | Promise<void>;
+  put(entry: CassetteEntry): void | Promise<void>;
 }
 
 export interface CassetteModelOptions {
@@ -52,13 +52,13 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
     evidenceKind: resolveCassetteEvidence(inner, mode),
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
-      const told = toCassetteRequest(id, request);
-      const key = await computeSha256(toCanonicalJson(told));
-      const take = mode === "record" ? undefined : await store.get(key);
-      if (take) return take.reply;
+      const cassetteRequest = toCassetteRequest(id, request);
+      const key = await computeSha256(toCanonicalJson(cassetteRequest));
+      const entry = mode === "record" ? undefined : await store.get(key);
+      if (entry) return entry.reply;
       if (mode === "replay" || !inner) throw createMissingEntryError(key, id, request);
       const reply = await inner.complete(request);
-      await store.put({ key, model: id, request: told, reply });
+      await store.put({ key, model: id, request: cassetteRequest, reply });
       return reply;
     },
   };
@@ -72,8 +72,8 @@ function resolveCassetteEvidence(inner: RoleModel | undefined, mode: string): Ev
 
 /** All that a reply may hang on. Not `step`: it has ids and times, and `messages` say the same. */
 function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
-  const { role, messages, schema, maxTokens, temperature, seed, input: step } = request;
-  const told = {
+  const { role, messages, schema, maxTokens, temperature, seed, input } = request;
+  const cassetteRequest = {
     model,
     role,
     messages: messages.map((message) => ({ ...message })),
@@ -81,10 +81,10 @@ function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
     max_tokens: maxTokens,
     temperature,
     seed,
-    sample: step.kind === "answer" && step.sampleNumber > 1 ? step.sampleNumber : undefined,
+    sample: input.kind === "answer" && input.sampleNumber > 1 ? input.sampleNumber : undefined,
   };
   return Object.fromEntries(
-    Object.entries(told).filter(
+    Object.entries(cassetteRequest).filter(
       (entry): entry is [string, Exclude<(typeof entry)[1], undefined>] => entry[1] !== undefined,
     ),
   );

@@ -138,12 +138,12 @@ describe("a faulty model", () => {
 
   it("stops being slow when it is aborted", async () => {
     const role = createSolver();
-    const desk = createFakeTaskContext(createSolver(), {
+    const taskContext = createFakeTaskContext(createSolver(), {
       task: "?",
       model: withFaults(createScriptedModel(["9"]), { slow: { share: 1, ms: 1e9 } }),
     });
-    const work = role.performTask(desk);
-    desk.sendControl("stop");
+    const work = role.performTask(taskContext);
+    taskContext.sendControl("stop");
     await expect(work).rejects.toMatchObject({ message_type: "control" });
   });
 

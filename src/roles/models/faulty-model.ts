@@ -35,46 +35,46 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
     id: `faulty(${inner.id})`,
     evidenceKind: "simulated",
     async complete(request): Promise<ModelReply> {
-      const { input: step, signal } = request;
+      const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
         share > 0 && createKeyedRandom(seed, fault, ...buildCallKey(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
       if (happens("fails", fails)) throw new Error("The model cannot be had (a fault put in on purpose).");
-      if (step.kind === "plan") {
-        const asked = step.rejectionReason === undefined ? 1 : 2;
-        const refuses = refuseFirst === "always" || (refuseFirst === "once" && asked === 1);
-        if (refuses && step.findings.length === 0)
+      if (input.kind === "plan") {
+        const attempt = input.rejectionReason === undefined ? 1 : 2;
+        const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
+        if (refuses && input.findings.length === 0)
           return createActionReply({ action: "final_answer", answer: "0" });
-        const [first] = step.findings;
+        const [first] = input.findings;
         if (loop && first) return createActionReply({ action: "call_solver", subtask: first.subtask });
       }
       const reply = await inner.complete(request);
-      if (step.kind === "plan") {
+      if (input.kind === "plan") {
         if (!happens("invalidJson", invalidJson)) return reply;
         return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
       }
       if (!happens("wrong", wrong)) return reply;
-      const off = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildCallKey(request))() * 9);
-      const text = falsifyAnswer(reply.text, off);
-      return { ...reply, text: step.kind === "answer" ? `Answer: ${text}` : text };
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildCallKey(request))() * 9);
+      const text = falsifyAnswer(reply.text, offset);
+      return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
     },
   };
 }
 
 /** What makes a call this one and no other, in every run. */
-function buildCallKey({ role, input: step, messages }: ModelRequest): unknown[] {
-  const { metadata, content } = step.task;
-  const own =
-    step.kind === "plan"
-      ? [step.turn, step.findings.length, step.rejectionReason]
-      : [metadata.turn, metadata.attempt, step.kind === "answer" ? step.sampleNumber : messages.length];
-  return [role, step.kind, metadata.sample_id, content, ...own];
+function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
+  const { metadata, content } = input.task;
+  const callPosition =
+    input.kind === "plan"
+      ? [input.turn, input.findings.length, input.rejectionReason]
+      : [metadata.turn, metadata.attempt, input.kind === "answer" ? input.sampleNumber : messages.length];
+  return [role, input.kind, metadata.sample_id, content, ...callPosition];
 }
 
 /** Never what it was, by value or in words. */
-function falsifyAnswer(text: string, off: number): string {
+function falsifyAnswer(text: string, offset: number): string {
   const number = findStrictAnswer(text) ?? findLastNumber(text);
-  return number === undefined ? "something else" : formatNumber(Number(number) + off);
+  return number === undefined ? "something else" : formatNumber(Number(number) + offset);
 }
 
 function createActionReply(action: object): ModelReply {

@@ -166,7 +166,7 @@ describe.skipIf(!dataFolder)(
       const model = createHotpotHeuristicModel({ secondHopSource: secondHop });
       const planner = createPlanner();
       const found = await Promise.all(
-        [...byId.values()].map(async ({ question, paragraphs, supportingFacts: supporting }) => {
+        [...byId.values()].map(async ({ question, paragraphs, supportingFacts }) => {
           const { reply, run } = await runRole(planner, {
             task: question,
             dataset: "hotpotqa",
@@ -178,7 +178,7 @@ describe.skipIf(!dataFolder)(
           const shown = run.listTasksTo("solver").map(({ metadata }) => parseDocuments(metadata.context));
           expect(shown.map(({ length }) => length)).toEqual([1, 1]);
           const titles = shown.flat().map(({ title }) => title);
-          return supporting.every(({ title }) => titles.includes(title));
+          return supportingFacts.every(({ title }) => titles.includes(title));
         }),
       );
       expect([found.length, found.filter(Boolean).length]).toEqual([296, both]);

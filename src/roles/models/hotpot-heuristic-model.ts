@@ -18,25 +18,25 @@ export interface HotpotHeuristicOptions {
  * answers are sentences, and poor ones.
  */
 export function createHotpotHeuristicModel({
-  secondHopSource: secondHop = "answer",
+  secondHopSource = "answer",
 }: HotpotHeuristicOptions = {}): RoleModel {
-  const reply = ({ input: step }: ModelRequest): string => {
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, secondHop));
-    return extractBestSentence(step.task.content, parseDocuments(step.task.metadata.context));
+  const reply = ({ input }: ModelRequest): string => {
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, secondHopSource));
+    return extractBestSentence(input.task.content, parseDocuments(input.task.metadata.context));
   };
-  const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHop]}`;
+  const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHopSource]}`;
   return createScriptedModel(reply, { id, evidenceKind: "heuristic" });
 }
 
 function planNextAction(
-  { task, findings, turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity }: PlanInput,
+  { task, findings, turn, maxTurns, solverCallsLeft = Infinity }: PlanInput,
   secondHop: string,
 ): object {
   const paragraphs = parseDocuments(task.metadata.context);
   const router = new ParagraphRanker(paragraphs);
   const [first, alone] = router.rankByQuestion(task.content);
   const last = findings.at(-1);
-  const mayCall = turn < turns && callsLeft > 0;
+  const mayCall = turn < maxTurns && solverCallsLeft > 0;
   if (mayCall && findings.length === 0)
     return { action: "call_solver", subtask: task.content, ...(first && { documents: [first.title] }) };
   const known = paragraphs.find(({ title }) => title === last?.documentTitles?.[0]);
@@ -51,10 +51,10 @@ function planNextAction(
 
 /** The sentence with most words of the question; of equals the earlier. */
 function extractBestSentence(question: string, paragraphs: readonly Paragraph[]): string {
-  const asked = new Set(tokenizeWords(question));
+  const questionWords = new Set(tokenizeWords(question));
   let best = { shared: 0, sentence: "Not found" };
   for (const sentence of paragraphs.flatMap(({ sentences }) => sentences)) {
-    const shared = new Set(tokenizeWords(sentence).filter((word) => asked.has(word))).size;
+    const shared = new Set(tokenizeWords(sentence).filter((word) => questionWords.has(word))).size;
     if (shared > best.shared) best = { shared, sentence: sentence.trim() };
   }
   return best.sentence;

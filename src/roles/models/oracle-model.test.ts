@@ -69,13 +69,13 @@ describe("the oracle in both roles", () => {
     const samples = getGsm8kSlice();
     const [janet] = samples;
     if (!janet) throw new Error("the slice is empty");
-    const desk = createFakeTaskContext(createPlanner(), {
+    const taskContext = createFakeTaskContext(createPlanner(), {
       task: janet.question,
       model: createOracleModel(samples),
       delegates: { solver: ({ turn }) => ({ result: turn === 1 ? "8" : "16", status: "success" }) },
     });
-    expect(await createPlanner().performTask(desk)).toMatchObject({ result: "16" });
-    expect(desk.runLog.listTasksTo("solver")[1]?.content).toMatch(/Calculate 8\*2$/);
+    expect(await createPlanner().performTask(taskContext)).toMatchObject({ result: "16" });
+    expect(taskContext.runLog.listTasksTo("solver")[1]?.content).toMatch(/Calculate 8\*2$/);
   });
 
   it("that has not come to its end has no answer", async () => {

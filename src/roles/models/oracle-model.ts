@@ -29,48 +29,49 @@ export interface OracleModelOptions {
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
-  { combineSteps: batch = true }: OracleModelOptions = {},
+  { combineSteps = true }: OracleModelOptions = {},
 ): RoleModel {
-  const known = new Map(
+  const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );
-  const planFor = ({ content, metadata }: TaskCard): OracleStep[] => {
-    const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
+  const findPlan = ({ content, metadata }: TaskCard): OracleStep[] => {
+    const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return createOraclePlan(sample);
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
     throw new A2AError("INVALID_PARAMS", `The oracle does not know ${name}; give it the samples of the run.`);
   };
-  const reply = ({ input: step }: ModelRequest): string => {
-    if (step.kind === "solve") return answerSubtask(step.task.content);
-    const steps = planFor(step.task);
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, steps, batch));
-    const shown = step.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
-    return [...shown, `Answer: ${getOracleAnswer(steps)}`].join("\n");
+  const reply = ({ input }: ModelRequest): string => {
+    if (input.kind === "solve") return answerSubtask(input.task.content);
+    const steps = findPlan(input.task);
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, steps, combineSteps));
+    const shownSteps =
+      input.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
+    return [...shownSteps, `Answer: ${getOracleAnswer(steps)}`].join("\n");
   };
   return createScriptedModel(reply, { id: "oracle", evidenceKind: "oracle" });
 }
 
-function planNextAction(step: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
+function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
   // A failed subtask is given out again; the whole problem, when somebody forced it on a solver, is none of its own.
-  const done = step.findings.filter(
-    ({ status, subtask }) => status !== "error" && subtask !== step.task.content,
+  const done = input.findings.filter(
+    ({ status, subtask }) => status !== "error" && subtask !== input.task.content,
   );
   const sizes = done.map(({ subtask }) => subtask.split("\n").length);
   const rest = steps.slice(sizes.reduce((sum, size) => sum + size, 0));
   // One that has not come to its end has no answer: it goes on until it is stopped.
   if (rest.length === 0)
     return { action: "final_answer", answer: computeFinalAnswer(done, buildStepBatches(steps, sizes)) };
-  const { turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity, mode } = step;
+  const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
   const chained = mode === "chained";
-  const most = chained ? Math.min(turns - turn, callsLeft) : callsLeft;
-  const batches = batchSteps(rest, batch && Number.isFinite(most) ? most : rest.length).map(
+  const maxBatches = chained ? Math.min(maxTurns - turn, solverCallsLeft) : solverCallsLeft;
+  const batches = batchSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
     ({ length }) => length,
   );
-  const woven = buildStepBatches(steps, [...sizes, ...batches]).slice(sizes.length);
+  const stepBatches = buildStepBatches(steps, [...sizes, ...batches]).slice(sizes.length);
   const answers = new Map(
     done.map(({ answer }, index) => [`s${index + 1}`, findLastNumber(answer) ?? answer]),
   );
-  const tasks = woven.map(({ task }) => fillPlaceholders(task, answers));
+  const tasks = stepBatches.map(({ task }) => fillPlaceholders(task, answers));
   if (chained) return { action: "call_solver", subtask: tasks[0] };
   return {
     action: "call_solvers",
@@ -104,9 +105,7 @@ function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]
 
 function insertPlaceholders(expression: string, batches: readonly StepBatch[]): string {
   return expression.replaceAll(NUMBER_PATTERN, (number) => {
-    const source = batches.findLastIndex(
-      ({ expectedAnswer: expected }) => Number(expected) === Number(number),
-    );
+    const source = batches.findLastIndex(({ expectedAnswer }) => Number(expectedAnswer) === Number(number));
     return source < 0 ? number : `{s${source + 1}}`;
   });
 }
@@ -119,22 +118,22 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";
-  const off = findings.slice(0, -1).reduce((sum, { answer }, index) => {
-    const { expectedAnswer: expected = answer } = batches[index] ?? {};
+  const difference = findings.slice(0, -1).reduce((sum, { answer }, index) => {
+    const { expectedAnswer = answer } = batches[index] ?? {};
     const isUsed = batches.some(({ task }) => getLastExpression(task).includes(`{s${index + 1}}`));
-    return isUsed || answer === expected
+    return isUsed || answer === expectedAnswer
       ? sum
-      : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expected));
+      : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expectedAnswer));
   }, 0);
-  if (off === 0) return last;
-  const value = Number(findLastNumber(last)) + off;
+  if (difference === 0) return last;
+  const value = Number(findLastNumber(last)) + difference;
   return Number.isFinite(value) ? formatNumber(value) : "unknown";
 }
 
 /** What the last line of a subtask says: the value of its last expression, or what is known. */
 function answerSubtask(task: string): string {
-  const [, known] = / Known: (.*)$/.exec(task) ?? [];
-  if (known !== undefined) return known;
+  const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
+  if (samplesByKey !== undefined) return samplesByKey;
   try {
     return formatNumber(evaluateArithmetic(getLastExpression(task)));
   } catch {

@@ -15,11 +15,11 @@ export function createRecordedModel(
   samples: readonly Gsm8kModelAnswers[],
   model: Gsm8kAnswerModel,
 ): RoleModel {
-  const known = new Map(
+  const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );
-  const solutionOf = ({ content, metadata }: TaskCard): string => {
-    const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
+  const findSolution = ({ content, metadata }: TaskCard): string => {
+    const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return sample.answers[model].text;
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
     throw new A2AError(
@@ -27,12 +27,12 @@ export function createRecordedModel(
       `${model} recorded no answer to ${name}; give it the samples of the run.`,
     );
   };
-  const reply = ({ input: step }: ModelRequest): string => {
-    const solution = solutionOf(step.task);
-    if (step.kind === "answer") return solution;
+  const reply = ({ input }: ModelRequest): string => {
+    const solution = findSolution(input.task);
+    if (input.kind === "answer") return solution;
     const { steps, answer } = splitSolution(solution);
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, steps.length, answer));
-    const [, from = "1", to = from] = LINES_SUBTASK_PATTERN.exec(step.task.content) ?? [];
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, steps.length, answer));
+    const [, from = "1", to = from] = LINES_SUBTASK_PATTERN.exec(input.task.content) ?? [];
     return steps.slice(Number(from) - 1, Number(to)).join(" ") || "Not found";
   };
   return createScriptedModel(reply, { id: `recorded:${model}`, evidenceKind: "recorded-model" });
@@ -46,7 +46,7 @@ function splitSolution(solution: string): { steps: string[]; answer: string } {
 }
 
 function planNextAction(
-  { findings, turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity }: PlanInput,
+  { findings, turn, maxTurns, solverCallsLeft = Infinity }: PlanInput,
   steps: number,
   answer: string,
 ): object {
@@ -60,7 +60,7 @@ function planNextAction(
     if (findings.length > 0) return { action: "final_answer", answer };
     return { action: "call_solver", subtask: "Say line 1 of the recorded solution." };
   }
-  const [next = []] = batchSteps(rest, Math.min(turns - turn, callsLeft));
+  const [next = []] = batchSteps(rest, Math.min(maxTurns - turn, solverCallsLeft));
   const last = next.at(-1) ?? 1;
   const lines = next.length > 1 ? `lines ${next[0]} to ${last}` : `line ${last}`;
   return { action: "call_solver", subtask: `Say ${lines} of the recorded solution.` };

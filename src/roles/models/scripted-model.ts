@@ -18,11 +18,11 @@ export interface ScriptedModelOptions {
 
 /** A model that says what its script says: for tests, for demos, and for whatever answers by a function. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
-  const { id = "scripted", evidenceKind: evidence = "simulated" } = options;
+  const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;
   return {
     id,
-    evidenceKind: evidence,
+    evidenceKind,
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const call = ++calls;

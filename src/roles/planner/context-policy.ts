@@ -21,14 +21,14 @@ export function buildSubtaskContext(
   subtask: Parameters<ContextBuilder>[0],
   task: TaskCard,
 ): { readonly context?: JsonObject; readonly titles?: readonly string[] } {
-  const whole = task.metadata.context;
+  const fullContext = task.metadata.context;
   if (policy === "none") return {};
   if (policy === "routed") {
     if (!subtask.documents) return {};
-    const { context, titles } = pickDocuments(whole, subtask.documents);
+    const { context, titles } = pickDocuments(fullContext, subtask.documents);
     return titles.length > 0 ? { context, titles } : {};
   }
-  const context = policy === "full" ? whole : policy(subtask, task);
+  const context = policy === "full" ? fullContext : policy(subtask, task);
   if (context === undefined) return {};
   const titles = parseDocuments(context).map(({ title }) => title);
   return titles.length > 0 ? { context, titles } : { context };

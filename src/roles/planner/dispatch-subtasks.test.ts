@@ -33,13 +33,13 @@ describe("a batch of subtasks", () => {
         const waiting = new Map<string, (answer: TaskOutcome) => void>();
         const sent = new Map<string, string>();
         const done = new Set<string>();
-        const { desk, state } = createPlannerContext(({ task }) => {
+        const { desk: taskContext, state } = createPlannerContext(({ task }) => {
           const id = `s${/\d+/.exec(task)?.[0]}`;
           expect(sent.has(id)).toBe(false);
           sent.set(id, task);
           return new Promise((resolve) => waiting.set(id, resolve));
         });
-        const work = dispatchSubtasks(desk, state, batch, false);
+        const work = dispatchSubtasks(taskContext, state, batch, false);
         while (done.size < batch.length) {
           await flushImmediates();
           // Under way is whatever waits for nothing that is not done: no more and no less.
@@ -64,12 +64,12 @@ describe("a batch of subtasks", () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.array(fc.nat(7)), async (batch, numbers) => {
         const broken = new Set(numbers.map((number) => `s${number}`));
-        const { desk, state } = createPlannerContext(({ task }) =>
+        const { desk: taskContext, state } = createPlannerContext(({ task }) =>
           broken.has(`s${/\d+/.exec(task)?.[0]}`)
             ? { error: "no", errorType: "solver_failed" }
             : { result: "yes", status: "success" },
         );
-        const { findings } = await dispatchSubtasks(desk, state, batch, false);
+        const { findings } = await dispatchSubtasks(taskContext, state, batch, false);
         const byId = new Map(batch.map((subtask) => [subtask.id, subtask]));
         const works = (id: string): boolean =>
           !broken.has(id) && listPlaceholders(byId.get(id) ?? { id, task: "" }).every(works);
@@ -94,7 +94,7 @@ describe("a batch of subtasks", () => {
   });
 
   it("cuts answers, and what becomes of many of them, so that a subtask stays a card", async () => {
-    const { desk, state } = createPlannerContext(({ task }) => ({
+    const { desk: taskContext, state } = createPlannerContext(({ task }) => ({
       result: task === "long" ? `x${"🙂".repeat(50_000)}` : "",
       status: "success",
     }));
@@ -103,21 +103,23 @@ describe("a batch of subtasks", () => {
       { id: "s2", task: "x{s1}".repeat(10) },
       { id: "s3", task: "x{s1}".repeat(1_000) },
     ];
-    const { findings } = await dispatchSubtasks(desk, state, batch, false);
+    const { findings } = await dispatchSubtasks(taskContext, state, batch, false);
     expect(findings.map(({ answer }) => answer.length)).toEqual([100_001, 0, 0]);
-    const lengths = desk.runLog.listTasksTo("solver").map(({ content }) => content.length);
+    const lengths = taskContext.runLog.listTasksTo("solver").map(({ content }) => content.length);
     expect(lengths).toEqual([4, 40_000, 64_000]);
-    expect(desk.runLog.listTasksTo("solver").every(({ content }) => content.isWellFormed())).toBe(true);
+    expect(taskContext.runLog.listTasksTo("solver").every(({ content }) => content.isWellFormed())).toBe(
+      true,
+    );
   });
 });
 
 function createPlannerContext(solver: Parameters<typeof asDelegate>[0]) {
-  const desk = createFakeTaskContext(createPlanner(), {
+  const taskContext = createFakeTaskContext(createPlanner(), {
     task: "?",
     model: createScriptedModel([]),
     delegates: { solver: asDelegate(solver) },
   });
-  return { desk, state: createPlannerState(resolveSettings({}), desk.task) };
+  return { desk: taskContext, state: createPlannerState(resolveSettings({}), taskContext.task) };
 }
 
 function asDelegate<F extends (task: { task: string }) => TaskOutcome | Promise<TaskOutcome>>(solver: F): F {

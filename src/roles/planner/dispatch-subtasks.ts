@@ -21,7 +21,7 @@ export interface DispatchResult {
  * way at once. One that waits for a failure is not sent. Findings are in the order of the batch.
  */
 export async function dispatchSubtasks(
-  desk: TaskContext,
+  taskContext: TaskContext,
   state: PlannerState,
   batch: readonly Subtask[],
   forced: boolean,
@@ -34,19 +34,19 @@ export async function dispatchSubtasks(
   let tokens = 0;
 
   const send = async (subtask: Subtask): Promise<SolverFinding> => {
-    const needed = await Promise.all(listDependencies(subtask.task, ids).map((id) => resultOf(id)));
+    const needed = await Promise.all(listDependencies(subtask.task, ids).map((id) => getResult(id)));
     const missing = needed.find(({ status }) => status === "error" || status === "partial");
     if (missing) {
       const answer = `not tried, because nothing came of ${missing.id}`;
       return { id: subtask.id, subtask: subtask.task, status: "error", answer };
     }
     const answers = [...earlier, ...needed.map(({ id = "", answer }) => [id, answer] as const)];
-    const short = new Map(
+    const truncatedAnswers = new Map(
       answers.map(([id, answer]) => [id, truncateText(answer.trim(), MAX_ANSWER_CHARACTERS)]),
     );
-    const task = truncateText(fillPlaceholders(subtask.task, short), MAX_SUBTASK_CHARACTERS);
+    const task = truncateText(fillPlaceholders(subtask.task, truncatedAnswers), MAX_SUBTASK_CHARACTERS);
     const { context, titles } = buildSubtaskContext(state.settings.context, { ...subtask, task }, state.task);
-    const reply = await delegateWithRetry(desk, state.settings, (spent) => (tokens += spent), {
+    const reply = await delegateWithRetry(taskContext, state.settings, (spent) => (tokens += spent), {
       to: state.settings.solver,
       task,
       turn: state.turn,
@@ -58,7 +58,7 @@ export async function dispatchSubtasks(
 
   // Each is sent once, by whoever needs it first; a batch has no circles.
   const results = new Map<string, Promise<SolverFinding>>();
-  const resultOf = (id: string): Promise<SolverFinding> => {
+  const getResult = (id: string): Promise<SolverFinding> => {
     const known = results.get(id);
     if (known) return known;
     const subtask = byId.get(id);
@@ -69,23 +69,23 @@ export async function dispatchSubtasks(
     return result;
   };
 
-  const settled = await Promise.allSettled(batch.map(({ id }) => resultOf(id)));
-  const findings = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failed = settled.find((one) => one.status === "rejected");
+  const settled = await Promise.allSettled(batch.map(({ id }) => getResult(id)));
+  const findings = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failed = settled.find((outcome) => outcome.status === "rejected");
   return { findings, tokensSpent: tokens, ...(failed && { stopped: { reason: failed.reason } }) };
 }
 
 /** Sends a task until it is answered or the error is not one to try again after. Every try is a card. */
 async function delegateWithRetry(
-  desk: TaskContext,
+  taskContext: TaskContext,
   { retries }: PlannerSettings,
-  spend: (tokens: number) => void,
+  addTokens: (tokens: number) => void,
   task: DelegationRequest,
 ): Promise<ResultCard | ErrorCard> {
   for (let attempt = 1; ; attempt++) {
-    const reply = await desk.delegate(attempt > 1 ? { ...task, attempt } : task);
+    const reply = await taskContext.delegate(attempt > 1 ? { ...task, attempt } : task);
     const { usage, tokens } = reply.metadata;
-    spend(usage ? usage.input_tokens + usage.output_tokens : (tokens ?? 0));
+    addTokens(usage ? usage.input_tokens + usage.output_tokens : (tokens ?? 0));
     const errorType =
       reply.message_type === "error"
         ? reply.metadata.error_type

@@ -20,18 +20,20 @@ export function findDependencyProblem(
   const ids = new Set(batch.map(({ id }) => id));
   if (ids.size < batch.length) return "two subtasks have the same id";
   for (const { id, task } of batch) {
-    const nobody = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
+    const unresolved = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
       ([, name = ""]) => SUBTASK_ID_PATTERN.test(name) && !ids.has(name) && !known.has(name),
     );
-    if (nobody) return `subtask ${id} needs ${nobody[0]}, and there is no such subtask`;
+    if (unresolved) return `subtask ${id} needs ${unresolved[0]}, and there is no such subtask`;
   }
-  const left = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
+  const remaining = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
   for (;;) {
-    const free = [...left].filter(([, others]) => !others.some((other) => left.has(other)));
-    if (free.length === 0) break;
-    for (const [id] of free) left.delete(id);
+    const ready = [...remaining].filter(([, others]) => !others.some((other) => remaining.has(other)));
+    if (ready.length === 0) break;
+    for (const [id] of ready) remaining.delete(id);
   }
-  return left.size > 0 ? `the subtasks ${[...left.keys()].join(", ")} wait for each other` : undefined;
+  return remaining.size > 0
+    ? `the subtasks ${[...remaining.keys()].join(", ")} wait for each other`
+    : undefined;
 }
 
 /** The task with answers in the place of their ids; what names nobody stays as it is. */

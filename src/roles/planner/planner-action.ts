@@ -22,9 +22,9 @@ export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
   for (const value of extractJsonValues(text)) {
     if (typeof value !== "object" || value === null || !("action" in value)) continue;
-    const read = decodeAction(value);
-    if ("action" in read) return read;
-    problem ??= read.problem;
+    const parsed = decodeAction(value);
+    if ("action" in parsed) return parsed;
+    problem ??= parsed.problem;
   }
   return { problem: problem ?? "there is no JSON object with an action in it" };
 }
@@ -40,10 +40,11 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
       if (subtasks.length > MAX_SUBTASKS)
         return { problem: `${subtasks.length} subtasks are too many at once; give at most ${MAX_SUBTASKS}` };
-      const read = subtasks.map(decodeSubtask);
-      const wrong = read.findIndex((one) => one === undefined);
-      if (wrong >= 0) return { problem: `subtask ${wrong + 1} has no "task", or an "id" that is no word` };
-      return { action: { action, subtasks: read.filter((one) => one !== undefined) } };
+      const parsed = subtasks.map(decodeSubtask);
+      const invalidIndex = parsed.findIndex((one) => one === undefined);
+      if (invalidIndex >= 0)
+        return { problem: `subtask ${invalidIndex + 1} has no "task", or an "id" that is no word` };
+      return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
     }
     case "final_answer":
       if (typeof answer === "number" || typeof answer === "boolean")
@@ -86,8 +87,8 @@ function isNonBlankString(value: unknown): value is string {
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };
-  const alone = names.length === 1;
-  const orNull = (type: string): JsonObject => ({ type: alone ? type : [type, "null"] });
+  const isOnlyAction = names.length === 1;
+  const orNull = (type: string): JsonObject => ({ type: isOnlyAction ? type : [type, "null"] });
   const properties: JsonObject = { action: { type: "string", enum: [...names] } };
   if (names.includes("call_solver")) {
     properties["subtask"] = orNull("string");

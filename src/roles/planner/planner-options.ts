@@ -77,13 +77,13 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
   if (tokenBudget !== undefined && !(tokenBudget >= 1))
     throw createInvalidOptionsError(`tokenBudget is ${tokenBudget}; give 1 or more`);
   if (maxTurns === 0) throw createInvalidOptionsError("maxTurns is 0; give 1 or more");
-  const first = forceFirstSolver !== "allow" || mode === "plan-first";
-  if (first && maxTurns !== undefined && maxTurns < 2)
+  const mustCallSolver = forceFirstSolver !== "allow" || mode === "plan-first";
+  if (mustCallSolver && maxTurns !== undefined && maxTurns < 2)
     throw createInvalidOptionsError(
       "with maxTurns 1 there is no turn left to answer in after a solver was called; give 2 or more, " +
         'or forceFirstSolver "allow" in mode "chained" or "parallel"',
     );
-  if (first && maxSolverCalls === 0)
+  if (mustCallSolver && maxSolverCalls === 0)
     throw createInvalidOptionsError(
       "maxSolverCalls is 0, and the first turn has to call a solver; give 1 or more",
     );
@@ -106,6 +106,6 @@ export function resolveLimits(settings: PlannerSettings, task: TaskCard): Planne
 
 const DEFAULT_MAX_TURNS: Readonly<Record<string, number>> = { gsm8k: 3, hotpotqa: 5 };
 
-function createInvalidOptionsError(what: string): A2AError {
-  return new A2AError("INVALID_PARAMS", `No planner can work so: ${what}.`);
+function createInvalidOptionsError(problem: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `No planner can work so: ${problem}.`);
 }

@@ -12,12 +12,16 @@ export function buildPlannerRequest(before: PlannerState): {
   readonly state: PlannerState;
   readonly request: PlannerRequest;
 } {
-  const state = before.messages.length > 0 ? before : { ...before, said: [createOpeningMessage(before)] };
-  const { settings, task, limits, turn, findings, messages: said, replyProblems: complaints } = state;
+  const state = before.messages.length > 0 ? before : { ...before, messages: [createOpeningMessage(before)] };
+  const { settings, task, limits, turn, findings, messages, replyProblems } = state;
   const documents = parseDocuments(task.metadata.context).length > 0;
-  const sees = { documents, quotes: documents || findings.length > 0 };
-  const left = limits.maxSolverCalls - state.solverCalls;
-  const instructions = prompts.renderInstructions(getModeActions(settings.mode), settings.context, sees);
+  const promptContents = { documents, quotes: documents || findings.length > 0 };
+  const solverCallsLeft = limits.maxSolverCalls - state.solverCalls;
+  const instructions = prompts.renderInstructions(
+    getModeActions(settings.mode),
+    settings.context,
+    promptContents,
+  );
   const request: PlannerRequest = {
     input: {
       kind: "plan",
@@ -25,12 +29,12 @@ export function buildPlannerRequest(before: PlannerState): {
       findings,
       turn,
       maxTurns: limits.maxTurns,
-      solverCallsLeft: Number.isFinite(left) ? left : undefined,
+      solverCallsLeft: Number.isFinite(solverCallsLeft) ? solverCallsLeft : undefined,
       mode: settings.mode,
-      ...(complaints.length > 0 && { rejectionReason: said.at(-1)?.text ?? "" }),
+      ...(replyProblems.length > 0 && { rejectionReason: messages.at(-1)?.text ?? "" }),
     },
     // What stays the same in all turns comes first, where providers can cache it.
-    messages: [{ role: "system", text: instructions }, ...said],
+    messages: [{ role: "system", text: instructions }, ...messages],
     schema: buildActionSchema(listAllowedActions(state), documents && settings.context === "routed"),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
@@ -41,11 +45,11 @@ export function buildPlannerRequest(before: PlannerState): {
 
 /** Where the planner is and what it may do, as the last lines of what it is told in a turn. */
 export function renderPlannerStatus(state: PlannerState): string {
-  const { turn, limits, solverCalls: calls } = state;
+  const { turn, limits, solverCalls } = state;
   return prompts.renderTurnStatus(
     turn,
     limits.maxTurns,
-    limits.maxSolverCalls - calls,
+    limits.maxSolverCalls - solverCalls,
     listAllowedActions(state),
   );
 }

@@ -52,15 +52,15 @@ export function applyControl(
       return { state: { ...state, isPaused: false } };
     case "budget": {
       const limits: { -readonly [Name in keyof PlannerLimits]: number } = { ...state.limits };
-      const wrong: string[] = [];
+      const invalidNames: string[] = [];
       for (const [name, value] of Object.entries(card.metadata.parameters ?? {})) {
         const limit = BUDGET_PARAMETERS[name];
         if (limit && typeof value === "number" && value >= 0) limits[limit] = value;
-        else wrong.push(name);
+        else invalidNames.push(name);
       }
       const changed = { state: { ...state, limits } };
-      if (wrong.length === 0) return changed;
-      const error = `The budget card has ${wrong.join(", ")}, which says nothing here; numbers from 0 for ${Object.keys(BUDGET_PARAMETERS).join(", ")} do.`;
+      if (invalidNames.length === 0) return changed;
+      const error = `The budget card has ${invalidNames.join(", ")}, which says nothing here; numbers from 0 for ${Object.keys(BUDGET_PARAMETERS).join(", ")} do.`;
       return { ...changed, notice: { error, errorType: "protocol_violation" } };
     }
     default:
@@ -75,8 +75,8 @@ const BUDGET_PARAMETERS: Readonly<Record<string, keyof PlannerLimits>> = {
 };
 
 /** After the last turn nobody would make anything of what a solver finds. */
-export function canCallSolver({ turn, limits, solverCalls: calls }: PlannerState): boolean {
-  return turn < limits.maxTurns && calls < limits.maxSolverCalls;
+export function canCallSolver({ turn, limits, solverCalls }: PlannerState): boolean {
+  return turn < limits.maxTurns && solverCalls < limits.maxSolverCalls;
 }
 
 /** As far as it came, when it is stopped in the middle; nothing, when nothing was found. */

@@ -37,14 +37,14 @@ export function computeTransition(state: PlannerState, event: PlannerEvent): Pla
   if (event.kind === "begun") return requestModelReply(state);
   if (event.kind === "found") return requestModelReply(finishTurn(state, event.findings, event.tokensSpent));
   const { text, usage } = event.reply;
-  const spent = usage ? usage.input_tokens + usage.output_tokens : 0;
-  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + spent }, text);
+  const tokens = usage ? usage.input_tokens + usage.output_tokens : 0;
+  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + tokens }, text);
 }
 
 function requestModelReply(before: PlannerState): PlannerTransition {
-  const { limits, tokensSpent: tokens, turn } = before;
-  if (tokens >= limits.tokenBudget)
-    return stopAtLimit(before, "token_budget", `${tokens} tokens are spent, of ${limits.tokenBudget}`);
+  const { limits, tokensSpent, turn } = before;
+  if (tokensSpent >= limits.tokenBudget)
+    return stopAtLimit(before, "token_budget", `${tokensSpent} tokens are spent, of ${limits.tokenBudget}`);
   if (turn > limits.maxTurns)
     return stopAtLimit(before, "turn_limit", `there are only ${limits.maxTurns} turns`);
   const { state, request } = buildPlannerRequest(before);
@@ -52,17 +52,17 @@ function requestModelReply(before: PlannerState): PlannerTransition {
 }
 
 function applyModelReply(state: PlannerState, text: string): PlannerTransition {
-  const understood = parseAction(text);
-  if ("problem" in understood) return rejectReply(state, text, understood.problem);
-  const { action } = understood;
+  const parsed = parseAction(text);
+  if ("problem" in parsed) return rejectReply(state, text, parsed.problem);
+  const { action } = parsed;
   if (action.action === "final_answer") return applyFinalAnswer(state, text, action.answer);
   if (!canCallSolver(state)) {
-    const { limits, turn, solverCalls: calls } = state;
-    const why =
+    const { limits, turn, solverCalls } = state;
+    const reason =
       turn >= limits.maxTurns
         ? `it delegated in its last turn, ${turn} of ${limits.maxTurns}`
-        : `it delegated again after ${calls} solver calls, of ${limits.maxSolverCalls}`;
-    return stopAtLimit(state, "turn_limit", why);
+        : `it delegated again after ${solverCalls} solver calls, of ${limits.maxSolverCalls}`;
+    return stopAtLimit(state, "turn_limit", reason);
   }
   const subtasks = toSubtasks(state, action);
   const problem = findBatchProblem(state, subtasks);
@@ -75,30 +75,30 @@ function toSubtasks(
   action: Exclude<PlannerAction, { action: "final_answer" }>,
 ): readonly Subtask[] {
   if (action.action === "call_solvers") return action.subtasks;
-  const { subtask: task, documents } = action;
-  return [{ id: `t${state.turn}`, task, ...(documents && { documents }) }];
+  const { subtask, documents } = action;
+  return [{ id: `t${state.turn}`, task: subtask, ...(documents && { documents }) }];
 }
 
 function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): string | undefined {
-  const { settings, limits, solverCalls: calls, findings, task } = state;
-  const left = limits.maxSolverCalls - calls;
-  if (subtasks.length > left)
-    return `${subtasks.length} subtasks are too many, only ${left} more can be given`;
+  const { settings, limits, solverCalls, findings, task } = state;
+  const callsLeft = limits.maxSolverCalls - solverCalls;
+  if (subtasks.length > callsLeft)
+    return `${subtasks.length} subtasks are too many, only ${callsLeft} more can be given`;
   if (settings.context === "routed" && parseDocuments(task.metadata.context).length > 0) {
     for (const { documents = [] } of subtasks) {
-      const [stranger] = pickDocuments(task.metadata.context, documents).unknown;
-      if (stranger !== undefined) return `there is no document ${JSON.stringify(stranger)}`;
+      const [unknownDocument] = pickDocuments(task.metadata.context, documents).unknown;
+      if (unknownDocument !== undefined) return `there is no document ${JSON.stringify(unknownDocument)}`;
     }
   }
   return findDependencyProblem(subtasks, new Set(findings.flatMap(({ id }) => id ?? [])));
 }
 
 function applyFinalAnswer(state: PlannerState, text: string, answer: string): PlannerTransition {
-  const { settings, findings, replyProblems: complaints, task } = state;
-  const early = findings.length === 0 && canCallSolver(state);
-  const allowed = settings.forceFirstSolver === "allow" && settings.mode !== "plan-first";
-  if (early && !allowed) {
-    if (!complaints.includes("early"))
+  const { settings, findings, replyProblems, task } = state;
+  const isEarly = findings.length === 0 && canCallSolver(state);
+  const mayAnswerEarly = settings.forceFirstSolver === "allow" && settings.mode !== "plan-first";
+  if (isEarly && !mayAnswerEarly) {
+    if (!replyProblems.includes("early"))
       return repromptModel(
         state,
         text,
@@ -134,15 +134,15 @@ function rejectReply(state: PlannerState, text: string, problem: string): Planne
 function repromptModel(
   state: PlannerState,
   text: string,
-  complaint: "useless" | "early",
+  replyProblem: "useless" | "early",
   problem: string,
 ): PlannerTransition {
-  const said: ModelMessage[] = [
+  const messages: ModelMessage[] = [
     ...state.messages,
     { role: "assistant", text },
     { role: "user", text: prompts.renderReprompt(problem) },
   ];
-  return requestModelReply({ ...state, messages: said, replyProblems: [...state.replyProblems, complaint] });
+  return requestModelReply({ ...state, messages, replyProblems: [...state.replyProblems, replyProblem] });
 }
 
 function appendReply(state: PlannerState, text: string): PlannerState {
@@ -162,7 +162,7 @@ function startDispatch(
 
 /** The end of a turn: what was found is known from the next one on. */
 function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
-  const after: PlannerState = {
+  const nextState: PlannerState = {
     ...state,
     turn: state.turn + 1,
     findings: [...state.findings, ...findings],
@@ -170,22 +170,22 @@ function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tok
     messages: [],
     replyProblems: [],
   };
-  if (state.settings.transcript === "facts") return after;
-  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerStatus(after)}`;
-  return { ...after, messages: [...state.messages, { role: "user", text }] };
+  if (state.settings.transcript === "facts") return nextState;
+  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerStatus(nextState)}`;
+  return { ...nextState, messages: [...state.messages, { role: "user", text }] };
 }
 
 function stopAtLimit(
   state: PlannerState,
   errorType: "turn_limit" | "token_budget",
-  why: string,
+  reason: string,
 ): PlannerTransition {
   return {
     state,
     step: {
       kind: "answer",
       answer: createPartialOutcome(state, findLatestAnswer(state) ?? "", errorType),
-      notice: { error: `The planner came to no answer: ${why}.`, errorType },
+      notice: { error: `The planner came to no answer: ${reason}.`, errorType },
     },
   };
 }

@@ -17,42 +17,50 @@ export function createPlanner(options: PlannerOptions = {}): Role {
   return {
     name: settings.name,
     description: "Splits a problem into subtasks, has them solved, and answers from what was found.",
-    performTask: (desk) => runPlanner(desk, createPlannerState(settings, desk.task)),
+    performTask: (taskContext) => runPlanner(taskContext, createPlannerState(settings, taskContext.task)),
   };
 }
 
-async function runPlanner(desk: TaskContext, beginning: PlannerState): Promise<TaskOutcome> {
-  let state = beginning;
+async function runPlanner(taskContext: TaskContext, initialState: PlannerState): Promise<TaskOutcome> {
+  let state = initialState;
   try {
-    state = await applyPendingControls(desk, state);
-    let move: PlannerTransition = computeTransition(state, { kind: "begun" });
+    state = await applyPendingControls(taskContext, state);
+    let transition: PlannerTransition = computeTransition(state, { kind: "begun" });
     for (;;) {
-      ({ state } = move);
-      const { step } = move;
+      ({ state } = transition);
+      const { step } = transition;
       switch (step.kind) {
         case "think":
-          move = computeTransition(state, { kind: "replied", reply: await desk.callModel(step.request) });
+          transition = computeTransition(state, {
+            kind: "replied",
+            reply: await taskContext.callModel(step.request),
+          });
           break;
         case "dispatch": {
-          const { stopped, ...found } = await dispatchSubtasks(desk, state, step.subtasks, step.forced);
+          const { stopped, ...found } = await dispatchSubtasks(
+            taskContext,
+            state,
+            step.subtasks,
+            step.forced,
+          );
           if (stopped) {
             // Still in this turn, which has come to no end.
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
-          state = await applyPendingControls(desk, state);
-          move = computeTransition(state, { kind: "found", ...found });
+          state = await applyPendingControls(taskContext, state);
+          transition = computeTransition(state, { kind: "found", ...found });
           break;
         }
         case "answer":
-          if (step.notice) desk.sendNotice(step.notice);
+          if (step.notice) taskContext.sendNotice(step.notice);
           return step.answer;
       }
     }
   } catch (error) {
     // Whoever stops a planner may still want what it has.
-    const answer = desk.signal.aborted
-      ? findPartialOutcome(state, getStopCause(desk.signal.reason))
+    const answer = taskContext.signal.aborted
+      ? findPartialOutcome(state, getStopCause(taskContext.signal.reason))
       : undefined;
     if (answer) return answer;
     throw error;
@@ -60,16 +68,16 @@ async function runPlanner(desk: TaskContext, beginning: PlannerState): Promise<T
 }
 
 /** Between two turns: takes what control cards say, and holds while one of them says so. */
-async function applyPendingControls(desk: TaskContext, before: PlannerState): Promise<PlannerState> {
+async function applyPendingControls(taskContext: TaskContext, before: PlannerState): Promise<PlannerState> {
   let state = before;
   for (;;) {
-    for (const card of desk.takeControlCards()) {
-      const heeded = applyControl(state, card);
-      ({ state } = heeded);
-      if (heeded.notice) desk.sendNotice(heeded.notice);
+    for (const card of taskContext.takeControlCards()) {
+      const result = applyControl(state, card);
+      ({ state } = result);
+      if (result.notice) taskContext.sendNotice(result.notice);
     }
     if (!state.isPaused) return state;
-    await desk.waitForControlCard();
+    await taskContext.waitForControlCard();
   }
 }
 

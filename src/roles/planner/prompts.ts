@@ -12,13 +12,13 @@ export function renderInstructions(
   { documents, quotes }: { readonly documents: boolean; readonly quotes: boolean },
 ): string {
   const routed = documents && policy === "routed";
-  const sees = routed
+  const visibleContext = routed
     ? "your subtask and the documents that you name"
     : documents && policy === "full"
       ? "your subtask and all documents"
       : "your subtask";
   return [
-    `You plan, a solver works: it sees only ${sees}. Put in every number and name that it needs; ask for a number or a short sentence.`,
+    `You plan, a solver works: it sees only ${visibleContext}. Put in every number and name that it needs; ask for a number or a short sentence.`,
     "Reply with one JSON object:",
     ...actions.map(
       (action) => (routed ? ACTION_FORMATS_WITH_DOCUMENTS[action] : undefined) ?? ACTION_FORMATS[action],
@@ -43,9 +43,9 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
 /** The problem, with as much of its context as the planner may see. */
 export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   const documents = parseDocuments(task.metadata.context);
-  const other = getNonDocumentContext(task.metadata.context);
+  const otherContext = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];
-  if (other) lines.push(`Context: ${JSON.stringify(other)}`);
+  if (otherContext) lines.push(`Context: ${JSON.stringify(otherContext)}`);
   if (documents.length > 0) {
     // Whoever has the work done needs to know what there is; unless the solver is shown nothing of it.
     const titlesOnly = policy !== "none";
@@ -64,11 +64,13 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",
-    ...findings.map(({ subtask, status, answer, documentTitles: documents }, index) => {
-      const from = documents ? ` (from ${documents.map((title) => quoteForPrompt(title)).join(", ")})` : "";
-      const said = quoteForPrompt(answer, MAX_ANSWER_CHARACTERS);
+    ...findings.map(({ subtask, status, answer, documentTitles }, index) => {
+      const from = documentTitles
+        ? ` (from ${documentTitles.map((title) => quoteForPrompt(title)).join(", ")})`
+        : "";
+      const quotedAnswer = quoteForPrompt(answer, MAX_ANSWER_CHARACTERS);
       const end = { success: "", completed: "", partial: " (incomplete)", error: " (failed)" }[status];
-      return `${first + index}. ${quoteForPrompt(subtask, MAX_ANSWER_CHARACTERS)}${from} → ${said}${end}`;
+      return `${first + index}. ${quoteForPrompt(subtask, MAX_ANSWER_CHARACTERS)}${from} → ${quotedAnswer}${end}`;
     }),
   ].join("\n");
 }

@@ -36,7 +36,7 @@ export function createAnswerer(options: AnswererOptions): Role {
   return {
     name: options.name ?? "solver",
     description: "Answers a whole problem by itself.",
-    performTask: (desk) => runAnswerer(desk, options),
+    performTask: (taskContext) => runAnswerer(taskContext, options),
   };
 }
 
@@ -49,28 +49,28 @@ export const ANSWERER_ROUTES: readonly CardRoute<
   { from: SOLVER, to: CONTROLLER, types: ["result", "query", "error"] },
 ];
 
-async function runAnswerer(desk: TaskContext, options: AnswererOptions): Promise<TaskOutcome> {
+async function runAnswerer(taskContext: TaskContext, options: AnswererOptions): Promise<TaskOutcome> {
   const { style, samples = 1, maxTokens = 2_048, temperature, seed } = options;
-  const ask = (sample: number): Promise<ModelReply> =>
-    desk.callModel({
-      input: { kind: "answer", task: desk.task, style, sampleNumber: sample },
+  const sampleAnswer = (sample: number): Promise<ModelReply> =>
+    taskContext.callModel({
+      input: { kind: "answer", task: taskContext.task, style, sampleNumber: sample },
       messages: [
-        { role: "system", text: renderAnswererInstructions(style, hasDocuments(desk.task)) },
-        { role: "user", text: renderTaskPrompt("Problem", desk.task) },
+        { role: "system", text: renderAnswererInstructions(style, hasDocuments(taskContext.task)) },
+        { role: "user", text: renderTaskPrompt("Problem", taskContext.task) },
       ],
       maxTokens,
       ...(temperature !== undefined && { temperature }),
       ...(seed !== undefined && { seed: seed + sample - 1 }),
     });
-  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => ask(index + 1)));
+  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => sampleAnswer(index + 1)));
   const texts = replies.map(({ text }) => text.toWellFormed().trim()).filter(Boolean);
-  const [only] = texts;
-  if (only === undefined) {
+  const [firstText] = texts;
+  if (firstText === undefined) {
     const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");
     return { error: `The model answered nothing; it stopped with ${finish}.`, errorType: "model_error" };
   }
-  if (samples === 1) return { result: only, status: "completed" };
-  const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(desk.task))));
+  if (samples === 1) return { result: firstText, status: "completed" };
+  const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(taskContext.task))));
   const [winner] = votes;
   return winner === undefined
     ? { error: "None of the samples has an answer in it.", errorType: "model_error" }
@@ -92,10 +92,10 @@ const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
 /** Answers with how often they were given, the most frequent first; of equals, the one that was first. */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
-  const given = answers.filter((one) => one !== undefined);
+  const validAnswers = answers.filter((answer) => answer !== undefined);
   // Numbers are the same by value, and words by the normalisation of the scores; the first spelling stands for all.
-  const groups = Map.groupBy(given, (one) =>
-    Number.isFinite(Number(one)) ? String(Number(one)) : normalizeAnswer(one),
+  const groups = Map.groupBy(validAnswers, (answer) =>
+    Number.isFinite(Number(answer)) ? String(Number(answer)) : normalizeAnswer(answer),
   );
   return [...groups.values()]
     .map((group) => ({ answer: group[0] ?? "", count: group.length }))

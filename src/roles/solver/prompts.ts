@@ -15,11 +15,11 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
 
 /** How a whole problem has to be answered, without a planner. */
 export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
-  const how =
+  const format =
     style === "cot"
       ? 'Think step by step, then end with a line "Answer: …" that has only'
       : 'Reply with one line "Answer: …" that has only';
-  return [`${how} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
+  return [`${format} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
     "\n",
   );
 }
@@ -31,11 +31,11 @@ export function hasDocuments(task: TaskCard): boolean {
 /** A task with its whole context. */
 export function renderTaskPrompt(label: "Subtask" | "Problem", task: TaskCard): string {
   const { context } = task.metadata;
-  const other = getNonDocumentContext(context);
+  const otherContext = getNonDocumentContext(context);
   const documents = parseDocuments(context);
   return [
     `${label}: ${task.content}`,
-    ...(other ? [`Context: ${JSON.stringify(other)}`] : []),
+    ...(otherContext ? [`Context: ${JSON.stringify(otherContext)}`] : []),
     ...(documents.length > 0 ? ["Documents:"] : []),
     ...documents.map(
       ({ title, sentences }) => `- ${quoteForPrompt(title)}: ${quoteForPrompt(sentences.join(" "))}`,

@@ -24,19 +24,19 @@ export function createSolver(options: SolverOptions = {}): Role {
   return {
     name: options.name ?? "solver",
     description: "Does one subtask and answers in a number or a sentence.",
-    performTask: (desk) => runSolver(desk, options),
+    performTask: (taskContext) => runSolver(taskContext, options),
   };
 }
 
-async function runSolver(desk: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
+async function runSolver(taskContext: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
   const { maxAnswerTokens = 1_024, calculator = false, temperature, seed } = options;
   const messages: ModelMessage[] = [
-    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(desk.task)) },
-    { role: "user", text: renderTaskPrompt("Subtask", desk.task) },
+    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(taskContext.task)) },
+    { role: "user", text: renderTaskPrompt("Subtask", taskContext.task) },
   ];
   for (let attempt = 1; ; attempt++) {
-    const reply = await desk.callModel({
-      input: { kind: "solve", task: desk.task },
+    const reply = await taskContext.callModel({
+      input: { kind: "solve", task: taskContext.task },
       messages,
       maxTokens: maxAnswerTokens,
       ...(temperature !== undefined && { temperature }),
@@ -69,9 +69,9 @@ function replaceArithmetic(text: string): { result: string; problem?: string } {
 const ARITHMETIC_PATTERN = /<<([^<>=]+)(?:=[^<>]*)?>>/g;
 
 function createEmptyReplyOutcome(finish: string, maxTokens: number): TaskOutcome {
-  const why =
+  const reason =
     finish === "length"
       ? `its ${maxTokens} tokens were spent before it said anything; raise maxAnswerTokens`
       : `it stopped with ${finish}`;
-  return { error: `The solver's model answered nothing: ${why}.`, errorType: "model_error" };
+  return { error: `The solver's model answered nothing: ${reason}.`, errorType: "model_error" };
 }
