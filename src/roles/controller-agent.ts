@@ -14,25 +14,28 @@ import { omitUndefined } from "./a2a/omit-undefined.ts";
 import { formatError } from "./a2a/format-error.ts";
 import type { Controller, SolveRequest } from "./controller.ts";
 
+/** Options for `createControllerAgent`. */
 export interface ControllerAgentOptions
   extends AnswerWaitLimits, Pick<SolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
+  /** Controller that solves the problems. */
   readonly controller: Controller;
-  /** Default `controller`. */
+  /** Name of the agent. Default: `controller`. */
   readonly name?: string;
   readonly description?: string;
 }
 
-/** A problem of somebody who knows nothing of cards. */
+/** A problem that was submitted as plain text. */
 interface ActiveProblem {
   readonly work: ResumableWork<string>;
 }
 
 /**
- * A controller as an agent for people: a problem comes in words, each card between the roles is a line of progress, the
- * answer is an artifact, and another one is the flow of the cards. What a role asks is asked on.
+ * Creates an A2A agent that lets people use a controller. A plain text message is a problem. Each card
+ * between the roles is reported as one line of progress. The artifact `answer` contains the answer, and the
+ * artifact `flow` contains the diagram of the cards. Queries of the roles are forwarded to the user.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
-  const { name = "controller", description = "Has problems solved by a planner and its solvers." } = options;
+  const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;
   const { to, dataset, context, deadlineMs } = options;
   const defaults = omitUndefined({ to, dataset, context, deadlineMs });
   const problems = new ResumableWorkRegistry<string, ActiveProblem>(systemClock, options);
@@ -51,7 +54,7 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
       if (!known && (run.task.history?.length ?? 0) > 1) {
         yield createStatusUpdate(
           "TASK_STATE_FAILED",
-          "The server was restarted meanwhile, and the question is forgotten; ask again.",
+          "The server restarted and lost this problem. Send the problem again.",
         );
         return;
       }
@@ -95,7 +98,7 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
       });
       for (const event of createFinalUpdates(reply, cards, signal.aborted)) work.emit(event);
     } catch (error) {
-      // What cannot be a card, for example a text that is too long.
+      // The problem does not form a valid task card. For example, its text is too long.
       work.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
     }
     problems.endWork(taskId, active);

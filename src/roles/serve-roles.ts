@@ -4,36 +4,43 @@ import type { RoleTarget } from "./a2a/role-client-pool.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
-/** A role and what is its own: a model, say. */
+/** A role with its own options, for example its model. */
 export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets"> {
   readonly role: Role;
 }
 
+/** Options for `serveRoles`. */
 export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
-  /** The roles, under the names by which the others know them. */
+  /** Roles to serve, by name. Other roles address them by these names. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
-  /** `together`: one server for all. Default `apart`: each has its own, on a port of its own. */
+  /**
+   * Whether each role has its own server and port (`apart`) or all roles share one server (`together`).
+   * Default: `apart`.
+   */
   readonly serverLayout?: "apart" | "together";
-  /** Where they listen. Default: any free port of 127.0.0.1; a `port` is that of the first, and the next ones follow. */
+  /**
+   * Address to listen on. Default: any free port of 127.0.0.1. When `port` is set, the first server uses it
+   * and each further server uses the next port.
+   */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
-  /** How they are served. Default: tasks in memory. */
+  /** Options of the servers. Default: tasks are stored in memory. */
   readonly serverOptions?: ServerOptions;
 }
 
-/** Roles that are served. */
+/** Running servers of the roles. */
 export interface ServedRoles {
-  /** Where each is; what `createController` takes as `roleTargets`. */
+  /** URL of each role by name. Pass it to `createController` as `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;
-  /** Stops the roles, which have `graceMs` (default 2,000) to end by themselves, and the servers. */
+  /** Stops the roles and the servers. Running tasks have `graceMs` to finish. Default: 2,000 ms. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /**
- * Puts roles on the network, where they find each other. Roles that are elsewhere are given in `roleTargets`.
+ * Serves roles as A2A agents and connects them to each other. `roleTargets` names roles that run elsewhere.
  *
  * ```ts
  * const { urls, close } = await serveRoles({ roles: { planner, solver } });
- * const { reply } = await createController({ links: urls }).solve({ task: "What is 25 * 17?" });
+ * const { reply } = await createController({ roleTargets: urls }).solve({ task: "What is 25 * 17?" });
  * ```
  */
 export async function serveRoles(options: ServeRolesOptions): Promise<ServedRoles> {
@@ -46,7 +53,7 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
     ...shared
   } = options;
   const urls: Record<string, string> = {};
-  // Known only when all of them listen, and not asked for before.
+  // The URLs are known once all servers listen. No role needs a URL before that.
   const targets: Record<string, RoleTarget> = { ...roleTargets };
   for (const name of Object.keys(roles)) targets[name] ??= () => urls[name] ?? "";
   const agents = Object.entries(roles).map(([name, entry]): [string, Agent] => {
@@ -78,9 +85,9 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
   return { urls, close };
 }
 
-/** A card for one would be refused by the other. */
+/** Creates the error for a role whose key and name differ. Such a role would reject every card sent to it. */
 function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(
-    `The role under the name ${JSON.stringify(name)} calls itself ${JSON.stringify(actualName)}; serve it as { ${JSON.stringify(actualName)}: … }.`,
+    `The role with the key ${JSON.stringify(name)} has the name ${JSON.stringify(actualName)}. Serve it as { ${JSON.stringify(actualName)}: … }.`,
   );
 }

@@ -107,7 +107,7 @@ describe("a controller that is killed again and again, while the roles go on in 
         solver: { role: createSolver(), model },
       },
     });
-    const script = fileURLToPath(new URL("experiment-child.fixture.ts", import.meta.url));
+    const script = fileURLToPath(new URL("experiment-process.fixture.ts", import.meta.url));
     const run = async (problems: number): Promise<unknown> => {
       const words = [script, out, JSON.stringify(served.urls), String(problems)];
       const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");

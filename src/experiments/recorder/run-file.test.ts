@@ -231,7 +231,7 @@ async function runWriterProcess(
   out: string,
   cards: number,
 ): Promise<{ code: number | null; signal: string | null; err: string }> {
-  const script = fileURLToPath(new URL("killed-child.fixture.ts", import.meta.url));
+  const script = fileURLToPath(new URL("run-writer-process.fixture.ts", import.meta.url));
   const started = spawn(process.execPath, [script, out, String(cards)]);
   let err = "";
   started.stderr.setEncoding("utf8").on("data", (chunk: string) => void (err += chunk));

@@ -265,7 +265,7 @@ describe("an experiment that is interrupted", () => {
 
   it("goes on only as it began: options that change what roles do are on record", async () => {
     const out = createTempFolder();
-    const options = { out, dataset: selectDatasetSamples(GSM8K, { count: 2 }) };
+    const options = { outputFolder: out, dataset: selectDatasetSamples(GSM8K, { count: 2 }) };
     const signal = AbortSignal.abort();
     const first = await runTestExperiment({ ...options, signal, planner: { transcript: "history" } });
     expect(first.status).toBe("interrupted");
@@ -314,9 +314,9 @@ describe("an experiment that is interrupted", () => {
       id: "oracle",
     });
     const options = {
-      out,
+      outputFolder: out,
       dataset: selectDatasetSamples(GSM8K, { count: 6 }),
-      giveUpAfter: 3,
+      maxConsecutiveFailures: 3,
       concurrency: 1,
     };
     const first = await runTestExperiment({

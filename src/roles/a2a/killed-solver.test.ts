@@ -15,7 +15,7 @@ interface SolverProcess {
 }
 
 function startSolver(...args: string[]): SolverProcess {
-  const file = new URL("killed-solver.fixture.ts", import.meta.url).pathname;
+  const file = new URL("solver-process.fixture.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

@@ -183,7 +183,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
   });
 
   it("may be asked back, in words", async () => {
-    const planner = { ...forwardingPlanner, answer: async () => ({ result: "red" }) };
+    const planner = { ...forwardingPlanner, answerQuery: async () => ({ result: "red" }) };
     const { controller } = await startTestbedWithPlainSolver(async function* ({ text, history }) {
       if (history.length === 1) yield inputRequired("Which colour?");
       else yield `so ${text}`;

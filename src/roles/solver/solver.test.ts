@@ -112,7 +112,7 @@ describe("an answerer", () => {
       },
     });
     expect(run.modelRequests.map(({ seed, input }) => [seed, input])).toMatchObject(
-      [1, 2, 3, 4, 5].map((sample) => [6 + sample, { sample }]),
+      [1, 2, 3, 4, 5].map((sampleNumber) => [6 + sampleNumber, { sampleNumber }]),
     );
   });
 
