@@ -8,9 +8,10 @@ import {
 } from "../cards/index.ts";
 import { type JsonObject, type Task, getText } from "../protocol/index.ts";
 import { systemClock } from "./a2a/clock.ts";
-import { ResumableWork } from "./a2a/resumable-work.ts";
+import { ResumableWork, type TaskUpdateEvent } from "./a2a/resumable-work.ts";
 import { ResumableWorkRegistry, type AnswerWaitLimits } from "./a2a/resumable-work-registry.ts";
 import { omitUndefined } from "./a2a/omit-undefined.ts";
+import { formatCardText } from "./a2a/reply-encoder.ts";
 import { formatError } from "./a2a/format-error.ts";
 import type { Controller, SolveRequest } from "./controller.ts";
 
@@ -84,7 +85,7 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
       problems.askQuestion(
         taskId,
         active,
-        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatQuestion(query)),
+        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatCardText(query)),
         signal,
       );
     try {
@@ -105,7 +106,6 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
   }
 }
 
-type TaskUpdateEvent = Parameters<ResumableWork<string>["emit"]>[0];
 type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
 function createStatusUpdate(state: TaskUpdateState, text: string): TaskUpdateEvent {
@@ -131,8 +131,4 @@ function createFinalUpdates(
 
 function formatCardLine({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} [${message_type}] ${content}`;
-}
-
-function formatQuestion({ content, metadata: { options } }: QueryCard): string {
-  return options?.length ? `${content} (${options.join(" | ")})` : content;
 }

@@ -142,7 +142,9 @@ export function createController(options: ControllerOptions): Controller {
     async sendControl(taskId, action, parameters = {}) {
       const found = activeProblems.get(taskId);
       if (!found)
-        throw new Error(`The controller has no active problem with the task ${taskId}. Use an id that onTaskCreated reported.`);
+        throw new Error(
+          `The controller has no active problem with the task ${taskId}. Use an id that onTaskCreated reported.`,
+        );
       const { cards: journal, to, remote: client } = found;
       const card = journal.createControlCard(to, action, parameters);
       const message_id = card.metadata.card_id;

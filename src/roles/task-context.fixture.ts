@@ -11,9 +11,10 @@ import {
 import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
 import { ANSWERER_ROUTES } from "./solver/answerer.ts";
+import { addUsage, sumTokens } from "./token-usage.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 
-/** Who does what a role delegates: another role with its model, or a function. */
+/** Handles a delegated task: another role with its model, or a function. */
 export type DelegateStub =
   | { readonly role: Role; readonly model: RoleModel }
   | ((task: DelegationRequest, signal: AbortSignal) => TaskOutcome | Promise<TaskOutcome>);
@@ -27,7 +28,10 @@ export interface FakeTaskContextOptions {
   readonly delegates?: Readonly<Record<string, DelegateStub>>;
 }
 
-/** One in-process run: every card and model call in their order. Ids count up and time stands still. */
+/**
+ * Log of one in-process run: every card and model call in order. Ids count up, and the clock does not
+ * advance.
+ */
 export class InMemoryRunLog {
   readonly cards: MessageCard[] = [];
   readonly modelRequests: ModelRequest[] = [];
@@ -44,7 +48,7 @@ export class InMemoryRunLog {
     return card;
   }
 
-  /** Of all tasks that `role` was sent. */
+  /** Returns all tasks that were sent to `role`. */
   listTasksTo(role: string): TaskCard[] {
     return this.cards.filter((card) => card.message_type === "task" && card.recipient === role) as TaskCard[];
   }
@@ -56,7 +60,7 @@ export class InMemoryRunLog {
   }
 }
 
-/** A desk in this process, with the promises of the real one and no network. */
+/** A task context in this process that behaves like `RoleExecution` without a network. */
 export class FakeTaskContext implements TaskContext {
   readonly task: TaskCard;
   readonly runLog: InMemoryRunLog;
@@ -118,7 +122,7 @@ export class FakeTaskContext implements TaskContext {
       }),
     );
     const delegate = this.#delegates[to];
-    if (!delegate) throw new Error(`nobody is called ${to}`);
+    if (!delegate) throw new Error(`no delegate has the name ${to}`);
     const stopped = new Promise<never>((_, reject) => {
       this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
     });
@@ -137,7 +141,7 @@ export class FakeTaskContext implements TaskContext {
   }
 
   sendQuery(query: QueryRequest): Promise<ResultCard> {
-    throw new Error(`nobody answers ${query.query}`);
+    throw new Error(`no role answers ${query.query}`);
   }
 
   sendNotice({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
@@ -165,7 +169,7 @@ export class FakeTaskContext implements TaskContext {
     });
   }
 
-  /** What a controller does to a task under way. */
+  /** Sends a control card to the role, as a controller does. */
   sendControl(action: string, parameters?: JsonObject): void {
     const card = this.runLog.protocol.createControlCard({
       from: "controller",
@@ -178,7 +182,7 @@ export class FakeTaskContext implements TaskContext {
     this.#notifyWaiter?.();
   }
 
-  /** The one reply to the task of this desk. */
+  /** Creates the reply to the task of this context. */
   finish(answer: TaskOutcome): ResultCard | ErrorCard {
     return this.#createReply(this.#roleName, this.task, answer, this.#takeUsage());
   }
@@ -207,11 +211,11 @@ export class FakeTaskContext implements TaskContext {
   #takeUsage(): { usage?: CardTokenUsage; tokens?: number } {
     const usage = this.#unreportedUsage;
     this.#unreportedUsage = undefined;
-    return usage ? { usage, tokens: usage.input_tokens + usage.output_tokens } : {};
+    return usage ? { usage, tokens: sumTokens(usage) } : {};
   }
 }
 
-/** A desk for a role, with its task, before anything happens. */
+/** Creates a task context for a role and its task. */
 export function createFakeTaskContext(role: Role, options: FakeTaskContextOptions): FakeTaskContext {
   const run = new InMemoryRunLog();
   const task =
@@ -230,7 +234,7 @@ export function createFakeTaskContext(role: Role, options: FakeTaskContextOption
   return new FakeTaskContext(role.name, run.recordCard(task), options.model, options.delegates ?? {}, run);
 }
 
-/** The whole work of a role on one task. */
+/** Runs a role on one task and returns the reply. */
 export async function runRole(
   role: Role,
   options: FakeTaskContextOptions,
@@ -239,7 +243,7 @@ export async function runRole(
   return { reply: taskContext.finish(await performTask(role, taskContext)), run: taskContext.runLog };
 }
 
-/** What a role throws is an error card, as at the real desk. */
+/** Runs a role. An exception becomes an error outcome, as in `RoleExecution`. */
 export async function performTask(role: Role, taskContext: FakeTaskContext): Promise<TaskOutcome> {
   try {
     return await role.performTask(taskContext);
@@ -247,13 +251,4 @@ export async function performTask(role: Role, taskContext: FakeTaskContext): Pro
     if (taskContext.signal.aborted) return { error: "stopped", errorType: "cancelled" };
     return { error: error instanceof Error ? error.message : String(error), errorType: "model_error" };
   }
-}
-
-function addUsage(left: CardTokenUsage | undefined, right: CardTokenUsage): CardTokenUsage {
-  if (!left) return right;
-  return {
-    ...right,
-    input_tokens: left.input_tokens + right.input_tokens,
-    output_tokens: left.output_tokens + right.output_tokens,
-  };
 }

@@ -15,21 +15,25 @@ import { A2AError } from "../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
 
 /**
- * The problems of a dataset. `path` is its folder, a folder that has it as `gsm8k` or `hotpotqa`, or a file. Without it
- * GSM8K is the shipped 20; HotpotQA is not shipped. Throws INVALID_PARAMS for what is not there or cannot be read.
+ * Reads a dataset. `path` is a file, the folder of the dataset, or a folder that contains it as `gsm8k` or
+ * `hotpotqa`. Without `path`, GSM8K has the 20 shipped problems. HotpotQA is not shipped. Throws
+ * `INVALID_PARAMS` when the data is missing or invalid.
  */
 export function readDataset(name: Dataset["name"], path?: string): Dataset {
   if (path === undefined) {
     if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
-    throw createMissingDataError("HotpotQA is not shipped", "name its file or folder (--data)");
+    throw createMissingDataError("HotpotQA is not shipped", "pass its file or folder (--data)");
   }
   return name === "gsm8k" ? readGsm8k(path) : readHotpotQa(path);
 }
 
-/** What OpenAI's four models of 2021 answered to GSM8K, from `example_model_solutions.jsonl` in that folder. */
+/**
+ * Reads the published GSM8K answers of OpenAI's four models of 2021 from `example_model_solutions.jsonl` in
+ * the folder.
+ */
 export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers[] {
   if (path === undefined)
-    throw createMissingDataError("The recorded answers are not shipped", "name their folder (--data)");
+    throw createMissingDataError("The recorded answers are not shipped", "pass their folder (--data)");
   const file = join(resolveDatasetPath("gsm8k", path), RECORDED_ANSWERS_FILE);
   return decodeGsm8kModelAnswers(readTextFile(file), file);
 }
@@ -57,11 +61,11 @@ function readHotpotQa(path: string): Dataset {
     : [resolvedPath];
   if (files.length === 0)
     throw createMissingDataError(
-      `${resolvedPath} has no file of HotpotQA's distractor setting`,
-      "put one there, *distractor*.json",
+      `${resolvedPath} contains no file of HotpotQA's distractor setting`,
+      "add a file with a name like *distractor*.json",
     );
   const texts = files.map(readTextFile);
-  // Files may overlap; a problem is there once.
+  // Files may overlap, so each problem is kept once.
   const samples = new Map<string, HotpotQaSample>();
   for (const [index, text] of texts.entries())
     for (const sample of decodeHotpotQa(text, files[index] ?? "")) {
@@ -75,7 +79,7 @@ function readHotpotQa(path: string): Dataset {
   };
 }
 
-/** The folder or file that is meant; a folder of datasets has one for each. */
+/** Returns the path of the dataset: the subfolder with its name when it exists, else `path`. */
 function resolveDatasetPath(name: string, path: string): string {
   const subfolder = join(path, name);
   return isFolder(subfolder) ? subfolder : path;
@@ -90,10 +94,10 @@ function readTextFile(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such file" : message;
+    const reason = code === "ENOENT" ? "the file does not exist" : message;
     throw createMissingDataError(
       `${file}: ${reason}`,
-      "`colloquy cards fetch` says where to get the data",
+      "run `colloquy cards fetch` to see where to get the data",
       cause,
     );
   }

@@ -4,7 +4,7 @@ import { resolveEvidence, type ExperimentSetupOptions, resolveModels } from "./e
 import { formatMethod } from "./experiment-method.ts";
 import type { ExperimentOptions } from "./run-experiment.ts";
 
-/** What stands at the head of the record. Who goes on with the run must ask for the same. */
+/** Creates the run line, the first line of a recording. A resumed run must have the same description. */
 export function describeRun(
   options: ExperimentOptions & ExperimentSetupOptions,
   rule: string,
@@ -40,14 +40,14 @@ export function describeRun(
   };
 }
 
-/** Where a role is, without what lets one in there: it goes into files and their names. */
+/** Removes credentials, query, and fragment from a URL, because it is written to files and file names. */
 function redactUrl(url: string): string {
   if (!URL.canParse(url)) return "elsewhere";
   const { origin, protocol, host, pathname } = new URL(url);
   return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
 }
 
-/** What was given; what was not is as the planner has it for the dataset. */
+/** Returns the limits that are set. For all others, the planner applies its defaults for the dataset. */
 function collectLimits(
   { method, planner = {}, roleUrls = {} }: ExperimentSetupOptions,
   deadlineMs: number,
@@ -62,7 +62,7 @@ function collectLimits(
   };
 }
 
-/** Those of roles that are served here, as they were given. */
+/** Returns the options of the local roles as they were set. */
 function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSetupOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
@@ -78,7 +78,7 @@ function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSet
   return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
 }
 
-/** They have members of their own. */
+/** Options that the run line records as separate members. */
 const SEPARATELY_RECORDED_OPTIONS: ReadonlySet<string> = new Set([
   "mode",
   "context",

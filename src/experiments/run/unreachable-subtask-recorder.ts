@@ -7,27 +7,27 @@ import {
 } from "../../cards/index.ts";
 
 /**
- * The reply says nothing of the method: a model or an agent could not be had, or somebody other than the run stopped it.
- * The same again, later, may be answered.
+ * Returns whether a reply is independent of the method, because a model or an agent was unreachable or the
+ * work was stopped from outside. A later attempt may succeed.
  */
 export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard): boolean {
   const { error_type, retryable } = metadata as { error_type?: unknown; retryable?: unknown };
-  // Also of a planner that still had something: it was not given its time.
+  // This includes a canceled planner with a partial result, because it did not get its full time.
   if (error_type === "cancelled") return true;
   if (message_type !== "error" || retryable !== true) return false;
   return error_type === "model_error" || error_type === "transport_error";
 }
 
 interface SampleSubtasks {
-  /** What the tasks ask that were delegated, by their ids. A task that is tried again asks the same. */
+  /** Key of each delegated subtask by card id. A retry has the same key. */
   readonly keyByCardId: Map<string, string>;
-  /** What nobody could be reached for, and why. */
+  /** Subtasks that failed because a role was unreachable, with the reason. */
   readonly failureReasons: Map<string, string>;
 }
 
 /**
- * Passes on what is recorded, and notes for each problem whether a subtask came to nothing, in all of its tries, because
- * whoever was to do it was out of reach. A planner makes the best of that; its answer is none of the method's.
+ * Forwards records and collects, for each problem, the subtasks whose attempts all failed because a role was
+ * unreachable. The planner then answers without them, so its answer does not represent the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
@@ -44,7 +44,7 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
 
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
-  /** Why, when there is such a subtask. The problem is forgotten then. */
+  /** Returns the reason of the first such subtask, if any, and forgets the problem. */
   takeFailureReason(sampleId: string): string | undefined {
     const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
     this.#subtasksBySample.delete(sampleId);

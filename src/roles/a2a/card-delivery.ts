@@ -26,31 +26,38 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { computeGracePeriods, isTimeout, getStopParameters } from "./stop-reason.ts";
 
-/** A card that is to be brought to another role, and its reply back. */
+/** Options for `deliverCard`. */
 export interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Where all tasks of the problem are, at roles that speak in cards; others would take it for a conversation. */
+  /**
+   * A2A context of all tasks of the problem. It is sent only to agents that support message cards. Other
+   * agents would treat the tasks as one conversation.
+   */
   readonly contextId: string;
-  /** The task for which this is done. */
+  /** Id of the task that delegates this card. */
   readonly parentTaskId?: string | undefined;
-  /** Stops the other role when it aborts; its reason is passed on. */
+  /** Cancels the task of the recipient when it aborts. The parameters of its reason are passed on. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
-  /** Answers what the other role asks meanwhile. */
+  /** Answers queries that the recipient sends meanwhile. */
   readonly answerQuery: (query: QueryCard) => Promise<ResultCard>;
   readonly onTaskCreated?: ((taskId: string, client: A2AClient) => void) | undefined;
 }
 
-/** How often a role may ask about one task. */
+/** Maximum number of queries that a recipient may send about one card. */
 const MAX_QUERIES = 16;
 
-/** How long an agent may take to answer that a task was cancelled; by then nobody waits for it any more. */
+/**
+ * Time in milliseconds after which a `CancelTask` request is aborted. The delivery does not wait that long
+ * for its response.
+ */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Brings a card to its recipient and its terminal reply back. Never rejects: what goes wrong is an error card. When it is
- * stopped, or the deadline passes, it cancels the task there, and says itself what became of it when nobody else does in time.
+ * Sends a card to its recipient and resolves with the final reply. Never rejects, because failures become
+ * error cards. After a stop or a deadline, it cancels the task of the recipient. When the recipient does not
+ * reply in time, it creates the error card itself.
  */
 export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | ErrorCard> {
   return new CardDelivery(options).run();
@@ -90,24 +97,24 @@ class CardDelivery {
       if (signal.aborted) return this.#failUnsent();
       const exchange = this.#exchangeCards();
       const stop = stopped.promise.then((parameters) => this.#stopRecipient(exchange, parameters));
-      // A talk that breaks because its task is being cancelled is no news.
+      // An error of the exchange is expected while the task is being canceled.
       const exchangeOrStop = exchange.catch((error: unknown) =>
         this.#isStopping ? stop : createTransportErrorCard(error, card, journal),
       );
       const reply = await Promise.race([exchangeOrStop, stop]);
-      // Also what could not be sent was to be.
+      // A card that could not be sent is recorded, too.
       if (!this.#isSent) this.#recordSentCard(card);
       journal.recordReceived(reply, this.#transport, true);
       return reply;
     } finally {
       signal.removeEventListener("abort", onAbort);
       cancelTimer?.();
-      // Nobody listens any more. Of a talk that has ended by itself there is nothing left to drop.
+      // The reply is known, so a stream that is still open is closed.
       if (this.#isStopping) this.#streamAbort.abort();
     }
   }
 
-  /** Sends the card, answers what is asked, until there is a terminal reply. */
+  /** Sends the card and answers queries until the recipient replies. */
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
     const client = await journal.runtime.clients.getClient(card.recipient);
@@ -123,8 +130,15 @@ class CardDelivery {
       if (taskId === undefined || queries === MAX_QUERIES) {
         void this.#cancelTask({ reason: "queries" }).catch(() => {});
         const reason =
-          taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
-        return createErrorReplyCard(card, journal, "protocol_violation", `${card.recipient} asked ${reason}`);
+          taskId === undefined
+            ? "without a task to which an answer can be sent"
+            : `more than ${MAX_QUERIES} times`;
+        return createErrorReplyCard(
+          card,
+          journal,
+          "protocol_violation",
+          `${card.recipient} sent a query ${reason}`,
+        );
       }
       const result = await this.#options.answerQuery(reply);
       this.#recordSentCard(result);
@@ -161,7 +175,7 @@ class CardDelivery {
     return message;
   }
 
-  /** Learns of the task and of relayed cards as they pass. */
+  /** Registers the task and records relayed cards while events pass through. */
   async *#observeEvents(
     stream: AsyncIterable<StreamResponse>,
     client: A2AClient,
@@ -198,7 +212,7 @@ class CardDelivery {
     this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
   }
 
-  /** It was stopped before it began. */
+  /** Returns the error card of a delivery that was stopped before it started. */
   #failUnsent(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
@@ -206,13 +220,13 @@ class CardDelivery {
       card,
       journal,
       "cancelled",
-      `${card.recipient} was not asked any more`,
+      `The work was stopped before the card was sent to ${card.recipient}`,
     );
     journal.recordReceived(reply, this.#transport, true);
     return reply;
   }
 
-  /** Cancels, and waits for what the other says to it, but no longer than there is time for. */
+  /** Cancels the task of the recipient and waits for its reply, up to the grace period. */
   async #stopRecipient(
     exchange: Promise<ResultCard | ErrorCard>,
     parameters: JsonObject,
@@ -222,7 +236,7 @@ class CardDelivery {
     const graceMs = computeGracePeriods(journal.runtime, parameters).forOthersMs;
     const graceExpired = Promise.withResolvers<undefined>();
     const cancelTimer = clock.schedule(graceMs, () => graceExpired.resolve(undefined));
-    // Of a task that waited for an answer, the talk hears nothing more.
+    // When the task waits for an answer, the exchange receives no further events.
     const terminalReply = Promise.any([exchange, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
     const reply = await Promise.race([terminalReply.catch(() => undefined), graceExpired.promise]);
     cancelTimer();
@@ -232,7 +246,7 @@ class CardDelivery {
     return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
-  /** The reply that the cancelled task has; rejects when it cannot be cancelled, or has none. */
+  /** Cancels the task and returns its reply. Rejects when the task cannot be canceled or has no reply. */
   async #cancelTask(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
     const { remote: client, taskId } = await this.#createdTask.promise;
@@ -248,13 +262,16 @@ class CardDelivery {
       for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
       const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
-      throw new Error(`${card.recipient} still waits for an answer`);
+      throw new Error(`${card.recipient} still waits for an answer to its query`);
     } finally {
       cancelTimer();
     }
   }
 
-  /** No card where the protocol has no way for one: the task is cancelled without a word. */
+  /**
+   * Builds the control card `stop`. Returns `undefined` when the protocol has no route for it. The task is
+   * then canceled without a card.
+   */
   #buildStopCard(parameters: JsonObject): MessageCard | undefined {
     const { card, journal } = this.#options;
     try {
@@ -266,12 +283,15 @@ class CardDelivery {
   }
 }
 
-/** A cancellation that its agent said nothing of, in a card at least. */
+/**
+ * Returns whether the reply is a cancellation that was derived from the task state instead of a card of the
+ * agent.
+ */
 function isSyntheticCancellation({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 
-/** For agents that know nothing of cards: the content, and what else they need to know. */
+/** Builds a text message for an agent without card support: the content and the context of the card. */
 function buildTextMessage(
   card: MessageCard,
   taskId: string | undefined,
@@ -284,9 +304,9 @@ function buildTextMessage(
 
 function createTransportErrorCard(error: unknown, card: MessageCard, journal: CardJournal): ErrorCard {
   const { reason } = A2AError.from(error);
-  // A task that is not there any more was forgotten by a server that was restarted.
+  // A missing task was lost in a server restart, so the request can be retried.
   const retryable =
     reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED" || reason === "TASK_NOT_FOUND";
-  const why = `${card.recipient} could not be asked: ${formatError(error)}`;
+  const why = `The card could not be delivered to ${card.recipient}: ${formatError(error)}`;
   return createErrorReplyCard(card, journal, "transport_error", why, retryable);
 }

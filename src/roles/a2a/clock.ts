@@ -1,6 +1,6 @@
 import type { Clock } from "../../engine/index.ts";
 
-/** The system's. A timer of it keeps no process alive. */
+/** The system clock. Its timers do not keep the process alive. This folder may import only types of `src/engine`. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -12,6 +12,7 @@ import {
 import {
   type MessageCard,
   findCardInMessage,
+  type CardMetadata,
   type CardTokenUsage,
   type CoreCardErrorType,
   type ErrorCard,
@@ -20,16 +21,16 @@ import {
   type ResultCard,
 } from "../../cards/index.ts";
 import { sumAdkUsage } from "./adk-usage.ts";
-import type { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { NO_USAGE } from "./usage-tracker.ts";
+import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
-/** What became of a card that was sent: a question, or the end of it. */
+/** The reply to a card: a query, or a final result or error. */
 export type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
- * The reply to `sent` in what its agent answered, as a card: its own, or one in its name for what it said in words, as
- * agents do that know nothing of cards. Cards that are not to be taken are a `protocol_violation`.
+ * Parses the reply to `sent` from an A2A response. When the agent replied without a card, the reply is
+ * created on behalf of the agent. A card that must not be accepted becomes a `protocol_violation`.
  */
 export function parseReplyCard(
   answer: SendMessageResponse,
@@ -48,7 +49,7 @@ export function parseReplyCard(
     : createResultCardFromParts(answer.message.parts, sent, journal);
 }
 
-/** An error in the name of whom `sent` went to. */
+/** Creates an error card on behalf of the recipient of `sent`. */
 export function createErrorReplyCard(
   sent: MessageCard,
   journal: CardJournal,
@@ -56,16 +57,16 @@ export function createErrorReplyCard(
   content: string,
   retryable = false,
 ): ErrorCard {
-  const metadata = { ...buildReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
+  const metadata = { ...buildTurnReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
   return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
 }
 
-/** The cards that an agent told of on the way, in order: in what it has said of a task before the last. */
+/** Returns the cards that an agent relayed in the history of a task, in order. */
 export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
   return history.flatMap((message) => findRelayedCard(message) ?? []);
 }
 
-/** The card that a message of an agent tells of; what is none is nobody's concern here. */
+/** Returns the card that an agent message relays. Invalid cards are ignored. */
 export function findRelayedCard(message: Message): MessageCard | undefined {
   if (message.role !== "ROLE_AGENT") return undefined;
   try {
@@ -75,7 +76,7 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** The card with which a task ended or waits: in its status, or the newest among its artifacts. */
+/** Returns the card in the status of a task, or in the newest artifact that contains a card. */
 function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
@@ -89,15 +90,19 @@ function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   return undefined;
 }
 
-/** The card, when it is one that may come as a reply. */
+/** Returns the card when it is a valid reply to `sent`, else a `protocol_violation`. */
 function validateReplyCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { sender, recipient, message_type: type, metadata } = card;
   if (type !== "error") journal.runtime.protocol.parse(card);
   if (sender !== sent.recipient || recipient !== sent.sender) {
-    return createProtocolViolationCard(`it came from ${sender} for ${recipient}`, sent, journal);
+    return createProtocolViolationCard(
+      `its sender is ${sender} and its recipient is ${recipient}`,
+      sent,
+      journal,
+    );
   }
   if (type !== "result" && type !== "error" && type !== "query") {
-    return createProtocolViolationCard(`a ${type} card is no reply`, sent, journal);
+    return createProtocolViolationCard(`a ${type} card is not a reply`, sent, journal);
   }
   const { in_reply_to = sent.metadata.card_id } = metadata;
   if (type !== "query" && in_reply_to !== sent.metadata.card_id) {
@@ -113,11 +118,11 @@ function createProtocolViolationCard(reason: string, sent: MessageCard, journal:
     sent,
     journal,
     "protocol_violation",
-    `The card of ${sent.recipient} was refused: ${reason}`,
+    `The card of ${sent.recipient} was rejected: ${reason}`,
   );
 }
 
-/** What a task says in words. */
+/** Creates the reply card for a task that contains no card. */
 function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { state, message } = task.status;
   const text = renderPartsAsText(message?.parts ?? []);
@@ -127,7 +132,7 @@ function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJou
     return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, journal, usage);
   }
   if (state === "TASK_STATE_INPUT_REQUIRED") {
-    return journal.createCardOnBehalfOf(sent.recipient, "query", text, buildReplyMetadata(sent));
+    return journal.createCardOnBehalfOf(sent.recipient, "query", text, buildTurnReplyMetadata(sent));
   }
   const [error_type, what, retryable] = ERRORS_BY_TASK_STATE[state];
   return createErrorReplyCard(sent, journal, error_type, text || `${sent.recipient} ${what}`, retryable);
@@ -135,19 +140,19 @@ function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJou
 
 type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
 
-const STREAM_ENDED_EARLY = ["transport_error", "stopped talking before its task had ended", true] as const;
+const STREAM_ENDED_EARLY = ["transport_error", "closed its stream before the task ended", true] as const;
 
-/** What it means that a task ended, or its stream did, in a state that is no answer. */
+/** Error type, explanation, and `retryable` for a task or stream that ended in a state without an answer. */
 const ERRORS_BY_TASK_STATE: Readonly<
   Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
 > = {
   TASK_STATE_SUBMITTED: STREAM_ENDED_EARLY,
   TASK_STATE_WORKING: STREAM_ENDED_EARLY,
   TASK_STATE_UNSPECIFIED: STREAM_ENDED_EARLY,
-  TASK_STATE_AUTH_REQUIRED: ["auth_required", "wants to be authorized first", false],
-  TASK_STATE_CANCELED: ["cancelled", "has cancelled the task", false],
-  TASK_STATE_FAILED: ["solver_failed", "did not do the task", false],
-  TASK_STATE_REJECTED: ["solver_failed", "refused the task", false],
+  TASK_STATE_AUTH_REQUIRED: ["auth_required", "requires authorization", false],
+  TASK_STATE_CANCELED: ["cancelled", "canceled the task", false],
+  TASK_STATE_FAILED: ["solver_failed", "failed the task", false],
+  TASK_STATE_REJECTED: ["solver_failed", "rejected the task", false],
 };
 
 function createResultCardFromParts(
@@ -157,19 +162,15 @@ function createResultCardFromParts(
   usage: CardTokenUsage = NO_USAGE,
 ): ResultCard {
   const status = sent.recipient === PLANNER ? "completed" : "success";
-  const tokens = usage.input_tokens + usage.output_tokens;
-  const metadata = { ...buildReplyMetadata(sent), tokens, usage, status };
+  const metadata = { ...buildTurnReplyMetadata(sent), tokens: sumTokens(usage), usage, status };
   return journal.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), metadata);
 }
 
-function buildReplyMetadata({ metadata: { card_id, turn } }: MessageCard): {
-  in_reply_to?: string;
-  turn?: number;
-} {
-  return omitUndefined({ in_reply_to: card_id, turn });
+function buildTurnReplyMetadata(sent: MessageCard): Pick<CardMetadata, "in_reply_to" | "turn"> {
+  return { ...buildReplyMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
 }
 
-/** All text; where there is none, data as JSON. */
+/** Returns all text of the parts. Without text, returns their data as JSON. */
 function renderPartsAsText(parts: readonly Part[]): string {
   const text = getText(parts);
   if (text !== "") return text;

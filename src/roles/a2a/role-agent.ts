@@ -5,7 +5,6 @@ import {
   MESSAGE_CARD_MEDIA_TYPE,
   createMessageCardExtension,
   type CardTransportInfo,
-  type CardMetadata,
   type ControlCard,
   CONTROLLER,
   type QueryCard,
@@ -20,7 +19,7 @@ import {
 } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import type { Role } from "../role.ts";
-import { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, CardJournal } from "./card-journal.ts";
 import { RoleExecution } from "./role-execution.ts";
 import {
   parseAnswerCard,
@@ -43,23 +42,30 @@ import { formatError } from "./format-error.ts";
 import { isControlCard, ServerClosingError } from "./stop-reason.ts";
 import { type ReplyEncoder, createReplyEncoder } from "./reply-encoder.ts";
 
+/** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
-  /** What thinks for the role. Default: nothing; a role that thinks fails without it. */
+  /** Model of the role. Default: none. A role that calls its model then fails. */
   readonly model?: RoleModel;
-  /** True: whoever asks must speak in cards. Default false: plain text is a task, and its answer is plain text. */
+  /**
+   * Whether clients must support message cards. When `false`, plain text is accepted as a task and answered
+   * with plain text. Default: `false`.
+   */
   readonly requireCards?: boolean;
-  /** More to say in the agent's card. */
+  /** Further members of the A2A agent card. */
   readonly agentCard?: Partial<
     Pick<AgentDescription, "name" | "version" | "provider" | "documentationUrl" | "iconUrl">
   >;
 }
 
-/** A role as an A2A agent: takes a task as a card, or in words, has the role work on it, and replies in the same way. */
+/**
+ * Creates an A2A agent from a role. The agent accepts tasks as message cards or plain text and replies in the
+ * same form.
+ */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
   return new RoleAgent(role, options);
 }
 
-/** A role at work on a task. */
+/** A task that the role performs. */
 interface ActiveTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;
@@ -67,7 +73,7 @@ interface ActiveTask {
   readonly replyEncoder: ReplyEncoder;
   readonly requestCard: TaskCard | QueryCard;
   readonly requestTransport: CardTransportInfo;
-  /** What was asked and is not answered. */
+  /** Query that waits for its answer. */
   openQuery: QueryCard | undefined;
 }
 
@@ -124,7 +130,7 @@ class RoleAgent implements Agent {
     return card !== undefined;
   }
 
-  /** Takes a card in, or refuses it. */
+  /** Starts work on the card of a message, or rejects the message. */
   #acceptOrReject(run: Run): ActiveTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
@@ -148,7 +154,7 @@ class RoleAgent implements Agent {
     }
   }
 
-  /** An error for whoever sent what is not taken; what cannot be read has a sender who wants to know, too. */
+  /** Creates the event that rejects a message. Senders of unreadable cards get a reason, too. */
   #rejectMessage(
     run: Run,
     card: MessageCard | undefined,
@@ -159,7 +165,7 @@ class RoleAgent implements Agent {
     const transport = buildCardTransport(run, envelope);
     if (card) journal.recordReceived(card, transport, false);
     const metadata = { error_type: "protocol_violation", ...buildReplyMetadata(card) };
-    const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Refused: ${reason}`, metadata);
+    const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
     journal.recordSent(refusal, transport, false);
     return createReplyEncoder(shouldReplyInCards(run)).encodeRejection(refusal);
   }
@@ -210,7 +216,7 @@ class RoleAgent implements Agent {
   async #runTask(activeTask: ActiveTask): Promise<void> {
     const { work: resumableWork, execution, journal, replyEncoder, requestTransport } = activeTask;
     const reply = await execution.execute();
-    // What nobody can hear was not said.
+    // An abandoned task delivers no reply, so none is recorded.
     if (!resumableWork.isAbandoned) journal.recordSent(reply, requestTransport, false);
     for (const event of replyEncoder.encodeFinal(reply, execution.wasStopped)) resumableWork.emit(event);
     this.#activeTasks.endWork(requestTransport.task_id ?? "", activeTask);
@@ -231,7 +237,7 @@ class RoleAgent implements Agent {
     }
   }
 
-  /** The next message of a task whose role waits for an answer. */
+  /** Handles the next message of a task that waits for an answer. */
   #resumeTask(activeTask: ActiveTask, { message, taskId }: Run): ActiveTask {
     const { work: resumableWork, openQuery, requestCard, journal } = activeTask;
     const { protocol, observer } = this.#runtime;
@@ -247,7 +253,7 @@ class RoleAgent implements Agent {
         );
       }
     } catch (error) {
-      // An answer that is none leaves the question open.
+      // An invalid answer leaves the query open.
       observer.onError?.({ where: this.#role.name, error, taskId });
       resumableWork.repeatQuestion();
     }
@@ -264,13 +270,13 @@ class RoleAgent implements Agent {
     else activeTask.execution.addControlCard(card);
   }
 
-  /** A task that waited for an answer when the process that knew why went away. */
+  /** Fails a task that waited for an answer when its process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
     const envelope = decodeCardEnvelope(first.metadata);
     const card = findReadableCard(first);
     const journal = new CardJournal(this.#runtime, card, envelope);
-    const text = `The ${this.#role.name} waited for this, but was restarted meanwhile and has forgotten the task; send it again`;
+    const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
     const metadata = { error_type: "transport_error", retryable: true, ...buildReplyMetadata(card) };
     const error = journal.createErrorCard(card?.sender ?? CONTROLLER, text, metadata);
     journal.recordSent(error, buildCardTransport(run, envelope), false);
@@ -278,7 +284,9 @@ class RoleAgent implements Agent {
   }
 }
 
-/** The answer of somebody who does not speak in cards: one of the options, where it says the same. */
+/**
+ * Creates the result card of a plain text answer. `selected` is set when the text equals one of the options.
+ */
 function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJournal): ResultCard {
   const { options = [], card_id } = query.metadata;
   const matchesText = (option: string): boolean => option.trim().toLowerCase() === text.trim().toLowerCase();
@@ -289,17 +297,15 @@ function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJ
   return journal.createCardOnBehalfOf(query.recipient, "result", text, metadata);
 }
 
-function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
-  return omitUndefined({ in_reply_to: card?.metadata.card_id });
-}
-
 function toAbortReason(cancellation: JsonObject | undefined): unknown {
   if (!cancellation) return new ServerClosingError("The server closes.");
   const card = findCardInMetadata(cancellation);
   return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
 }
 
-/** The trace is in a header, too, for those who put nothing into metadata. */
+/**
+ * Returns the card envelope of a run. The `traceparent` header is used when the metadata contains no trace.
+ */
 function extractRunEnvelope({ message, metadata, traceparent }: Run): CardEnvelope {
   const envelope = decodeCardEnvelope(message.metadata, metadata);
   return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
@@ -317,7 +323,7 @@ function buildCardTransport(
   };
 }
 
-/** The types of cards that go in one direction. */
+/** Returns the card types that a role may send (`from`) or receive (`to`). */
 function listCardTypes({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

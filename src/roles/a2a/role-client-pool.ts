@@ -1,15 +1,19 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "../../cards/index.ts";
 
-/** Where a role is: its URL, a connection to it, or a function that knows when it is asked. */
+/** Location of a role: its URL, a client, or a function that returns one of these. */
 export type RoleTarget = string | A2AClient | (() => string | A2AClient | Promise<string | A2AClient>);
 
+/** Options for the connections to other roles. */
 export interface RoleConnectionOptions {
-  /** For roles that are known by their URL, for example credentials. A stream that is cut is resumed with 5 tries. */
+  /**
+   * Options for connections to roles that are configured by URL, for example credentials. By default, an
+   * interrupted stream is resumed with up to 5 retries.
+   */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** The other roles, each connected to when it is first needed and kept. */
+/** Clients of the other roles. Each client is connected on first use and reused. */
 export class RoleClientPool {
   readonly #targets: ReadonlyMap<string, RoleTarget>;
   readonly #connectOptions: ConnectOptions;
@@ -24,7 +28,10 @@ export class RoleClientPool {
     this.#connectOptions = { reconnect: { maxRetries: 5 }, ...connectOptions, extensions: [...extensions] };
   }
 
-  /** Rejects when the role is not known, or cannot be reached; then the next who asks tries again. */
+  /**
+   * Returns the client of a role. Rejects when the role is unknown or unreachable. The next call then tries
+   * again.
+   */
   getClient(role: string): Promise<A2AClient> {
     const known = this.#clients.get(role);
     if (known) return known;
@@ -38,7 +45,9 @@ export class RoleClientPool {
     const target = this.#targets.get(role);
     if (target === undefined) {
       const known = [...this.#targets.keys()].join(", ") || "none";
-      throw new Error(`Nobody has said where ${role} is (known: ${known}); give it in "links"`);
+      throw new Error(
+        `The role ${role} has no location (known roles: ${known}). Add its URL to "roleTargets".`,
+      );
     }
     const resolved = typeof target === "function" ? await target() : target;
     return typeof resolved === "string" ? await connect(resolved, this.#connectOptions) : resolved;

@@ -14,40 +14,42 @@ import type {
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
 import { createAnswerCard, tryAnswerQuery, buildSelectionMetadata } from "./query-answer.ts";
-import type { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { NO_USAGE, UsageTracker } from "./usage-tracker.ts";
+import { NO_USAGE } from "../token-usage.ts";
+import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
-/** Who gave the work, and is told of it. */
+/** The requester of the work, who receives notices and queries. */
 export interface Requester {
-  /** Something on the way: a notice. */
+  /** Sends a notice. */
   notify(card: MessageCard): void;
-  /** Rejects with the reason of the desk's signal. */
+  /** Sends a query and resolves with the answer. Rejects with the reason of the execution's signal. */
   sendQuery(query: QueryCard): Promise<ResultCard>;
 }
 
+/** Options for `RoleExecution`. */
 export interface RoleExecutionOptions {
   readonly role: Role;
-  /** What it is to work on. */
+  /** Card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** How `requestCard` came; the same for what goes back. */
+  /** Transport of `requestCard`. Replies use the same transport. */
   readonly requestTransport: CardTransportInfo;
   readonly requester: Requester;
 }
 
-/** Made once, because making one costs more than the rest of an end. */
+/** A shared instance, because creating one per task is expensive. */
 const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
 
-/** The model did not answer. */
+/** The model call failed. */
 class ModelError extends Error {
   override readonly name = "ModelFailed";
 }
 
-/** Where a role works on one card, and from where it replies to it. */
+/** Runs a role on one card and builds its final reply. */
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
@@ -64,7 +66,7 @@ export class RoleExecution implements TaskContext {
     this.#options = options;
     const { clock, newId } = options.journal.runtime;
     this.#usage = new UsageTracker(() => clock.monotonic(), newId);
-    // Nobody may be waiting for them.
+    // These promises may reject while no code awaits them.
     this.#graceExpired.promise.catch(() => {});
     this.#controlArrived.promise.catch(() => {});
   }
@@ -72,19 +74,19 @@ export class RoleExecution implements TaskContext {
   get task(): TaskCard {
     const { requestCard } = this.#options;
     if (requestCard.message_type === "task") return requestCard;
-    throw new Error("There is no task on this desk, but a question; see Role.answer");
+    throw new Error("This execution answers a query and has no task. Implement Role.answerQuery.");
   }
 
   get signal(): AbortSignal {
     return this.#abortController.signal;
   }
 
-  /** Somebody stopped it while it was at work. */
+  /** Whether the work was stopped before it finished. */
   get wasStopped(): boolean {
     return this.#wasStopped;
   }
 
-  /** Has the role work until it has an answer, or until its time is up; the card with which it ends. */
+  /** Runs the role until it has an outcome or its grace period ends, and returns the final card. */
   async execute(): Promise<ResultCard | ErrorCard> {
     try {
       return this.#buildFinalReply(await Promise.race([this.#runRole(), this.#graceExpired.promise]));
@@ -92,18 +94,18 @@ export class RoleExecution implements TaskContext {
       return this.#buildFinalReply(this.#toErrorOutcome(error));
     } finally {
       this.#cancelGraceTimer?.();
-      // Whatever is still under way for it is of no use any more.
+      // Stops work that the role has left unfinished.
       this.#abortController.abort(EXECUTION_ENDED);
     }
   }
 
-  /** Stops the work; a role that does not end by itself within its time is given up. */
+  /** Stops the work. A role that does not finish within its grace period is abandoned. */
   stop(reason: unknown): void {
     if (this.signal.aborted) return;
     const { journal, role } = this.#options;
     const { forItselfMs } = computeGracePeriods(journal.runtime, getStopParameters(reason));
     this.#cancelGraceTimer = journal.runtime.clock.schedule(forItselfMs, () => {
-      this.#graceExpired.reject(new Error(`The ${role.name} was stopped and had nothing to say`));
+      this.#graceExpired.reject(new Error(`The ${role.name} was stopped and returned no result in time`));
     });
     this.#wasStopped = !(reason instanceof ServerClosingError);
     this.#abortController.abort(reason);
@@ -136,7 +138,7 @@ export class RoleExecution implements TaskContext {
   async callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
     const { role, journal } = this.#options;
     const { model } = journal.runtime;
-    if (!model) throw new Error(`The ${role.name} has no model to think with; give one in "model"`);
+    if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
     this.signal.throwIfAborted();
     const { clock } = journal.runtime;
     const startedAt = clock.monotonic();
@@ -165,7 +167,11 @@ export class RoleExecution implements TaskContext {
 
   async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
     const { to, task, context, turn, forced, attempt, metadata, deadlineMs } = request;
-    const about = { ...metadata, ...omitUndefined({ turn, forced, attempt }), ...this.#buildReplyMetadata() };
+    const about = {
+      ...metadata,
+      ...omitUndefined({ turn, forced, attempt }),
+      ...buildReplyMetadata(this.#options.requestCard),
+    };
     this.signal.throwIfAborted();
     const { journal } = this.#options;
     const card = this.#usage.flushToCard((spent) =>
@@ -176,7 +182,7 @@ export class RoleExecution implements TaskContext {
 
   async sendQuery({ query, to, options, multiple }: QueryRequest): Promise<ResultCard | ErrorCard> {
     const { journal, requestCard } = this.#options;
-    const metadata: CardMetadata = { ...this.#buildReplyMetadata(), ...omitUndefined({ multiple }) };
+    const metadata: CardMetadata = { ...buildReplyMetadata(requestCard), ...omitUndefined({ multiple }) };
     if (options) metadata["options"] = [...options];
     this.signal.throwIfAborted();
     const createCard = (): QueryCard =>
@@ -199,7 +205,7 @@ export class RoleExecution implements TaskContext {
     requester.notify(card);
   }
 
-  /** The answer to a question of a role that works for this one. */
+  /** Answers a query from a role that works for this one. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
     const { role, journal } = this.#options;
     const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
@@ -210,7 +216,7 @@ export class RoleExecution implements TaskContext {
     const { role, requestCard } = this.#options;
     if (requestCard.message_type === "task") return await role.performTask(this);
     const answer = await role.answerQuery?.(requestCard, this);
-    if (!answer) return { result: `The ${role.name} has no answer to that`, status: "error" };
+    if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
     return { result, status: "success", metadata: buildSelectionMetadata(selected) };
   }
@@ -259,7 +265,10 @@ export class RoleExecution implements TaskContext {
   /** The reply to what was given. One that cannot be a card is the role's mistake. */
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
-    const metadata = { ...omitUndefined({ turn: requestCard.metadata.turn }), ...this.#buildReplyMetadata() };
+    const metadata = {
+      ...omitUndefined({ turn: requestCard.metadata.turn }),
+      ...buildReplyMetadata(requestCard),
+    };
     const fail = (error: string, error_type: string, retryable: boolean | undefined): ErrorCard =>
       this.#usage.flushToCard((spent) =>
         journal.createErrorCard(requestCard.sender, error, {
@@ -275,16 +284,20 @@ export class RoleExecution implements TaskContext {
         journal.createResultCard(requestCard.sender, answer.result, answer.status, {
           ...metadata,
           ...answer.metadata,
-          ...this.#buildReplyMetadata(),
+          ...buildReplyMetadata(requestCard),
           ...spent,
         }),
       );
     } catch (error) {
-      return fail(`The answer is no card: ${formatError(error)}`, "protocol_violation", undefined);
+      return fail(
+        `The answer does not form a valid card: ${formatError(error)}`,
+        "protocol_violation",
+        undefined,
+      );
     }
   }
 
-  /** What a role threw, as far as others may know. */
+  /** Converts an exception of the role to an outcome that reveals no internals. */
   #toErrorOutcome(thrown: unknown): TaskOutcome {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {
@@ -292,7 +305,8 @@ export class RoleExecution implements TaskContext {
       const timedOut = isTimeout(getStopParameters(reason));
       const errorType: CoreCardErrorType = timedOut ? "timeout" : "cancelled";
       const text = `The ${role.name} was stopped before it had a result`;
-      // Its own reason is no card when the server closes: then the same again may succeed.
+      // When the server closes, the signal has no control card as its reason. The same task may then succeed
+      // later.
       return {
         error: text,
         errorType,
@@ -304,7 +318,9 @@ export class RoleExecution implements TaskContext {
     }
     journal.runtime.observer.onError?.({ where: role.name, error: thrown });
     const text =
-      thrown instanceof A2AError ? formatError(thrown) : `The ${role.name} failed; its log has the cause`;
+      thrown instanceof A2AError
+        ? formatError(thrown)
+        : `The ${role.name} failed; its server log contains the cause`;
     return { error: text, errorType: "role_failed" };
   }
 
@@ -324,11 +340,5 @@ export class RoleExecution implements TaskContext {
       duration_ms: clock.monotonic() - startedAt,
       ...call,
     });
-  }
-
-  /** What every card says that comes of the one that was given. */
-  #buildReplyMetadata(): CardMetadata {
-    const { card_id: in_reply_to } = this.#options.requestCard.metadata;
-    return omitUndefined({ in_reply_to });
   }
 }

@@ -8,15 +8,18 @@ import type { TaskContext, Role } from "../role.ts";
 import { type ServedRoleOptions, serveRoles, type ServeRolesOptions } from "../serve-roles.ts";
 import { MemoryRecorder } from "./scripted-dialogue.fixture.ts";
 
-/** Roles on servers of their own, a controller, and all that they have on record. Time stands still until a test moves it. */
+/**
+ * A testbed with each role on its own server, a controller, and a shared recorder. The clock advances only
+ * when a test advances it.
+ */
 export interface RoleTestbed {
   readonly urls: Readonly<Record<string, string>>;
   readonly controller: Controller;
   readonly recorder: MemoryRecorder;
   readonly clock: FakeClock;
-  /** What went wrong and no card says in full. */
+  /** Errors that the observer received. */
   readonly errors: unknown[];
-  /** All tasks of a role, the newest first. */
+  /** Returns all tasks of a role, newest first. */
   readonly listTasks: (role: string) => Promise<Task[]>;
   readonly getClient: (role: string) => Promise<A2AClient>;
 }
@@ -61,12 +64,12 @@ export async function startRoleTestbed(
   };
 }
 
-/** A role from what it does. */
+/** Creates a role from a function. */
 export function createRole(name: string, work: Role["performTask"], more: Partial<Role> = {}): Role {
   return { name, description: `The ${name} of a test.`, performTask: work, ...more };
 }
 
-/** A planner that hands the problem to the solver as it is, and its answer back. */
+/** A planner that forwards the problem to the solver and returns its answer. */
 export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) => {
   const reply = await taskContext.delegate({ to: SOLVER, task: taskContext.task.content, turn: 1 });
   return reply.message_type === "error"
@@ -74,7 +77,7 @@ export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) =
     : { result: reply.content, status: reply.metadata.status === "partial" ? "partial" : "completed" };
 });
 
-/** A role that never ends by itself; `begun` resolves when it is at work. */
+/** Creates a role that runs until it is stopped. `begun` resolves when the role starts. */
 export function createBlockedRole(
   name: string,
   onStop: (taskContext: TaskContext) => ReturnType<Role["performTask"]> = async (taskContext) => {

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CardTokenUsage } from "../../cards/index.ts";
-import { addUsage, UsageTracker } from "./usage-tracker.ts";
+import { addUsage } from "../token-usage.ts";
+import { UsageTracker } from "./usage-tracker.ts";
 
 const arbitraryUsage: fc.Arbitrary<CardTokenUsage> = fc.record(
   {

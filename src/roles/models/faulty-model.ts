@@ -2,30 +2,42 @@ import { findLastNumber, findStrictAnswer, formatNumber } from "../../cards/inde
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
-/** What goes wrong, and how often: shares from 0 to 1 of the calls that it can happen to. Default 0. */
+/**
+ * Options for `withFaults`. A number is the share of eligible calls that fail in this way, from 0 to 1.
+ * Default: 0.
+ */
 export interface FaultOptions {
-  /** A solver's or answerer's number is another one; words become others. */
+  /**
+   * Share of solver and answerer replies that are falsified: a number changes, other text becomes "something
+   * else".
+   */
   readonly wrong?: number;
-  /** The planner's JSON breaks off in the middle. */
+  /** Share of planner replies whose JSON is cut off in the middle. */
   readonly invalidJson?: number;
-  /** The model cannot be had. */
+  /** Share of calls that fail because the model is unavailable. */
   readonly fails?: number;
-  /** A call waits first. */
+  /** Share of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
-  /** The planner answers at once, without any solver: when first asked (`once`), or however often (`always`). */
+  /**
+   * Lets the planner answer before it calls a solver: on its first reply only (`once`) or on every reply
+   * (`always`).
+   */
   readonly refuseFirst?: "once" | "always";
-  /** The planner gives out its first subtask again and again, and never answers. */
+  /** Lets the planner repeat its first subtask forever without answering. */
   readonly loop?: boolean;
-  /** Default 1. Equal seeds make equal mistakes with equal problems. */
+  /** Seed of the faults. The same seed produces the same faults for the same problems. Default: 1. */
   readonly seed?: number;
-  /** Waits. Default: a timer that ends early, and throws the reason, when the signal aborts. */
+  /**
+   * Waits for the delay of `slow`. Default: a timer that rejects with the abort reason when the signal
+   * aborts.
+   */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * A model with mistakes put in on purpose, to see what the others make of them: forced first calls, repairs, limits,
- * timeouts, and how errors add up. With an oracle inside and a solver wrong in a share p of its calls, a chain of n calls is
- * right in (1 − p)^n.
+ * Wraps a model and injects faults. Use it to test how planners and reports handle forced first calls,
+ * repairs, limits, timeouts, and accumulated errors. With an oracle inside and a share p of wrong solver
+ * replies, a chain of n calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
@@ -39,7 +51,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
       const happens = (fault: string, share: number): boolean =>
         share > 0 && createKeyedRandom(seed, fault, ...buildCallKey(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
-      if (happens("fails", fails)) throw new Error("The model cannot be had (a fault put in on purpose).");
+      if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
       if (input.kind === "plan") {
         const attempt = input.rejectionReason === undefined ? 1 : 2;
         const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
@@ -61,7 +73,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   };
 }
 
-/** What makes a call this one and no other, in every run. */
+/** Builds the key that identifies a call across runs. */
 function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =
@@ -71,7 +83,7 @@ function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
   return [role, input.kind, metadata.sample_id, content, ...callPosition];
 }
 
-/** Never what it was, by value or in words. */
+/** Replaces an answer with one that differs in value and in text. */
 function falsifyAnswer(text: string, offset: number): string {
   const number = findStrictAnswer(text) ?? findLastNumber(text);
   return number === undefined ? "something else" : formatNumber(Number(number) + offset);

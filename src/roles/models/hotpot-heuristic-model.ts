@@ -4,18 +4,21 @@ import { parseDocuments } from "../context-documents.ts";
 import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
+/** Options for `createHotpotHeuristicModel`. */
 export interface HotpotHeuristicOptions {
   /**
-   * What the second paragraph is chosen by, beside the question: the `answer` of the solver, which is a sentence (the
-   * default); all of the first `paragraph`, as if the planner had read it; `nothing`.
+   * Text that selects the second paragraph, in addition to the question: the solver's answer sentence
+   * (`answer`), the complete first paragraph (`paragraph`), or no further text (`nothing`). Default:
+   * `answer`.
    */
   readonly secondHopSource?: "answer" | "paragraph" | "nothing";
 }
 
 /**
- * HotpotQA without a model and without gold: the planner routes to two paragraphs by BM25, one after the other, the solver
- * takes the sentence that has most of the question's words. It shows what chaining is worth for finding paragraphs; its
- * answers are sentences, and poor ones.
+ * Creates a model for HotpotQA that uses neither a language model nor the gold answers. Its planner selects
+ * two paragraphs by BM25, one after the other. Its solver returns the sentence that shares the most words
+ * with the question. It measures how much chaining helps to find paragraphs. Its answers are entire sentences
+ * and score poorly.
  */
 export function createHotpotHeuristicModel({
   secondHopSource = "answer",
@@ -49,7 +52,7 @@ function planNextAction(
   return { action: "final_answer", answer: best?.answer ?? "Not found" };
 }
 
-/** The sentence with most words of the question; of equals the earlier. */
+/** Returns the sentence that shares the most words with the question. On a tie, the earlier sentence wins. */
 function extractBestSentence(question: string, paragraphs: readonly Paragraph[]): string {
   const questionWords = new Set(tokenizeWords(question));
   let best = { shared: 0, sentence: "Not found" };

@@ -1,8 +1,8 @@
 import { createSeededRandom } from "../../cards/index.ts";
 
 /**
- * Random numbers that hang on what they are for, and not on who asks first: the same seed and key have the same ones, in
- * whatever order the problems of a run come.
+ * Creates a random number generator from a seed and a key. The same seed and key produce the same numbers,
+ * independent of the order in which problems are solved.
  */
 export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () => number {
   // FNV-1a, 32 bits.
@@ -11,7 +11,7 @@ export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () 
     hash = Math.imul(hash ^ byte, 0x01000193);
   }
   const random = createSeededRandom(hash);
-  // Neighbouring seeds begin alike.
+  // Similar seeds produce similar first numbers, so the first number is discarded.
   random();
   return random;
 }

@@ -12,20 +12,22 @@ import type { SolverFinding, ModelRequest, PlanInput, RoleModel } from "../role-
 import { fillPlaceholders } from "../planner/placeholders.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
+/** Options for `createOracleModel`. */
 export interface OracleModelOptions {
   /**
-   * Put several steps into one subtask where there are more steps than turns. Without it one step is one call, and with
-   * three turns most problems of GSM8K cannot be finished. Default `true`.
+   * Combines several steps into one subtask when there are more steps than turns. Without it, each call
+   * solves one step, and three turns are too few for most GSM8K problems. Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
 
 /**
- * Plays all roles on GSM8K, knowing the human solution: the planner gives out the human sub-questions with what there is
- * to calculate, the solver calculates it. What the planner was told goes into what it asks next, so a wrong reply of the
- * solver is in the answer. What it reaches says that the machinery loses nothing, and nothing of any model.
+ * Creates a model that plays every role on GSM8K from the human solutions. The planner sends the human
+ * sub-questions with their arithmetic, and the solver calculates them. The planner inserts earlier answers
+ * into later subtasks, so a wrong solver answer changes the final answer. The accuracy of this model shows
+ * that the machinery loses nothing. It does not measure any language model.
  *
- * @throws INVALID_PARAMS, when it is asked for a problem that it was not given, by `sample_id` or by its text.
+ * @throws INVALID_PARAMS when a task matches none of the samples by `sample_id` or by text.
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
@@ -38,7 +40,10 @@ export function createOracleModel(
     const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return createOraclePlan(sample);
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
-    throw new A2AError("INVALID_PARAMS", `The oracle does not know ${name}; give it the samples of the run.`);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `The oracle has no sample ${name}. Create it with the samples of the run.`,
+    );
   };
   const reply = ({ input }: ModelRequest): string => {
     if (input.kind === "solve") return answerSubtask(input.task.content);
@@ -52,13 +57,14 @@ export function createOracleModel(
 }
 
 function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
-  // A failed subtask is given out again; the whole problem, when somebody forced it on a solver, is none of its own.
+  // A failed subtask is sent again. A forced subtask that contains the entire problem is not one of the
+  // planned steps.
   const done = input.findings.filter(
     ({ status, subtask }) => status !== "error" && subtask !== input.task.content,
   );
   const sizes = done.map(({ subtask }) => subtask.split("\n").length);
   const rest = steps.slice(sizes.reduce((sum, size) => sum + size, 0));
-  // One that has not come to its end has no answer: it goes on until it is stopped.
+  // While steps remain, the planner has no answer and continues until it is stopped.
   if (rest.length === 0)
     return { action: "final_answer", answer: computeFinalAnswer(done, buildStepBatches(steps, sizes)) };
   const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
@@ -79,9 +85,9 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
   };
 }
 
-/** A subtask of one or more steps, a line each. */
+/** A subtask with one or more steps, one per line. */
 interface StepBatch {
-  /** Where a number is the answer to an earlier batch, `{s1}` stands for it. */
+  /** Text of the subtask. `{s1}` replaces a number that is the answer to the earlier batch `s1`. */
   readonly task: string;
   readonly expectedAnswer: string;
 }
@@ -96,7 +102,7 @@ function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]
         ? `${question} Calculate ${expressions.map((one) => insertPlaceholders(one, batches)).join(", ")}`
         : `${question} Known: ${answer || "nothing"}`,
     );
-    // Two steps of the test split say nothing.
+    // Two steps of the test split have no answer.
     batches.push({ task: lines.join("\n"), expectedAnswer: own.at(-1)?.answer || "nothing" });
     from += size;
   }
@@ -113,8 +119,9 @@ function insertPlaceholders(expression: string, batches: readonly StepBatch[]): 
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * The last that was found. Where what was found differs from what was expected and no later answer hangs on it, the
- * difference is added: in a chain every link counts, though the human may have written a number down once more.
+ * Computes the final answer from the last finding. When an earlier finding differs from the expected answer
+ * and no later step uses it, the difference is added. Otherwise a wrong answer would have no effect where the
+ * human solution repeats a number instead of reusing it.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";
@@ -130,7 +137,7 @@ function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonl
   return Number.isFinite(value) ? formatNumber(value) : "unknown";
 }
 
-/** What the last line of a subtask says: the value of its last expression, or what is known. */
+/** Answers a subtask from its last line: the value of the last expression, or the known answer. */
 function answerSubtask(task: string): string {
   const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
   if (samplesByKey !== undefined) return samplesByKey;
@@ -141,7 +148,10 @@ function answerSubtask(task: string): string {
   }
 }
 
-/** The last expression of a subtask; those before it are what the human wrote down on the way. */
+/**
+ * Returns the last expression of a subtask. Earlier expressions are intermediate results of the human
+ * solution.
+ */
 function getLastExpression(task: string): string {
   return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";
 }

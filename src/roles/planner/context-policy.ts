@@ -3,19 +3,22 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { parseDocuments, pickDocuments } from "../context-documents.ts";
 
 /**
- * What of the task's context a solver is shown. `none`: nothing; the planner reads the documents itself. `full`: everything;
- * the planner sees the titles of documents. `routed`: the planner sees the titles and names some on a subtask, and the
- * solver gets these and nothing else. Or a function that says; then the planner sees the titles, too.
+ * Which part of the task's context a solver receives.
+ *
+ * - `none`: no context. The planner reads the documents instead.
+ * - `full`: the entire context. The planner sees the titles of the documents.
+ * - `routed`: only the documents that the planner names for the subtask. The planner sees the titles.
+ * - A function builds the context of each subtask. The planner sees the titles.
  */
 export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 
-/** Makes the context of a subtask's card; `documents` are the titles that the planner named. */
+/** Builds the context of a subtask's card. `documents` are the titles that the planner named. */
 export type ContextBuilder = (
   subtask: { readonly task: string; readonly documents?: readonly string[] },
   task: TaskCard,
 ) => JsonObject | undefined;
 
-/** The context that goes with a subtask, and the titles of the documents in it. */
+/** Returns the context of a subtask and the titles of the documents in it. */
 export function buildSubtaskContext(
   policy: ContextPolicy,
   subtask: Parameters<ContextBuilder>[0],

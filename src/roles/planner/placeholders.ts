@@ -1,18 +1,24 @@
-/** A subtask that may speak of answers to others: `{s1}` stands for the answer to the subtask of that id. */
+/**
+ * A subtask of a planner. Its text may contain placeholders: `{s1}` is replaced by the answer to the subtask
+ * `s1`.
+ */
 export interface Subtask {
   readonly id: string;
   readonly task: string;
-  /** Titles or ids of documents that the solver is to be shown. */
+  /** Titles or ids of the documents that the solver receives. */
   readonly documents?: readonly string[];
 }
 
-/** The ids of other subtasks that a text waits for: those of the batch that it names. */
+/** Returns the ids of the subtasks in the batch that a text refers to. */
 export function listDependencies(task: string, ids: ReadonlySet<string>): string[] {
   const named = [...task.matchAll(PLACEHOLDER_PATTERN)].map(([, id = ""]) => id);
   return [...new Set(named)].filter((id) => ids.has(id));
 }
 
-/** What is wrong with a batch: an id twice, a placeholder for nobody, subtasks that wait for each other. */
+/**
+ * Returns the first problem of a batch: a duplicate id, an unresolved placeholder, or a cycle. Returns
+ * `undefined` for a valid batch.
+ */
 export function findDependencyProblem(
   batch: readonly Subtask[],
   known: ReadonlySet<string>,
@@ -36,11 +42,11 @@ export function findDependencyProblem(
     : undefined;
 }
 
-/** The task with answers in the place of their ids; what names nobody stays as it is. */
+/** Replaces placeholders with answers. A placeholder without an answer stays unchanged. */
 export function fillPlaceholders(task: string, answers: ReadonlyMap<string, string>): string {
   return task.replaceAll(PLACEHOLDER_PATTERN, (whole, id: string) => answers.get(id) ?? whole);
 }
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
-/** As the prompt teaches ids. Other words in braces may be what the task is about. */
+/** Form of subtask ids that the prompt specifies. Other words in braces may belong to the problem. */
 const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
 import type { Subtask } from "./placeholders.ts";
 
-/** What a planner may decide. In JSON the member `action` tells them apart. */
+/** An action of a planner. In JSON, the member `action` selects the variant. */
 export type PlannerAction =
   | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
   | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
@@ -11,12 +11,12 @@ export type PlannerAction =
 
 export type PlannerActionName = PlannerAction["action"];
 
-/** The action that a model's text means, or what is wrong with it, in words that the model is told. */
+/** The action in a model's reply, or a description of the problem, which is sent to the model. */
 export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
- * The first action in a text. What follows it does not count: there, models make up what the solver will say. A text
- * without an action is never an answer.
+ * Parses the first valid action in a text. Text after it is ignored, because models often invent the solver's
+ * reply there. A text without an action is never treated as an answer.
  */
 export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
@@ -66,13 +66,13 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
   return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
 }
 
-/** Structured output cannot leave a member out; null says that there is nothing. */
+/** Structured output cannot omit members, so `null` means that no documents are named. */
 function decodeDocuments(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
 }
 
-/** JSON can write half a character, a card cannot have one. */
+/** JSON can contain lone surrogates, but a card cannot. */
 function replaceLoneSurrogates(text: string): string {
   return text.toWellFormed();
 }
@@ -82,8 +82,9 @@ function isNonBlankString(value: unknown): value is string {
 }
 
 /**
- * The JSON Schema of an answer with one of these actions. One flat object with every member required and null for
- * nothing, because the strict modes of providers take no alternatives at the root and no optional members.
+ * Builds the JSON Schema of a reply with one of these actions. The schema is one flat object whose members
+ * are all required, with `null` for unused members. The strict modes of providers allow neither alternatives
+ * at the root nor optional members.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };

@@ -1,6 +1,7 @@
 import { parseDocuments, pickDocuments } from "../context-documents.ts";
 import type { SolverFinding, ModelMessage, ModelReply } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
+import { sumTokens } from "../token-usage.ts";
 import { type PlannerAction, parseAction } from "./planner-action.ts";
 import { findDependencyProblem, type Subtask } from "./placeholders.ts";
 import * as prompts from "./prompts.ts";
@@ -13,40 +14,43 @@ import {
   type PlannerState,
 } from "./planner-state.ts";
 
-/** What happens to a planner. */
+/** An event that a planner handles. */
 export type PlannerEvent =
-  /** The controller's task is there, or the planner may go on. */
+  /** The task has arrived. */
   | { readonly kind: "begun" }
   | { readonly kind: "replied"; readonly reply: ModelReply }
-  /** All subtasks of a turn have come to their end. */
+  /** All subtasks of a turn have finished. */
   | { readonly kind: "found"; readonly findings: readonly SolverFinding[]; readonly tokensSpent: number };
 
-/** What a planner does next. */
+/** The next step of a planner. */
 export type PlannerStep =
   | { readonly kind: "think"; readonly request: PlannerRequest }
   | { readonly kind: "dispatch"; readonly subtasks: readonly Subtask[]; readonly forced: boolean }
   | { readonly kind: "answer"; readonly answer: TaskOutcome; readonly notice?: PlannerNotice };
 
+/** The new state of a planner and its next step. */
 export interface PlannerTransition {
   readonly state: PlannerState;
   readonly step: PlannerStep;
 }
 
-/** The whole planner: what it does when something happens. */
+/**
+ * Computes the next state and step of a planner from an event. This function contains all decisions of the
+ * planner.
+ */
 export function computeTransition(state: PlannerState, event: PlannerEvent): PlannerTransition {
   if (event.kind === "begun") return requestModelReply(state);
   if (event.kind === "found") return requestModelReply(finishTurn(state, event.findings, event.tokensSpent));
   const { text, usage } = event.reply;
-  const tokens = usage ? usage.input_tokens + usage.output_tokens : 0;
-  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + tokens }, text);
+  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + sumTokens(usage) }, text);
 }
 
 function requestModelReply(before: PlannerState): PlannerTransition {
   const { limits, tokensSpent, turn } = before;
   if (tokensSpent >= limits.tokenBudget)
-    return stopAtLimit(before, "token_budget", `${tokensSpent} tokens are spent, of ${limits.tokenBudget}`);
+    return stopAtLimit(before, "token_budget", `it has used ${tokensSpent} of ${limits.tokenBudget} tokens`);
   if (turn > limits.maxTurns)
-    return stopAtLimit(before, "turn_limit", `there are only ${limits.maxTurns} turns`);
+    return stopAtLimit(before, "turn_limit", `it has used all ${limits.maxTurns} turns`);
   const { state, request } = buildPlannerRequest(before);
   return { state, step: { kind: "think", request } };
 }
@@ -118,7 +122,7 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
   };
 }
 
-/** Whoever is given the whole problem needs all that belongs to it. */
+/** A solver that receives the entire problem needs all of its documents. */
 function selectAllDocuments({ settings, task }: PlannerState): { documents?: string[] } {
   if (settings.context !== "routed") return {};
   const ids = parseDocuments(task.metadata.context).map(({ id }) => id);
@@ -127,7 +131,7 @@ function selectAllDocuments({ settings, task }: PlannerState): { documents?: str
 
 function rejectReply(state: PlannerState, text: string, problem: string): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
-  const error = `The planner's model gave no usable action in turn ${state.turn}, and none when asked again: ${problem}.`;
+  const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
   return { state, step: { kind: "answer", answer: { error, errorType: "invalid_action" } } };
 }
 
@@ -160,7 +164,7 @@ function startDispatch(
   };
 }
 
-/** The end of a turn: what was found is known from the next one on. */
+/** Ends a turn. The findings are part of the state from the next turn on. */
 function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
   const nextState: PlannerState = {
     ...state,
@@ -185,7 +189,7 @@ function stopAtLimit(
     step: {
       kind: "answer",
       answer: createPartialOutcome(state, findLatestAnswer(state) ?? "", errorType),
-      notice: { error: `The planner came to no answer: ${reason}.`, errorType },
+      notice: { error: `The planner stopped without an answer: ${reason}.`, errorType },
     },
   };
 }

@@ -6,17 +6,19 @@ import { type PlannerTransition, computeTransition } from "./planner-transition.
 import { createPlannerState, applyControl, type PlannerState, findPartialOutcome } from "./planner-state.ts";
 
 /**
- * A role that splits a problem into subtasks, has a solver do them, and answers from what that finds. Its model only
- * decides; `computeTransition` in `computeTransition.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
+ * Creates a role that splits a problem into subtasks, sends them to a solver, and answers from the findings.
+ * The model chooses the actions, and `computeTransition` defines the effect of each action. Throws
+ * `INVALID_PARAMS` for limits that make every task impossible.
  *
- * It ends with a result `completed`; `partial`, when a limit or a stop came first (`metadata.error_type` says which, and a
- * notice goes beside it); or the error `invalid_action`, when the model was asked twice and named no action.
+ * The outcome is `completed`, `partial`, or the error `invalid_action`. `partial` means that a limit or a
+ * stop ended the work first. In this case, `metadata.error_type` names the cause, and for a limit the planner
+ * also sends a notice. `invalid_action` means that the model named no valid action in two attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);
   return {
     name: settings.name,
-    description: "Splits a problem into subtasks, has them solved, and answers from what was found.",
+    description: "Splits a problem into subtasks, sends them to a solver, and answers from the findings.",
     performTask: (taskContext) => runPlanner(taskContext, createPlannerState(settings, taskContext.task)),
   };
 }
@@ -44,7 +46,7 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
             step.forced,
           );
           if (stopped) {
-            // Still in this turn, which has come to no end.
+            // The turn is unfinished, so its number does not change.
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
@@ -58,7 +60,7 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
       }
     }
   } catch (error) {
-    // Whoever stops a planner may still want what it has.
+    // The requester may still want a partial result of a stopped planner.
     const answer = taskContext.signal.aborted
       ? findPartialOutcome(state, getStopCause(taskContext.signal.reason))
       : undefined;
@@ -67,7 +69,7 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
   }
 }
 
-/** Between two turns: takes what control cards say, and holds while one of them says so. */
+/** Applies pending control cards between two turns, and waits while the planner is paused. */
 async function applyPendingControls(taskContext: TaskContext, before: PlannerState): Promise<PlannerState> {
   let state = before;
   for (;;) {
@@ -81,7 +83,7 @@ async function applyPendingControls(taskContext: TaskContext, before: PlannerSta
   }
 }
 
-/** A desk's signal has the control card as its reason, where there was one. */
+/** Returns why the task was stopped. When a control card caused the stop, it is the reason of the signal. */
 function getStopCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;
   const isTimeout =

@@ -5,7 +5,7 @@ import { MAX_ANSWER_CHARACTERS, quoteForPrompt, QUOTE_INSTRUCTION } from "../pro
 import type { PlannerActionName } from "./planner-action.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
-/** What the planner is, and how it has to answer. `quotes`: there will be text of others. */
+/** Renders the instructions of the planner. `quotes` states whether the prompt quotes untrusted text. */
 export function renderInstructions(
   actions: readonly PlannerActionName[],
   policy: ContextPolicy,
@@ -40,14 +40,14 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
     '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…","documents":["title", …]},{"id":"s2","task":"… {s1} …","documents":["title", …]}]} where {s1} is the answer to s1; independent ones run at once',
 };
 
-/** The problem, with as much of its context as the planner may see. */
+/** Renders the problem with the part of its context that the planner may see. */
 export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   const documents = parseDocuments(task.metadata.context);
   const otherContext = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];
   if (otherContext) lines.push(`Context: ${JSON.stringify(otherContext)}`);
   if (documents.length > 0) {
-    // Whoever has the work done needs to know what there is; unless the solver is shown nothing of it.
+    // The planner sees only titles, unless the solver receives no documents.
     const titlesOnly = policy !== "none";
     lines.push(
       "Documents:",
@@ -60,7 +60,7 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   return lines.join("\n");
 }
 
-/** What solvers found, numbered from `first`. */
+/** Renders the findings of the solvers, numbered from `first`. */
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",
@@ -75,7 +75,7 @@ export function renderFindings(findings: readonly SolverFinding[], first = 1): s
   ].join("\n");
 }
 
-/** Where the planner is, and what it may do. */
+/** Renders the current turn and the allowed actions. */
 export function renderTurnStatus(
   turn: number,
   turns: number,
@@ -90,7 +90,7 @@ export function renderTurnStatus(
   return `Turn ${turn} of ${turns}.${calls}${begin}`;
 }
 
-/** Asks again after a reply that was of no use. */
+/** Renders the request for another reply after an unusable one. */
 export function renderReprompt(problem: string): string {
   return `That cannot be used: ${problem}. Reply again, with one JSON object.`;
 }

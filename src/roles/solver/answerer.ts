@@ -75,7 +75,10 @@ async function runAnswerer(taskContext: TaskContext, options: AnswererOptions): 
   const [firstText] = texts;
   if (firstText === undefined) {
     const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");
-    return { error: `The model returned an empty answer; it stopped with ${finish}.`, errorType: "model_error" };
+    return {
+      error: `The model returned an empty answer; it stopped with ${finish}.`,
+      errorType: "model_error",
+    };
   }
   if (samples === 1) return { result: firstText, status: "completed" };
   const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(taskContext.task))));

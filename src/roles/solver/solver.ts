@@ -54,7 +54,10 @@ async function runSolver(taskContext: TaskContext, options: SolverOptions): Prom
     if (problem === undefined)
       return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
     if (attempt > 1)
-      return { error: `The solver's model wrote invalid arithmetic twice: ${problem}`, errorType: "model_error" };
+      return {
+        error: `The solver's model wrote invalid arithmetic twice: ${problem}`,
+        errorType: "model_error",
+      };
     messages.push({ role: "assistant", text }, { role: "user", text: `${problem} Answer again.` });
   }
 }
