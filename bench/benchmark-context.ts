@@ -12,15 +12,15 @@ import { ChildProcessClient } from "./child-process-rpc.ts";
 import type { BenchmarkSettings } from "./settings.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
-/** A subject at work in its own process. */
+/** A system under test that runs in its own process. */
 export interface RunningSystem {
   readonly name: SystemName;
   readonly process: ChildProcessClient<SystemProcessMethods>;
-  /** Throws for a subject without a network. */
+  /** Network endpoint of the system. Throws for a system without a network. */
   readonly endpoint: ServerEndpoint;
 }
 
-/** What every workload needs: the settings, the load generator, and subjects that start and stop. */
+/** Settings, load generator, and running systems that the workloads share. */
 export class BenchmarkContext {
   readonly settings: BenchmarkSettings;
   readonly loadGenerator: ChildProcessClient<LoadGeneratorMethods>;
@@ -51,12 +51,12 @@ export class BenchmarkContext {
     await this.loadGenerator.stop();
   }
 
-  /** Progress, for people. */
+  /** Logs a line of progress for the user. */
   logProgress(line: string): void {
     this.#logProgress(line);
   }
 
-  /** Runs `work` with these subjects side by side, and stops them whatever happens. */
+  /** Starts the systems, runs `work`, and stops the systems even when `work` throws. */
   async withSystems<T>(
     names: readonly SystemName[],
     work: (systems: readonly RunningSystem[]) => Promise<T>,
@@ -98,7 +98,7 @@ export class BenchmarkContext {
     };
   }
 
-  /** Has the floor write, word for word and event by event, what `model` answers. */
+  /** Records the response of a system and makes the baseline repeat it event by event. */
   async recordForBaseline(
     systems: readonly RunningSystem[],
     recordedSystem: SystemName,
@@ -122,13 +122,14 @@ export class BenchmarkContext {
   }
 }
 
+/** Returns the running system with a name. Throws when it is not running. */
 export function requireRunningSystem(systems: readonly RunningSystem[], name: SystemName): RunningSystem {
   const system = systems.find((candidate) => candidate.name === name);
   if (!system) throw new Error(`${name} is not running`);
   return system;
 }
 
-/** The order of a round: each round another subject begins. */
+/** Rotates a list, so that each round starts with a different system. */
 export function rotate<T>(all: readonly T[], by: number): T[] {
   const offset = by % all.length;
   return [...all.slice(offset), ...all.slice(0, offset)];

@@ -1,8 +1,9 @@
 import { fork, type ChildProcess } from "node:child_process";
 
 /**
- * Functions of another process: `serveRpc` there, `ChildProcessClient.start` here. Everything under test and the load generator have
- * a process each, so that none is measured together with another.
+ * Functions that another process can call. The child process calls `serveRpc`, and the parent calls
+ * `ChildProcessClient.start`. Each system under test and the load generator run in separate processes, so
+ * that the CPU time of each can be measured alone.
  */
 export type RpcMethods = Record<string, (argument: never) => unknown>;
 
@@ -18,7 +19,7 @@ interface RpcResponse {
   error?: string;
 }
 
-/** Answers the calls of the parent process, and ends when the parent goes away. */
+/** Answers the calls of the parent process, and exits when the parent disconnects. */
 export function serveRpc(methods: RpcMethods): void {
   process.on("message", (request: RpcRequest) => void handleRpcRequest(methods, request));
   process.on("disconnect", () => process.exit(0));
@@ -34,7 +35,7 @@ async function handleRpcRequest(methods: RpcMethods, { id, call, argument }: Rpc
   }
 }
 
-/** The parent's side of a child process. */
+/** Client of a child process, which runs in the parent. */
 export class ChildProcessClient<C extends RpcMethods> {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -56,7 +57,7 @@ export class ChildProcessClient<C extends RpcMethods> {
     });
   }
 
-  /** Starts `module` in a process of its own; resolves once it has called `serveRpc`. */
+  /** Starts `module` in a child process. Resolves when the child has called `serveRpc`. */
   static async start<C extends RpcMethods>(
     name: string,
     module: URL,
@@ -65,7 +66,7 @@ export class ChildProcessClient<C extends RpcMethods> {
   ): Promise<ChildProcessClient<C>> {
     const child = fork(module, args, {
       execArgv: ["--disable-warning=ExperimentalWarning", ...execArgv],
-      // What a server says must not get into the report.
+      // The output of a server must not appear in the report.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
     const client = new ChildProcessClient<C>(name, child);
@@ -75,6 +76,7 @@ export class ChildProcessClient<C extends RpcMethods> {
     return client;
   }
 
+  /** Calls a method of the child process. */
   call<K extends keyof C & string>(
     call: K,
     ...[argument]: Parameters<C[K]> extends [] ? [] : [Parameters<C[K]>[0]]
@@ -90,12 +92,12 @@ export class ChildProcessClient<C extends RpcMethods> {
     return this.#name;
   }
 
-  /** Ends the process; resolves when it is gone. */
+  /** Stops the process. Resolves when it has exited. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = new Promise((resolve) => this.#child.once("exit", resolve));
     this.#child.disconnect();
-    // A process that is too busy to notice is ended the hard way.
+    // A process that does not exit in time is killed.
     const killTimer = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
     await exited;
     clearTimeout(killTimer);

@@ -36,7 +36,8 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
     console.log(
       `\nNode ${environment.node}, ${environment.platform}, ${environment.cores} cores, ${environment.seconds} s`,
     );
-  // A missed bar is a report; a wrong answer of what is ours makes every number here worthless.
+  // A missed target is only reported. A wrong response of Colloquy or of the baseline invalidates the
+  // numbers, so it fails the benchmark.
   for (const { subject, faults } of tables.flatMap(({ rows }) => rows)) {
     if (faults.length === 0 || !ENFORCED_SYSTEM_PATTERN.test(subject)) continue;
     logProgress(`${subject}: ${faults[0]}`);
@@ -44,7 +45,7 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   }
 }
 
-/** Measures what was asked for, and prints each table as soon as it is there. */
+/** Runs the selected workloads and prints each table as soon as it is complete. */
 async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
   const bench = await BenchmarkContext.start(settings, logProgress);
   const allTables: ReportTable[] = [];
@@ -61,12 +62,15 @@ async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTabl
   }
 }
 
-/** Progress goes where it does not get into the report. */
+/** Writes progress to stderr, so that it does not appear in the report. */
 function logProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The settings; undefined, with the exit code set, when there is nothing to measure. */
+/**
+ * Returns the settings. Returns `undefined` when nothing must be measured, and sets the exit code after an
+ * error.
+ */
 function readCommandLineSettings(): BenchmarkSettings | undefined {
   try {
     const parsed = parseSettings(process.argv.slice(2));

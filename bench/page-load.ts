@@ -1,7 +1,8 @@
 /**
- * `npm run bench:page -- [run.cards.jsonl …]`: how long the page of a whole run takes to open in the Chromium of this
- * machine, from navigation to the end of its script (`interactiveMs`), and how long until a problem that is chosen is drawn.
- * Without a record, of runs that are made up: 1,319 problems in 7,914 and in 18,466 cards.
+ * Measures how long the HTML page of a complete run takes to load in the local Chromium: `npm run bench:page
+ * -- [run.cards.jsonl …]`. `interactiveMs` is the time from navigation to the end of the page's script.
+ * `drawnMs` is the time until a selected problem is drawn. Without a recording, it uses generated runs: 1,319
+ * problems in 7,914 and in 18,466 cards.
  */
 import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -4,14 +4,17 @@ import { SCRIPTED_TEXT } from "../scripted-job.ts";
 import { createAdkAgent } from "./adk-agent.ts";
 import { listenOnFreePort } from "./listen.ts";
 
-/** ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
+/** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
 export async function startToA2aServer(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const url = await listenOnFreePort(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
   return { url: `${url}/jsonrpc` };
 }
 
-/** ADK without a network: what the agent itself costs, with a session in memory per task. */
+/**
+ * Creates an ADK runner without a network, with one in-memory session per task. It measures the cost of the
+ * agent itself.
+ */
 export async function createAdkRunnerSystem(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const sessionService = new InMemorySessionService();

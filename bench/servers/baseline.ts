@@ -1,12 +1,12 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { StartedSystem, RecordedResponse } from "../system-process.ts";
-import { runJob, type BenchmarkJob } from "../job.ts";
+import { runJob, WAIT_JOB, yieldToEventLoop } from "../job.ts";
 import { listenOnFreePort } from "./listen.ts";
 
 /**
- * The least that a Node server can do: `node:http` reads the body of the POST as text and writes bytes that it was
- * given beforehand, one write per event. No JSON, no ids, no task, no store: nothing that speaks HTTP through Node
- * can be faster, and no protocol can be served like this.
+ * Starts a server that shows the lower bound of the cost of a Node server. `node:http` reads the body of the
+ * POST request as text and writes recorded bytes with one write per event. The server has no JSON, ids,
+ * tasks, or store, so no protocol implementation on Node's HTTP can be faster.
  */
 export async function startBaselineServer(): Promise<StartedSystem> {
   const recordedResponses = new Map<string, RecordedResponse>();
@@ -48,10 +48,6 @@ async function writeFrames(response: ServerResponse, recorded: RecordedResponse)
   response.end();
 }
 
-const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
-
 async function waitForRelease(): Promise<void> {
   for await (const _ of runJob(WAIT_JOB));
 }
-
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -19,11 +19,14 @@ import { CHUNK_TARGETS } from "../performance-targets.ts";
 
 const CHUNK_COUNTS = [500, 2000, 8000] as const;
 const [SMALL, , LARGE] = CHUNK_COUNTS;
-/** Takes seconds to minutes, so each size is measured once, in a process that nothing else of this bench shares. */
+/** This system needs seconds to minutes per stream, so each size is measured once in a separate process. */
 const SLOW_SYSTEM: SystemName = "a2a-js";
-/** A stream longer than this is measured in the first round only. */
+/** Time in milliseconds. A longer stream is measured only in the first round. */
 const LONG_STREAM_MS = 1000;
-/** Nothing but `SLOW_SYSTEM` takes that long. */
+/**
+ * Timeout of a stream in milliseconds. Only `SLOW_SYSTEM` needs longer, and it uses `settings.streamTimeoutMs`
+ * settings.
+ */
 const STREAM_TIMEOUT_MS = 60_000;
 
 const TABLE_TITLES: Record<"turns" | "chunks", string> = {
@@ -31,12 +34,12 @@ const TABLE_TITLES: Record<"turns" | "chunks", string> = {
   chunks: "One stream, chunks as fast as the agent can make them",
 };
 
-/** One long stream at a time: does a chunk cost the same however long the task has become? */
+/** Measures single long streams, which shows whether the cost per chunk grows with the length of the task. */
 export async function measureChunks(bench: BenchmarkContext): Promise<ReportTable[]> {
-  // In a quick run without the stores that reach the disk for each chunk, which takes its time.
+  // A quick run omits the stores that write each chunk to disk, because they are slow.
   const quickSystems = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
   if (bench.settings.quick) return [await measureTable(bench, quickSystems, "turns")];
-  // What `SLOW_SYSTEM` does at once takes it as long as what it does in turns.
+  // `SLOW_SYSTEM` is as slow with immediate chunks as with separate turns, so it is measured once.
   const fastSystems = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM);
   return [
     await measureTable(bench, CHUNK_SYSTEMS, "turns"),
@@ -106,7 +109,7 @@ async function measureFastSystems(
   return times;
 }
 
-/** A stream that is given up goes on in its process, which is therefore not used again. */
+/** Measures each stream in a new process, because a stream that was stopped continues in its process. */
 async function measureSlowSystem(
   bench: BenchmarkContext,
   kind: BenchmarkJob["kind"],
@@ -142,7 +145,7 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
     listTimings(name, LARGE).map(({ durationMs }) => (LARGE / durationMs) * 1000);
   const longTimings = listTimings(subject, LARGE);
   const toFloor = computeMedianRatio(listSpeeds(subject), listSpeeds("floor"));
-  // Each round against the one stream that was measured of it.
+  // Each round is compared with the single stream that was measured for that system.
   const toA2aJs = computeMedian(listSpeeds(subject)) / computeMedian(listSpeeds(SLOW_SYSTEM));
   const perChunk = (count: number): number =>
     computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs / count));

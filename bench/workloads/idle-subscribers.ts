@@ -1,5 +1,5 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import type { BenchmarkJob } from "../job.ts";
+import { WAIT_JOB } from "../job.ts";
 import { parseTaskOutcome } from "../load/task-outcome.ts";
 import {
   getBaselinePath,
@@ -11,11 +11,13 @@ import { splitSseFrames, parseHttpResponse } from "../load/http-response.ts";
 import type { ReportRow, ReportTable } from "../report.ts";
 import { RECORDED_SYSTEM, SUBSCRIBER_SYSTEMS, type SystemName } from "../systems-under-test.ts";
 
-const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
-/** Opened and closed before the measurement, so that code and first buffers are not counted. */
+/**
+ * Number of subscribers that are opened before the measurement, so that code and first buffers are not
+ * counted.
+ */
 const WARM_UP_SUBSCRIBERS = 50;
 
-/** Many readers that wait for one task: what does a reader cost who gets nothing? */
+/** Measures the memory per subscriber when many subscribers wait for one task. */
 export async function measureIdleSubscribers(bench: BenchmarkContext): Promise<ReportTable[]> {
   const { subscriberCount } = bench.settings;
   const resultsBySystem = new Map<SystemName, { kb: number; faults: string[] }>();
@@ -87,18 +89,18 @@ async function measureMemoryPerSubscriber(
   return { kb: (usageAfter.rss - usageBefore.rss) / 1024 / count, faults };
 }
 
-/** A task that works until its subject is released. */
+/** Starts a task that runs until its system releases it, and returns its id. */
 async function startWaitingTask(bench: BenchmarkContext, { endpoint, name }: RunningSystem): Promise<string> {
   const answer = await bench.loadGenerator.call(
     "sendOnce",
     createJobRequest(endpoint, "SendMessage", WAIT_JOB, true),
   );
   const { taskId } = parseTaskOutcome(Buffer.from(answer, "latin1"));
-  if (!taskId) throw new Error(`${name} began no task`);
+  if (!taskId) throw new Error(`${name} started no task`);
   return taskId;
 }
 
-/** A subscription as the model writes it: the task as it stands, and how it ends. */
+/** Records the frames of a subscription: the current task and its end. */
 async function recordSubscriptionFrames(bench: BenchmarkContext): Promise<string[]> {
   return bench.withSystems([RECORDED_SYSTEM], async (systems) => {
     const recordedSystem = requireRunningSystem(systems, RECORDED_SYSTEM);

@@ -1,5 +1,5 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { buildExpectedText } from "../job.ts";
 import { createJobRequest, type RequestDialect, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
 import {
@@ -15,17 +15,23 @@ import {
   STREAM_TARGETS,
   type TargetsBySystem,
 } from "../performance-targets.ts";
-import { measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
+import {
+  CONNECTION_COUNT,
+  LATENCY_COLUMNS,
+  TEN_CHUNK_JOB,
+  measureThroughputRounds,
+  type LoadTarget,
+} from "./throughput-rounds.ts";
 
-const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
-const CONNECTION_COUNT = 32;
-
-/** `SendMessage` with ten chunks. */
+/** Measures `SendMessage` with ten chunks. */
 export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
   return measureMethod(bench, "send", "SendMessage", SEND_SYSTEMS, SEND_TARGETS);
 }
 
-/** `SendStreamingMessage` with ten chunks; of our own servers also as `message/stream`, by the same process. */
+/**
+ * Measures `SendStreamingMessage` with ten chunks. Colloquy's servers are also measured with `message/stream`
+ * of A2A 0.3 in the same process.
+ */
 export function measureStreaming(bench: BenchmarkContext): Promise<ReportTable[]> {
   return measureMethod(
     bench,
@@ -97,10 +103,7 @@ async function measureMethod(
         { key: "toFloor", title: "× floor", format: "ratio" },
         { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
         ...(v03Systems.length > 0 ? [{ key: "cost", title: "cost/1.0", format: "ratio" } as const] : []),
-        { key: "p50", title: "p50 ms", format: "ms" },
-        { key: "p99", title: "p99 ms", format: "ms" },
-        { key: "cpu", title: "cpu µs", format: "us" },
-        { key: "events", title: "events", format: "count" },
+        ...LATENCY_COLUMNS,
       ],
       rows,
     },

@@ -1,22 +1,36 @@
 import { rotate, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
 import type { GrpcJobRequest } from "../load/grpc-throughput.ts";
 import type { RequestTemplate } from "../load/request-template.ts";
-import { computeMedian } from "../report.ts";
+import type { BenchmarkJob } from "../job.ts";
+import { computeMedian, type ReportColumn } from "../report.ts";
 
-/** A subject, and how it is asked. */
+/** Job of the workloads that measure requests. */
+export const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
+/** Number of connections of the workloads that measure requests. */
+export const CONNECTION_COUNT = 32;
+
+/** Columns that end every throughput table. */
+export const LATENCY_COLUMNS: readonly ReportColumn[] = [
+  { key: "p50", title: "p50 ms", format: "ms" },
+  { key: "p99", title: "p99 ms", format: "ms" },
+  { key: "cpu", title: "cpu µs", format: "us" },
+  { key: "events", title: "events", format: "count" },
+];
+
+/** A system under test and the request that it receives. */
 export interface LoadTarget {
   readonly label: string;
   readonly system: RunningSystem;
-  /** Over HTTP or over gRPC. Absent: the subject runs by itself. */
+  /** Request over HTTP or gRPC. Absent when the system runs its jobs directly. */
   readonly request: RequestTemplate | GrpcJobRequest | undefined;
-  /** What every answer must amount to. */
+  /** Text that every response must contain. */
   readonly expectedText: string;
 }
 
-/** One subject in one round. */
+/** Result of one system in one round. */
 interface RoundResult {
   readonly perSecond: number;
-  /** CPU time of the subject's process per answer. */
+  /** CPU time of the system's process per response. */
   readonly cpuMicros: number;
   readonly p50: number;
   readonly p99: number;
@@ -25,7 +39,7 @@ interface RoundResult {
   readonly faults: readonly string[];
 }
 
-/** One subject in all rounds. */
+/** Results of one system in all rounds. */
 export class ThroughputRounds {
   readonly #rounds: RoundResult[] = [];
 
@@ -42,11 +56,11 @@ export class ThroughputRounds {
   }
 
   get faults(): string[] {
-    if (this.checked === 0) return ["no answer was complete in time"];
+    if (this.checked === 0) return ["no response was complete in time"];
     return this.#rounds.flatMap((round) => round.faults);
   }
 
-  /** The columns that all rate tables share. */
+  /** Returns the cells that all throughput tables share. */
   get tableCells(): Record<string, number> {
     const computeRoundMedian = (pick: (round: RoundResult) => number): number =>
       computeMedian(this.#rounds.map(pick));
@@ -60,7 +74,7 @@ export class ThroughputRounds {
   }
 }
 
-/** Measures all entries, one at a time, in rounds; the answer is by label. */
+/** Measures all entries one at a time, in rounds, and returns the results by label. */
 export async function measureThroughputRounds(
   bench: BenchmarkContext,
   entries: readonly LoadTarget[],
@@ -108,5 +122,5 @@ async function measureRound(
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }
 
-/** What a subject that runs by itself does not tell. */
+/** Metrics that are unavailable for a system that runs its jobs directly. */
 const UNAVAILABLE_METRICS = { p50: Number.NaN, p99: Number.NaN, eventsPerResponse: Number.NaN };

@@ -51,6 +51,6 @@ describe("a cassette in a file", () => {
   it.each(["hello", "[]", '{"key":"a"}', "null"])("is none with a line like %s", async (line) => {
     await openCassetteFile(file).put(createEntry("a", "1"));
     writeFileSync(file, `${line}\n`);
-    expect(() => openCassetteFile(file)).toThrow("a.jsonl:1 is no take of a cassette; remove the line");
+    expect(() => openCassetteFile(file)).toThrow("a.jsonl:1 is not a cassette entry. Remove the line");
   });
 });

@@ -63,7 +63,7 @@ it("what goes wrong is said in words", async () => {
   );
   const { status } = getTask(await remote.send("How many?"));
   expect(status.state).toBe("TASK_STATE_FAILED");
-  expect(getText(status.message?.parts ?? [])).toContain("Nobody has said where solver is");
+  expect(getText(status.message?.parts ?? [])).toContain("The role solver has no location");
 });
 
 it("whoever cancels stops the roles, and keeps what they had", async () => {

@@ -73,10 +73,10 @@ describe("the file of a run", () => {
     first.endRun("interrupted");
 
     expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out })).toThrow(
-      "it is there already. To do: pass resume (--resume)",
+      "the file already exists. To do: pass resume (--resume)",
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, method: "cot" }, { outputFolder: out, resume: true })).toThrow(
-      `its method is "a2a", and now it is to be "cot". To do: go on with the same options`,
+      `its method is "a2a", but this run has "cot". To do: continue with the same options`,
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, seed: 7 }, { outputFolder: out, resume: true })).toThrow(
       "its seed is not said",
@@ -149,7 +149,7 @@ describe("a file that somebody writes to", () => {
     const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
       new RegExp(
-        `^Process ${process.pid} on .* writes to .*\\. To do: wait for it, or, .* delete .*\\.lock\\.$`,
+        `^Process ${process.pid} on .* writes to .*\\. To do: wait until it has finished, or delete .*\\.lock if .*\\.$`,
       ),
     );
     const { code, err } = await runWriterProcess(out, 1_000);

@@ -275,7 +275,7 @@ describe("an experiment that is interrupted", () => {
     await expect(resume({})).rejects.toThrow('its options is {"planner":{"transcript":"history"}}');
     await expect(
       resume({ planner: { transcript: "history" }, solver: { calculator: true } }),
-    ).rejects.toThrow('now it is to be {"planner":{"transcript":"history"},"solver":{"calculator":true}}');
+    ).rejects.toThrow('but this run has {"planner":{"transcript":"history"},"solver":{"calculator":true}}');
     const again = await resume({ planner: { transcript: "history" }, solver: {} });
     expect(again.status).toBe("completed");
   });

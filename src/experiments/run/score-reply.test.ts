@@ -48,7 +48,7 @@ describe("a verdict", () => {
       resolveScoreRule("hotpotqa"),
     ]).toEqual(["gsm8k/strict", "gsm8k/flexible", "hotpotqa/em"]);
     expect(() => resolveScoreRule("hotpotqa", "strict")).toThrow(
-      'hotpotqa is not scored by "strict"; there is hotpotqa/em.',
+      'hotpotqa does not support the scoring rule "strict". Use hotpotqa/em.',
     );
   });
 });
@@ -59,6 +59,6 @@ describe("a method", () => {
   });
 
   it.each(["", "CoT", "cot-sc", "cot-sc@1", "cot-sc@101", "a2a-sc@3", "cot-sc@05"])("%j is none", (name) => {
-    expect(() => parseMethod(name)).toThrow("is no method; there are a2a, cot");
+    expect(() => parseMethod(name)).toThrow("is not a method. Use a2a, cot");
   });
 });

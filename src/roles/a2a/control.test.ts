@@ -73,6 +73,8 @@ describe("a control card to a role at work", () => {
     );
     await send("planner", "stop");
     expect(await answer).toMatchObject({ task: { status: { state: "TASK_STATE_CANCELED" } } });
-    await expect(controller.sendControl("gone", "stop")).rejects.toThrow("No problem with the task gone");
+    await expect(controller.sendControl("gone", "stop")).rejects.toThrow(
+      "no active problem with the task gone",
+    );
   });
 });

@@ -66,7 +66,7 @@ describe("a question of the solver's", () => {
         solver: queryingSolver,
       });
       const { reply } = await controller.solve({ task: "2 + 2" });
-      expect(reply.content).toBe("error -: planner has no answer to that; go on without one");
+      expect(reply.content).toBe("error -: planner has no answer to this query; continue without one");
     }
   });
 
@@ -77,7 +77,7 @@ describe("a question of the solver's", () => {
     const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
     const { controller, listTasks } = await startRoleTestbed({ planner, solver: curious });
     const { reply } = await controller.solve({ task: "2 + 2" });
-    expect(reply.content).toContain("asked more than 16 times");
+    expect(reply.content).toContain("sent a query more than 16 times");
     while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 
@@ -133,7 +133,7 @@ describe("a question down the line", () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }));
     const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
-    expect(reply.content).toBe("result The solver has no answer to that");
+    expect(reply.content).toBe("result The solver has no answer to this query");
   });
 });
 
@@ -189,8 +189,8 @@ describe("a task that waits for an answer", () => {
       expect(again).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
     }
     expect(errors.map(String)).toEqual([
-      expect.stringContaining("is no result that replies to"),
-      expect.stringContaining("is no result that replies to"),
+      expect.stringContaining("is not a result that replies to"),
+      expect.stringContaining("is not a result that replies to"),
     ]);
     const right = protocol.createResultCard({
       from: PLANNER,

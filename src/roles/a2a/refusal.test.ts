@@ -92,7 +92,7 @@ describe("a role refuses, with an error card that says why", () => {
     );
     const { reply } = await controller.solve({ task: "round and round", to: "left" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
-    expect(reply.content).toContain("handed on 9 times, which looks like a loop; 8 are allowed");
+    expect(reply.content).toContain("forwarded 9 times, which indicates a loop; at most 8 are allowed");
     expect(recorder.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
   });
 });
@@ -121,14 +121,14 @@ describe("what a role says wrongly", () => {
     const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver: wordy });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
-    expect(reply.content).toContain("The answer is no card");
+    expect(reply.content).toContain("The answer does not form a valid card");
   });
 });
 
 describe("what goes wrong inside of a role", () => {
   it.each([
     [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
-    [new Error("password: 1234"), "The solver failed; its log has the cause"],
+    [new Error("password: 1234"), "The solver failed; its server log contains the cause"],
   ])("is told as far as others may know it", async (thrown, text) => {
     const broken = createRole(SOLVER, () => Promise.reject(thrown));
     const { controller, errors } = await startRoleTestbed({ planner: forwardingPlanner, solver: broken });

@@ -181,7 +181,7 @@ describe("what a role's model spends", () => {
     });
     const { controller, errors } = await startRoleTestbed({ planner });
     await controller.solve({ task: "2 + 2" });
-    expect(String(errors[0])).toContain('The planner has no model to think with; give one in "model"');
+    expect(String(errors[0])).toContain('The planner has no model. Set the option "model".');
   });
 });
 

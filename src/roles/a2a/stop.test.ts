@@ -253,7 +253,9 @@ describe("an agent that does not answer", () => {
 
   it("is a transport error that stays, when nobody knows where it is", async () => {
     const { reply } = await createController({}).solve({ task: "hello?" });
-    expect(reply.content).toContain('Nobody has said where planner is (known: none); give it in "links"');
+    expect(reply.content).toContain(
+      'The role planner has no location (known roles: none). Add its URL to "roleTargets".',
+    );
     expect(reply.metadata).not.toHaveProperty("retryable");
   });
 });

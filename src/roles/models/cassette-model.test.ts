@@ -68,7 +68,7 @@ describe("a cassette", () => {
       createCassetteModel(createMemoryCassette(), { id: "openai:m", mode: "replay" }),
     );
     expect(reply.content).toMatch(
-      /^The cassette has no take [0-9a-f]{64} of openai:m for the solver, that was told "Subtask: 1 \+ 1\?"; record it/,
+      /^The cassette has no entry [0-9a-f]{64} of openai:m for the solver, whose prompt ends with "Subtask: 1 \+ 1\?"\. Record it/,
     );
   });
 
@@ -112,10 +112,10 @@ describe("a cassette", () => {
 
   it("needs a model or its name", () => {
     expect(() => createCassetteModel(createMemoryCassette(), { mode: "replay" })).toThrow(
-      "needs the id of the one that was recorded",
+      "Set id to the id of the recorded model",
     );
     expect(() => createCassetteModel(createMemoryCassette(), { id: "m" })).toThrow(
-      "mode auto needs a model to ask: inner",
+      'mode "auto" requires the option inner',
     );
   });
 

@@ -148,6 +148,6 @@ describe("the oracle in both roles", () => {
       task: "What is 1 + 1?",
       model: createOracleModel(getGsm8kSlice()),
     });
-    expect(reply.content).toMatch(/does not know "What is 1 \+ 1\?"; give it the samples/);
+    expect(reply.content).toMatch(/has no sample "What is 1 \+ 1\?"\. Create it with the samples/);
   });
 });

@@ -64,7 +64,7 @@ describe("a recorded model", () => {
       model: createRecordedModel([createSample(FOUR_STEP_SOLUTION)], "6b_finetuning"),
     });
     expect(reply.content).toContain(
-      '6b_finetuning recorded no answer to "Why?"; give it the samples of the run',
+      '6b_finetuning has no recorded answer to "Why?". Create the model with the samples of the run',
     );
   });
 

@@ -164,7 +164,7 @@ describe("the last turn", () => {
       maxTurns: 2,
     });
     expect(formatCards(run.cards).slice(2)).toEqual([
-      "planner error: The planner came to no answer: it delegated in its last turn, 2 of 2.",
+      "planner error: The planner stopped without an answer: it delegated in its last turn, 2 of 2.",
       "planner result: re: one",
     ]);
     expect(run.notices.map(({ metadata }) => metadata.error_type)).toEqual(["turn_limit"]);
@@ -237,11 +237,13 @@ describe("the first solver call", () => {
   });
 
   it("needs a turn after it", () => {
-    expect(() => createPlanner({ maxTurns: 1 })).toThrow(/no turn left to answer in .* give 2 or more/);
+    expect(() => createPlanner({ maxTurns: 1 })).toThrow(/leaves no turn for the answer .* at least 2/);
     expect(() => createPlanner({ maxSolverCalls: 0 })).toThrow("maxSolverCalls is 0");
-    expect(() => createPlanner({ maxTurns: 2.5 })).toThrow("maxTurns is 2.5; give a whole number");
+    expect(() => createPlanner({ maxTurns: 2.5 })).toThrow(
+      "maxTurns is 2.5. Set it to an integer of at least 0",
+    );
     expect(() => createPlanner({ maxSolverCalls: Number.NaN })).toThrow(
-      "maxSolverCalls is NaN; give a whole number",
+      "maxSolverCalls is NaN. Set it to an integer of at least 0",
     );
     expect(() => createPlanner({ tokenBudget: 0 })).toThrow("tokenBudget is 0");
   });
@@ -268,7 +270,7 @@ describe("an action", () => {
   it("that cannot be read twice is an error, and never an answer", async () => {
     const { reply, run } = await runPlanner([formatCallSolver("one"), "The answer is 5.", "5"]);
     expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "invalid_action" } });
-    expect(reply.content).toMatch(/no usable action in turn 2/);
+    expect(reply.content).toMatch(/no valid action in turn 2/);
     expect(run.modelRequests).toHaveLength(3);
   });
 
@@ -583,7 +585,7 @@ describe("a planner with several subtasks at once", () => {
     );
     expect(run.listTasksTo("solver").map(({ content }) => content)).toEqual(["price", "count"]);
     expect(run.modelRequests[1]?.messages[1]?.text).toContain(
-      '2. "count" → "Not found" (incomplete)\n3. "{s1} * {s2}" → "not tried, because nothing came of s2" (failed)',
+      '2. "count" → "Not found" (incomplete)\n3. "{s1} * {s2}" → "not sent, because s2 has no answer" (failed)',
     );
   });
 

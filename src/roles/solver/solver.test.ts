@@ -53,7 +53,7 @@ describe("a solver", () => {
   });
 
   it.each([
-    ["length", "its 64 tokens were spent before it said anything; raise maxAnswerTokens"],
+    ["length", "it used all 64 tokens without an answer; raise maxAnswerTokens"],
     ["filter", "it stopped with filter"],
   ])("fails when its model says nothing, for %s", async (finish, why) => {
     const { reply } = await runSolver([{ text: "", finish }], { maxAnswerTokens: 64 });
@@ -130,7 +130,7 @@ describe("an answerer", () => {
   it("gives a whole number of samples", () => {
     for (const samples of [0, 1.5, Number.NaN])
       expect(() => createAnswerer({ style: "cot", samples })).toThrow(
-        `No answerer can give ${samples} samples`,
+        `The option samples is ${samples}. Set it to an integer`,
       );
   });
 
