@@ -34,7 +34,7 @@ describe("a role refuses, with an error card that says why", () => {
     [
       "a card for another role",
       toCardParts({ ...task, sender: "controller", recipient: PLANNER }),
-      "this is the solver",
+      "this agent is the solver",
     ],
     [
       "a card that may not come that way",
@@ -45,7 +45,7 @@ describe("a role refuses, with an error card that says why", () => {
     [
       "a reply to nothing",
       toCardParts(protocol.createResultCard({ from: PLANNER, to: SOLVER, result: "4" })),
-      "result begins nothing",
+      "result cannot start a task",
     ],
     [
       "what is no card",

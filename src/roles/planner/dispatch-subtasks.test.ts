@@ -88,7 +88,7 @@ describe("a batch of subtasks", () => {
           id: `c${index}`,
           task: `{c${(index + 1) % length}}`,
         }));
-        expect(findDependencyProblem([...batch, ...circle], new Set())).toMatch(/wait for each other/);
+        expect(findDependencyProblem([...batch, ...circle], new Set())).toMatch(/depend on each other/);
       }),
     );
   });

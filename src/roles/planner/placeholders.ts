@@ -29,7 +29,7 @@ export function findDependencyProblem(
     const unresolved = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
       ([, name = ""]) => SUBTASK_ID_PATTERN.test(name) && !ids.has(name) && !known.has(name),
     );
-    if (unresolved) return `subtask ${id} needs ${unresolved[0]}, and there is no such subtask`;
+    if (unresolved) return `subtask ${id} refers to ${unresolved[0]}, but no subtask has this id`;
   }
   const remaining = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
   for (;;) {
@@ -38,7 +38,7 @@ export function findDependencyProblem(
     for (const [id] of ready) remaining.delete(id);
   }
   return remaining.size > 0
-    ? `the subtasks ${[...remaining.keys()].join(", ")} wait for each other`
+    ? `the subtasks ${[...remaining.keys()].join(", ")} depend on each other`
     : undefined;
 }
 

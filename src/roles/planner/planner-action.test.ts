@@ -43,18 +43,18 @@ describe("an action in a text", () => {
   });
 
   it.each([
-    ["", "there is no JSON object with an action in it"],
-    ["The answer is 18.", "there is no JSON object with an action in it"],
-    ['{"answer":"18"}', "there is no JSON object with an action in it"],
-    ['["action"]', "there is no JSON object with an action in it"],
-    ['{"action":"call_solver"', "there is no JSON object with an action in it"],
-    ['{"action":"give_up"}', '"give_up" is no action; there are call_solver, call_solvers, final_answer'],
+    ["", "the reply contains no JSON object with an action"],
+    ["The answer is 18.", "the reply contains no JSON object with an action"],
+    ['{"answer":"18"}', "the reply contains no JSON object with an action"],
+    ['["action"]', "the reply contains no JSON object with an action"],
+    ['{"action":"call_solver"', "the reply contains no JSON object with an action"],
+    ['{"action":"give_up"}', '"give_up" is not an action; use one of call_solver, call_solvers, final_answer'],
     ['{"action":"call_solver","subtask":" "}', 'call_solver needs "subtask", a text'],
     ['{"action":"call_solvers","subtasks":[]}', 'call_solvers needs "subtasks"'],
     ['{"action":"call_solvers","subtasks":[{"task":"a"},{"id":"s 2","task":"b"}]}', "subtask 2 has no"],
     [
       `{"action":"call_solvers","subtasks":[${'{"task":"a"},'.repeat(32)}{"task":"a"}]}`,
-      "33 subtasks are too many",
+      "call_solvers has 33 subtasks, but the maximum is 32",
     ],
     ['{"action":"final_answer","answer":""}', 'final_answer needs "answer", a text'],
   ])("is missed in %s", (text, problem) => {

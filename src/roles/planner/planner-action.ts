@@ -26,7 +26,7 @@ export function parseAction(text: string): ParsedAction {
     if ("action" in parsed) return parsed;
     problem ??= parsed.problem;
   }
-  return { problem: problem ?? "there is no JSON object with an action in it" };
+  return { problem: problem ?? "the reply contains no JSON object with an action" };
 }
 
 function decodeAction(value: { action: unknown } & Partial<Record<string, unknown>>): ParsedAction {
@@ -39,11 +39,11 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       if (!Array.isArray(subtasks) || subtasks.length === 0)
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
       if (subtasks.length > MAX_SUBTASKS)
-        return { problem: `${subtasks.length} subtasks are too many at once; give at most ${MAX_SUBTASKS}` };
+        return { problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}` };
       const parsed = subtasks.map(decodeSubtask);
       const invalidIndex = parsed.findIndex((one) => one === undefined);
       if (invalidIndex >= 0)
-        return { problem: `subtask ${invalidIndex + 1} has no "task", or an "id" that is no word` };
+        return { problem: `subtask ${invalidIndex + 1} has no "task", or its "id" is not a word` };
       return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
     }
     case "final_answer":
@@ -53,7 +53,7 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
     default:
       return {
-        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is no action; there are ${ACTION_NAMES.join(", ")}`,
+        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${ACTION_NAMES.join(", ")}`,
       };
   }
 }

@@ -65,7 +65,7 @@ function applyModelReply(state: PlannerState, text: string): PlannerTransition {
     const reason =
       turn >= limits.maxTurns
         ? `it delegated in its last turn, ${turn} of ${limits.maxTurns}`
-        : `it delegated again after ${solverCalls} solver calls, of ${limits.maxSolverCalls}`;
+        : `it delegated again after ${solverCalls} of ${limits.maxSolverCalls} solver calls`;
     return stopAtLimit(state, "turn_limit", reason);
   }
   const subtasks = toSubtasks(state, action);
@@ -87,7 +87,7 @@ function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): st
   const { settings, limits, solverCalls, findings, task } = state;
   const callsLeft = limits.maxSolverCalls - solverCalls;
   if (subtasks.length > callsLeft)
-    return `${subtasks.length} subtasks are too many, only ${callsLeft} more can be given`;
+    return `${subtasks.length} subtasks are too many, because only ${callsLeft} more solver calls are allowed`;
   if (settings.context === "routed" && parseDocuments(task.metadata.context).length > 0) {
     for (const { documents = [] } of subtasks) {
       const [unknownDocument] = pickDocuments(task.metadata.context, documents).unknown;
@@ -107,7 +107,7 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
         state,
         text,
         "early",
-        "no solver was called yet, and the answer has to rest on what one finds",
+        "no solver was called yet, but the answer must be based on a solver's reply",
       );
     if (settings.forceFirstSolver === "force")
       return startDispatch(

@@ -296,7 +296,7 @@ describe("limits", () => {
       properties: { action: { enum: ["final_answer"] } },
     });
     expect(reply.metadata).toMatchObject({ status: "partial", error_type: "turn_limit" });
-    expect(run.notices[0]?.content).toMatch(/delegated again after 1 solver calls, of 1/);
+    expect(run.notices[0]?.content).toMatch(/delegated again after 1 of 1 solver calls/);
   });
 
   it("of solver calls hold for a batch", async () => {
@@ -309,7 +309,7 @@ describe("limits", () => {
       },
     );
     expect(run.modelRequests[0]?.messages[1]?.text).toMatch(/You may give 1 more subtask\./);
-    expect(run.modelRequests[1]?.messages.at(-1)?.text).toMatch(/2 subtasks are too many, only 1 more/);
+    expect(run.modelRequests[1]?.messages.at(-1)?.text).toMatch(/2 subtasks are too many, because only 1 more/);
     expect(reply.content).toBe("1");
   });
 
