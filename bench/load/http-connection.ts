@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** One complete HTTP response. */
+/** A complete HTTP response. */
 export interface TimedResponse {
   readonly status: number;
   /** Time in milliseconds from writing the request to the last byte of the response. */

@@ -12,7 +12,7 @@ import { toA2a } from "../../adk/index.ts";
 import { SOLVER } from "../../cards/index.ts";
 import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
-/** Calls its tool first, and says then what it was told. */
+/** A model that first calls its tool and then returns the tool's result. */
 class CalculatorModel extends BaseLlm {
   constructor() {
     super({ model: "calculating" });
@@ -38,7 +38,7 @@ class CalculatorModel extends BaseLlm {
   }
 }
 
-it("an ADK agent with a tool solves for a planner, and its model calls are on its card", async () => {
+it("an ADK agent with a tool solves a subtask, and its usage is on its card", async () => {
   const add = new FunctionTool({
     name: "add",
     description: "Adds",

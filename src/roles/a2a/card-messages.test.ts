@@ -48,7 +48,7 @@ describe.each([
   ["0.3", "JSONRPC"],
   ["0.3", "HTTP+JSON"],
 ] as const)("cards in A2A %s over %s", (version, binding) => {
-  it("are the same six, relays and all", async () => {
+  it("are the same six cards with the same relays", async () => {
     const connect = { version, binding, allowOlder: true };
     const { urls } = await startRoleTestbed(
       {
@@ -70,8 +70,8 @@ describe.each([
   });
 });
 
-describe("what stands on the wire", () => {
-  it("is in 1.0 a part of data with a media type, and the content as text beside it", async () => {
+describe("a card on the wire", () => {
+  it("is a data part with a media type and a text part in 1.0", async () => {
     const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
     const answer = await postJsonRpc(
       urls[SOLVER] ?? "",
@@ -114,7 +114,7 @@ describe("what stands on the wire", () => {
     });
   });
 
-  it("is in 0.3 a part of kind data, known by its metadata", async () => {
+  it("is a data part with metadata in 0.3", async () => {
     const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
     const answer = (await postJsonRpc(
       urls[SOLVER] ?? "",
@@ -145,7 +145,7 @@ describe("what stands on the wire", () => {
     expect(text).toMatchObject({ kind: "text", text: "9" });
   });
 
-  it("counts once, however often it is sent [E10]", async () => {
+  it("counts once when it is sent repeatedly [E10]", async () => {
     let worked = 0;
     const solver = createRole(SOLVER, async () => ({ result: String(++worked), status: "success" }));
     const { getClient } = await startRoleTestbed({ solver });
@@ -161,7 +161,7 @@ describe("what stands on the wire", () => {
 });
 
 describe("a trace", () => {
-  it("goes through all roles, with a span for every hop, beside the cards and not in them", async () => {
+  it("passes through all roles with one span per hop, outside the cards", async () => {
     const headers: (string | null)[] = [];
     const spying: typeof fetch = (input, init) => {
       headers.push(new Headers(init?.headers).get("traceparent"));
@@ -187,7 +187,7 @@ describe("a trace", () => {
     expect(carried.every((header) => header.startsWith(`00-${trace}-`) && header.endsWith("-01"))).toBe(true);
     expect(new Set(carried).size).toBe(2);
     expect(JSON.stringify(cards)).not.toContain(trace);
-    // The receiver has on record what the sender has.
+    // The receiver records the same card as the sender.
     const of = (at: string, dir: string): unknown =>
       recorder.cards.find((seen) => seen.at_role === at && seen.dir === dir)?.a2a?.traceparent;
     expect(of(SOLVER, "in")).toBe(of(PLANNER, "out"));
@@ -195,8 +195,8 @@ describe("a trace", () => {
   });
 });
 
-describe("a trace of somebody who knows nothing of cards", () => {
-  it("is in the header alone, and goes on from there", async () => {
+describe("a trace of a client without card support", () => {
+  it("is read from the header and continued", async () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const { urls, recorder } = await startRoleTestbed({
       planner: forwardingPlanner,
@@ -230,7 +230,7 @@ describe("a relay", () => {
   });
   const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));
 
-  it("goes through all who are between, and each card comes once, in its order", async () => {
+  it("passes through all roles and delivers each card once in order", async () => {
     const { controller, recorder, listTasks } = await startRoleTestbed(
       { planner: forwardingPlanner, solver, validator },
       { protocol: nested },
@@ -253,13 +253,13 @@ describe("a relay", () => {
     expect(cards.map(({ metadata }) => metadata.card_id)).toEqual(
       recorder.uniqueCards.map(({ metadata }) => metadata.card_id),
     );
-    // The task is itself a record of what happened in it.
+    // The task contains every card of the problem.
     const [done] = await listTasks(PLANNER);
     const told = done?.history?.flatMap(({ parts }) => findCardInParts(parts)?.message_type ?? []);
     expect(told).toEqual(["task", "task", "error", "task", "result", "result"]);
   });
 
-  it("is only for who asks for it; a notice to oneself is no relay", async () => {
+  it("is sent only on request and excludes notices to the requester", async () => {
     const { controller, recorder } = await startRoleTestbed(
       { planner: forwardingPlanner, solver, validator },
       { protocol: nested },

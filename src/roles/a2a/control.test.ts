@@ -4,8 +4,8 @@ import { getErrorReason } from "../../engine/engine.fixture.ts";
 import type { ControlCard } from "../../cards/index.ts";
 import { startRoleTestbed, createRole, createBlockedRole } from "./role-testbed.fixture.ts";
 
-describe("a control card to a role at work", () => {
-  it("reaches the role, and neither its stream nor its work notices", async () => {
+describe("a control card to a running role", () => {
+  it("reaches the role without interrupting its stream or its work", async () => {
     const begun = Promise.withResolvers<void>();
     const heard: ControlCard[] = [];
     const planner = createRole(PLANNER, async (taskContext) => {
@@ -38,7 +38,7 @@ describe("a control card to a role at work", () => {
     expect(done?.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("stops it, as a cancellation would, when it says so", async () => {
+  it("stops the role like a cancellation", async () => {
     const planner = createBlockedRole(PLANNER, async () => ({ result: "half", status: "partial" }));
     const { controller, listTasks } = await startRoleTestbed({ planner: planner.role });
     const task = Promise.withResolvers<string>();
@@ -50,7 +50,7 @@ describe("a control card to a role at work", () => {
     expect((await listTasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
   });
 
-  it("is refused from anybody but who gave the task, and by a problem that is over", async () => {
+  it("is rejected from other senders and for a finished problem", async () => {
     const solver = createBlockedRole(SOLVER);
     const protocol = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["control"] }] });
     const { getClient, listTasks, controller } = await startRoleTestbed(
@@ -67,7 +67,7 @@ describe("a control card to a role at work", () => {
         { taskId: running?.id ?? "" },
       );
     expect(await getErrorReason(send("controller", "budget"))).toBe("INVALID_PARAMS");
-    // What is no control card is as unwelcome as ever.
+    // A message without a control card is rejected as usual.
     expect(await getErrorReason(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
       "UNSUPPORTED_OPERATION",
     );

@@ -4,7 +4,7 @@ import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
 
-/** Asks its giver, has two subtasks done at once and a third after them. */
+/** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
 const queryingPlanner = createRole(
   PLANNER,
   async (taskContext) => {
@@ -19,7 +19,7 @@ const queryingPlanner = createRole(
   { answerQuery: async ({ content }) => ({ result: `yes, ${content}` }) },
 );
 
-/** Asks, too, and takes its time. */
+/** A solver that also asks and then waits. */
 const queryingSolver = createRole(SOLVER, async (taskContext) => {
   await flushEventLoop(3);
   taskContext.signal.throwIfAborted();
@@ -29,7 +29,7 @@ const queryingSolver = createRole(SOLVER, async (taskContext) => {
 
 const CARD_COUNT = 16;
 
-/** Replies to a task, by those who end it. */
+/** Replies to a task by the roles that end it. */
 const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readonly MessageCard[] =>
   cards.filter(
     ({ message_type, metadata }) =>
@@ -37,7 +37,7 @@ const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readon
       metadata.in_reply_to === task.metadata.card_id,
   );
 
-it(`wherever it is stopped, every task has one reply and none is left behind [E8]`, async () => {
+it(`a stop at any point leaves one reply per task and no open task [E8]`, async () => {
   const open = await startRoleTestbed(
     { planner: queryingPlanner, solver: queryingSolver },
     { controller: { answerQuery: async () => flushEventLoop(2).then(() => ({ result: "left" })) } },
@@ -62,7 +62,7 @@ it(`wherever it is stopped, every task has one reply and none is left behind [E8
       const outcome = status ?? error_type ?? "none";
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 
-      // The solvers' last words may come when the planner has already ended.
+      // The solvers' last cards may arrive after the planner has ended.
       await expect
         .poll(async () => {
           const tasks = [...(await open.listTasks(PLANNER)), ...(await open.listTasks(SOLVER))];

@@ -10,7 +10,7 @@ import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {
   readonly process: ChildProcess;
-  /** The next line that it says. */
+  /** Returns the next line of the output. */
   readonly readLine: () => Promise<string>;
 }
 
@@ -27,14 +27,14 @@ async function killProcess({ process }: SolverProcess): Promise<void> {
   await once(process, "exit");
 }
 
-// Two tries at once, where there would be five over a few seconds.
+// Two immediate retries instead of five over several seconds.
 const connectOptions = {
   reconnect: { maxRetries: 2, initialDelayMs: 1 },
   retry: { maxRetries: 1, initialDelayMs: 1 },
 };
 
-describe("a solver whose process is killed at work", () => {
-  it("is a transport error that may pass, when it does not come back", async () => {
+describe("a solver whose process is killed during a task", () => {
+  it("causes a retryable transport error when it does not restart", async () => {
     const child = startSolver();
     const url = await child.readLine();
     const { controller, recorder } = await startRoleTestbed(
@@ -49,7 +49,7 @@ describe("a solver whose process is killed at work", () => {
     expect(written?.metadata).toMatchObject({ retryable: true, written_by: "planner" });
   });
 
-  it("has its task failed by the next process, when its tasks are durable, and works again [E9]", async () => {
+  it("fails its durable task after a restart and works again [E9]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const store = `sqlite:${join(folder, "tasks.db")}`;
@@ -62,7 +62,7 @@ describe("a solver whose process is killed at work", () => {
     );
     const solved = controller.solve({ task: "wait" });
     await child.readLine();
-    // What is at work may not be on the disk yet; then it would be sent once more, and waited for anew.
+    // The running task may not be on disk yet. The message would then be sent again and start a new task.
     const { tasks: task } = await open(url);
     await expect.poll(async () => (await task.list()).tasks.length).toBe(1);
     await killProcess(child);

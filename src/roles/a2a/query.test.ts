@@ -16,7 +16,7 @@ import type { TaskContext, Role } from "../role.ts";
 import { forwardingPlanner, startRoleTestbed, createRole, formatCard } from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
-/** Asks how, and does it so. */
+/** A solver that asks for a method and uses the answer. */
 const queryingSolver: Role = createRole(SOLVER, async (taskContext) => {
   const answer = await taskContext.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
@@ -28,8 +28,8 @@ const createAnsweringPlanner = (answer: Role["answerQuery"]): Role => ({
   ...(answer ? { answerQuery: answer } : {}),
 });
 
-describe("a question of the solver's", () => {
-  it("goes up, is answered by the planner, and the work goes on where it was", async () => {
+describe("a query of the solver", () => {
+  it("is answered by the planner, and the work continues", async () => {
     const asked: QueryCard[] = [];
     const planner = createAnsweringPlanner(async (query) => {
       asked.push(query);
@@ -51,11 +51,11 @@ describe("a question of the solver's", () => {
       in_reply_to: cards[1]?.metadata.card_id,
     });
     expect(cards[3]?.metadata).toMatchObject({ in_reply_to: asked[0]?.metadata.card_id, selected: "B" });
-    // One task, which waited and went on.
+    // A single task waited and then continued.
     expect(await listTasks(SOLVER)).toHaveLength(1);
   });
 
-  it("without anybody to answer it is told so, and the solver decides what to do", async () => {
+  it("without an answer returns an error, and the solver continues", async () => {
     for (const answer of [
       undefined,
       async () => undefined,
@@ -70,7 +70,7 @@ describe("a question of the solver's", () => {
     }
   });
 
-  it("may come again and again, but not for ever", async () => {
+  it("can be repeated up to a limit", async () => {
     const curious = createRole(SOLVER, async (taskContext): Promise<never> => {
       for (;;) await taskContext.sendQuery({ query: "And now?" });
     });
@@ -81,7 +81,7 @@ describe("a question of the solver's", () => {
     while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 
-  it("waits its turn behind another of the same task", async () => {
+  it("waits for an earlier query of the same task", async () => {
     const twice = createRole(SOLVER, async (taskContext) => {
       const answers = await Promise.all([
         taskContext.sendQuery({ query: "one?" }),
@@ -95,7 +95,7 @@ describe("a question of the solver's", () => {
   });
 });
 
-it("a question of the planner's is answered by the controller", async () => {
+it("a query of the planner is answered by the controller", async () => {
   const planner = createRole(PLANNER, async (taskContext) => {
     const { content } = await taskContext.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
@@ -109,7 +109,7 @@ it("a question of the planner's is answered by the controller", async () => {
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4 eggs");
 });
 
-describe("a question down the line", () => {
+describe("a query to a downstream role", () => {
   const planner = createRole(PLANNER, async (taskContext) => {
     const reply = await taskContext.sendQuery({
       query: "Which way?",
@@ -119,7 +119,7 @@ describe("a question down the line", () => {
     return { result: `${reply.message_type} ${reply.content}`, status: "completed" };
   });
 
-  it("is a message of its own, and a result is its answer", async () => {
+  it("is a separate message whose answer is a result", async () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }), {
       answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
@@ -129,7 +129,7 @@ describe("a question down the line", () => {
     expect(answer?.metadata).toMatchObject({ selected: "right", status: "success" });
   });
 
-  it("to a role that answers none has an error for an answer", async () => {
+  it("gets an error from a role without answerQuery", async () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }));
     const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
@@ -137,8 +137,8 @@ describe("a question down the line", () => {
   });
 });
 
-describe("a question to somebody who knows nothing of cards", () => {
-  it("is asked in words and answered in words; one of the options is a choice", async () => {
+describe("a query to a client without card support", () => {
+  it("is plain text, and an answer that equals an option selects it", async () => {
     const { getClient } = await startRoleTestbed({ solver: queryingSolver });
     const solver = await getClient(SOLVER);
     for (const [said, heard] of [
@@ -169,7 +169,7 @@ describe("a task that waits for an answer", () => {
     ...(taskId === undefined ? {} : { taskId }),
   });
 
-  it("goes on waiting when what comes is no answer to it", async () => {
+  it("keeps waiting after an invalid answer", async () => {
     const { getClient, errors } = await startRoleTestbed({ solver: queryingSolver });
     const solver = await getClient(SOLVER);
     const first = await solver.send(say(task));
@@ -203,7 +203,7 @@ describe("a task that waits for an answer", () => {
     });
   });
 
-  it("is let go when it is cancelled: its work stops, and nothing of it is kept", async () => {
+  it("is released when it is canceled, and its work stops", async () => {
     const desks: TaskContext[] = [];
     const agent = createRoleAgent(
       createRole(SOLVER, async (taskContext) => {
@@ -222,7 +222,7 @@ describe("a task that waits for an answer", () => {
     };
     const [state, id = ""] = (await ask()).split(" ");
     expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
-    // There is one place, and it is taken.
+    // The only place for a waiting task is taken.
     expect(await ask()).toMatch(/^TASK_STATE_FAILED/);
     await solver.tasks.cancel(id);
     expect(desks[0]?.signal.aborted).toBe(true);
@@ -230,7 +230,7 @@ describe("a task that waits for an answer", () => {
     await server.close();
   });
 
-  it("does not wait for ever", async () => {
+  it("waits for a limited time", async () => {
     const { getClient, clock } = await startRoleTestbed(
       { solver: queryingSolver },
       { answerTimeoutMs: 1000 },
@@ -243,7 +243,7 @@ describe("a task that waits for an answer", () => {
     expect(late).toMatchObject({ task: { status: { state: "TASK_STATE_FAILED" } } });
   });
 
-  it("may be given up by its role: whoever answers then hears how it ended", async () => {
+  it("can be ended by its role, and a later answer gets the outcome", async () => {
     const impatient = createRole(SOLVER, async (taskContext) => {
       void taskContext.sendQuery({ query: "Quick, which?" }).catch(() => {});
       await flushEventLoop(10);
@@ -260,7 +260,7 @@ describe("a task that waits for an answer", () => {
     });
   });
 
-  it("says after a restart that it has forgotten what it asked, and that it may be asked again", async () => {
+  it("fails as retryable after a restart", async () => {
     const store = new MemoryStore();
     const before = createServer(createRoleAgent(queryingSolver), { store });
     const solver = await connect((await before.listen()).url);
@@ -281,7 +281,7 @@ describe("a task that waits for an answer", () => {
     await after.close();
   });
 
-  it("is not disturbed by a control card, and stopped by one that says so", async () => {
+  it("keeps waiting after a control card and stops after a stop card", async () => {
     const { getClient, recorder } = await startRoleTestbed(
       { solver: queryingSolver },
       { maxWaitingTasks: 1 },
@@ -297,7 +297,7 @@ describe("a task that waits for an answer", () => {
     expect(await solver.send(say(stop, id))).toMatchObject({
       task: { status: { state: "TASK_STATE_CANCELED" } },
     });
-    // Its place is free again.
+    // The place is free again.
     expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });

@@ -9,7 +9,7 @@ const createReportedUsage = (input_tokens: number, output_tokens: number): CardT
   source: "reported",
 });
 
-/** Takes 100 ms and 10 tokens in for each call. */
+/** A model that needs 100 ms and 10 input tokens per call. */
 function createCountingModel(
   advance: (ms: number) => void,
   usage: (call: number) => CardTokenUsage | undefined,
@@ -26,8 +26,8 @@ function createCountingModel(
   };
 }
 
-describe("what a role's model spends", () => {
-  it("is on the next card that leaves; parallel tasks of one call have it once", async () => {
+describe("the token usage of a role", () => {
+  it("is on the next card, and on one card only for parallel tasks", async () => {
     const clock = { advance: (_ms: number): void => {} };
     const planner = createRole(PLANNER, async (taskContext) => {
       const plan = {
@@ -102,7 +102,7 @@ describe("what a role's model spends", () => {
     ]);
   });
 
-  it("is on the notice, where that leaves first", async () => {
+  it("is on a notice that is sent first", async () => {
     const planner = createRole(PLANNER, async (taskContext) => {
       const step = { kind: "solve", task: taskContext.task } as const;
       await taskContext.callModel({ input: step, messages: [] });
@@ -126,7 +126,7 @@ describe("what a role's model spends", () => {
     expect(recorder.calls[0]?.card_id).toBe(notice?.metadata.card_id);
   });
 
-  it("is not on a card that leaves in the name of another, or to stop one", async () => {
+  it("is not on stop cards or on cards on behalf of other roles", async () => {
     const thought = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const planner = createRole(
@@ -174,7 +174,7 @@ describe("what a role's model spends", () => {
     expect(recorder.cardLines).toContain("planner out control");
   });
 
-  it("needs a model", async () => {
+  it("requires a model", async () => {
     const planner = createRole(PLANNER, async (taskContext) => {
       await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "completed" };
@@ -185,8 +185,8 @@ describe("what a role's model spends", () => {
   });
 });
 
-describe("a desk", () => {
-  it("is of no more use once its work is over", async () => {
+describe("a role execution", () => {
+  it("rejects calls after its work is over", async () => {
     const planner = createRole(PLANNER, async (taskContext) => {
       setImmediate(() => void taskContext.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
       return { result: "done", status: "completed" };
@@ -198,7 +198,7 @@ describe("a desk", () => {
     expect(recorder.uniqueCards).toHaveLength(2);
   });
 
-  it("copies to its cards what the task says of run, sample and data", async () => {
+  it("copies run, sample, and dataset of the task to its cards", async () => {
     const planner = createRole(PLANNER, async (taskContext) => {
       await taskContext.delegate({
         to: SOLVER,

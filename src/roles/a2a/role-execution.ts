@@ -257,12 +257,16 @@ export class RoleExecution implements TaskContext {
 
   #buildFinalReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const reply = this.#buildReply(answer);
-    // Whatever a call of the model says from now on is on no card; this is the one that should have had it.
+    // A model call that ends after this point is recorded with the id of the final card, although that card
+    // does not include its usage.
     this.#finalCardId = reply.metadata.card_id;
     return reply;
   }
 
-  /** The reply to what was given. One that cannot be a card is the role's mistake. */
+  /**
+   * Creates the reply to the request card. An outcome that does not form a valid card is an error of the
+   * role.
+   */
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
     const metadata = {

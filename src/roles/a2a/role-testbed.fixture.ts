@@ -93,7 +93,7 @@ export function createBlockedRole(
   return { role, begun: begun.promise };
 }
 
-/** `planner → solver task: 2 + 2` */
+/** Formats a card, for example `planner → solver task: 2 + 2`. */
 export function formatCard({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} ${message_type}: ${content}`;
 }

@@ -22,8 +22,8 @@ const formatControlCards = (recorder: MemoryRecorder): string[] =>
     .filter(({ card }) => card.message_type === "control")
     .map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.sender} → ${card.recipient} ${card.content}`);
 
-describe("a deadline that passes", () => {
-  it("stops every role down the line with a card, and leaves no task behind", async () => {
+describe("an expired deadline", () => {
+  it("stops every downstream role with a card and leaves no task open", async () => {
     const solver = createBlockedRole(SOLVER);
     const { controller, clock, recorder, listTasks } = await startRoleTestbed({
       planner: forwardingPlanner,
@@ -52,7 +52,7 @@ describe("a deadline that passes", () => {
     for (const name of [PLANNER, SOLVER]) {
       expect((await listTasks(name)).map(({ status }) => status.state)).toEqual(["TASK_STATE_CANCELED"]);
     }
-    // Every task has its reply, and what the caller was told is all that there is.
+    // Every task has its reply, and the controller has received all cards.
     expect(cards.map(({ sender, message_type }) => `${sender} ${message_type}`)).toEqual([
       "controller task",
       "planner task",
@@ -66,7 +66,7 @@ describe("a deadline that passes", () => {
     );
   });
 
-  it("of one subtask alone is an error card for the planner, which goes on", async () => {
+  it("of one subtask is an error card for the planner, which continues", async () => {
     const solver = createBlockedRole(SOLVER);
     const planner = createRole(PLANNER, async (taskContext) => {
       const reply = await taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
@@ -87,7 +87,7 @@ describe("a deadline that passes", () => {
 describe("a role that is stopped", () => {
   const partial = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
 
-  it("says what it has in an artifact, and its task is canceled [F-40, E8]", async () => {
+  it("returns a partial artifact, and its task is canceled [F-40, E8]", async () => {
     const { getClient, listTasks } = await startRoleTestbed({ solver: partial.role });
     const solver = await getClient(SOLVER);
     const answer = collect(solver.stream("2 + 2"));
@@ -99,7 +99,7 @@ describe("a role that is stopped", () => {
     expect(await answer).toMatchObject({ task: { artifacts: canceled.artifacts } });
   });
 
-  it("hands what it has up the line", async () => {
+  it("passes its partial result to its requester", async () => {
     const solver = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
     const planner = createRole(PLANNER, async (taskContext) => {
       try {
@@ -122,11 +122,11 @@ describe("a role that is stopped", () => {
       artifactId: reply.metadata.card_id,
       name: "result-card",
     });
-    // The planner has the solver's partial result on record, although it did not wait to be told.
+    // The planner has recorded the solver's partial result, although it did not wait for it.
     expect(recorder.cardLines).toContain("planner in result");
   });
 
-  it("may have finished just then: that is no cancellation", async () => {
+  it("completes when it has just finished", async () => {
     const solver = createBlockedRole(SOLVER, async () => ({ result: "4", status: "success" }));
     const { controller, listTasks } = await startRoleTestbed({
       planner: forwardingPlanner,
@@ -140,7 +140,7 @@ describe("a role that is stopped", () => {
     expect((await listTasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("is given up when it takes no notice, before whoever stopped it gives up", async () => {
+  it("is abandoned when it ignores the stop, before its requester gives up", async () => {
     const begun = Promise.withResolvers<void>();
     const deaf = createRole(SOLVER, () => {
       begun.resolve();
@@ -153,7 +153,7 @@ describe("a role that is stopped", () => {
     const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS });
     await begun.promise;
     clock.advance(DEADLINE_MS);
-    // The solver has 0.8 of the half that the planner gives it of its second.
+    // The solver has 0.8 of the half that the planner passes on from its one second.
     while (clock.pendingCount < 6) await flushEventLoop(1);
     clock.advance(400);
     const { reply } = await solved;
@@ -163,7 +163,7 @@ describe("a role that is stopped", () => {
     }
   });
 
-  it("has everything that it set to work stopped, also when it does not wait for it", async () => {
+  it("stops all roles that work for it, even without waiting for them", async () => {
     const solver = createBlockedRole(SOLVER);
     const careless = createRole(PLANNER, async (taskContext) => {
       void taskContext.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
@@ -180,7 +180,7 @@ describe("a role that is stopped", () => {
 });
 
 describe("an agent that does not answer", () => {
-  /** A stream that begins and says nothing more; of whatever else is asked, nothing is said. */
+  /** Starts a server whose streams begin and then send nothing. It does not answer other requests. */
   async function begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await text(request)).includes("SendStreamingMessage")) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -188,7 +188,7 @@ describe("an agent that does not answer", () => {
     response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result: { task } })}\n\n`);
   }
 
-  it("is an error card of the controller's own once the grace period is over", async () => {
+  it("becomes an error card of the controller after the grace period", async () => {
     const silent = createHttpServer((request, response) => {
       if (request.method === "POST") {
         void begin(request, response);
@@ -242,7 +242,7 @@ describe("an agent that does not answer", () => {
     });
   });
 
-  it("is a transport error that may pass, when nobody is there", async () => {
+  it("is a retryable transport error when no server listens", async () => {
     const recorder = new MemoryRecorder();
     const controller = createController({ roleTargets: { planner: "http://127.0.0.1:9" }, recorder });
     const { reply, taskId } = await controller.solve({ task: "hello?" });
@@ -251,7 +251,7 @@ describe("an agent that does not answer", () => {
     expect(recorder.cardLines).toEqual(["controller out task", "controller in error"]);
   });
 
-  it("is a transport error that stays, when nobody knows where it is", async () => {
+  it("is a permanent transport error when its location is unknown", async () => {
     const { reply } = await createController({}).solve({ task: "hello?" });
     expect(reply.content).toContain(
       'The role planner has no location (known roles: none). Add its URL to "roleTargets".',
@@ -260,7 +260,7 @@ describe("an agent that does not answer", () => {
   });
 });
 
-it("a server that closes fails what its roles were doing, and says that it may be tried again", async () => {
+it("a server that closes fails the tasks of its roles as retryable", async () => {
   const planner = createBlockedRole(PLANNER);
   const server = createServer(createRoleAgent(planner.role), { store: "memory" });
   const { url } = await server.listen();

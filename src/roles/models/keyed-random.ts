@@ -5,7 +5,7 @@ import { createSeededRandom } from "../../cards/index.ts";
  * independent of the order in which problems are solved.
  */
 export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () => number {
-  // FNV-1a, 32 bits.
+  // 32-bit FNV-1a hash.
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(JSON.stringify([seed, ...key]))) {
     hash = Math.imul(hash ^ byte, 0x01000193);

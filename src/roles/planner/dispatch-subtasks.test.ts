@@ -9,7 +9,7 @@ import { fillPlaceholders, findDependencyProblem, type Subtask } from "./placeho
 import { createPlannerState } from "./planner-state.ts";
 import { createPlanner } from "./index.ts";
 
-/** Batches in which each subtask may need some of those before it, in any order. */
+/** Generates batches in which each subtask may depend on earlier ones, in any order. */
 const arbitraryBatch = fc
   .array(fc.array(fc.nat(6), { maxLength: 3 }), { minLength: 1, maxLength: 7 })
   .map((needs) => {
@@ -21,12 +21,12 @@ const arbitraryBatch = fc
   })
   .chain((batch) => fc.shuffledSubarray(batch, { minLength: batch.length }));
 
-/** The ids that a subtask needs itself. */
+/** Returns the direct dependencies of a subtask. */
 const listPlaceholders = ({ task }: Subtask): string[] =>
   [...task.matchAll(/\{(s\d+)\}/g)].map(([, id = ""]) => id);
 
 describe("a batch of subtasks", () => {
-  it("is sent as soon as each may be, each once, with the answers to those that it waits for", async () => {
+  it("sends each subtask once, as soon as its dependencies are answered, with their answers", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.infiniteStream(fc.nat()), async (batch, picks) => {
         expect(findDependencyProblem(batch, new Set())).toBeUndefined();
@@ -42,7 +42,7 @@ describe("a batch of subtasks", () => {
         const work = dispatchSubtasks(taskContext, state, batch, false);
         while (done.size < batch.length) {
           await flushImmediates();
-          // Under way is whatever waits for nothing that is not done: no more and no less.
+          // Exactly the subtasks whose dependencies are done are in progress.
           const ready = batch.filter((subtask) => listPlaceholders(subtask).every((id) => done.has(id)));
           expect([...sent.keys()].toSorted()).toEqual(ready.map(({ id }) => id).toSorted());
           const open = [...waiting.keys()];
@@ -60,7 +60,7 @@ describe("a batch of subtasks", () => {
     );
   });
 
-  it("loses, when some fail, what waits for them and nothing else", async () => {
+  it("skips only the subtasks that depend on a failed one", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.array(fc.nat(7)), async (batch, numbers) => {
         const broken = new Set(numbers.map((number) => `s${number}`));
@@ -81,7 +81,7 @@ describe("a batch of subtasks", () => {
     );
   });
 
-  it("is refused when it waits for itself, however far round", () => {
+  it("is rejected when it has a cycle of any length", () => {
     fc.assert(
       fc.property(arbitraryBatch, fc.integer({ min: 1, max: 7 }), (batch, length) => {
         const circle = Array.from({ length }, (_, index) => ({
@@ -93,7 +93,7 @@ describe("a batch of subtasks", () => {
     );
   });
 
-  it("cuts answers, and what becomes of many of them, so that a subtask stays a card", async () => {
+  it("truncates answers and filled subtasks, so that every subtask fits on a card", async () => {
     const { desk: taskContext, state } = createPlannerContext(({ task }) => ({
       result: task === "long" ? `x${"🙂".repeat(50_000)}` : "",
       status: "success",

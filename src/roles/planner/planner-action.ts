@@ -39,7 +39,9 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       if (!Array.isArray(subtasks) || subtasks.length === 0)
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
       if (subtasks.length > MAX_SUBTASKS)
-        return { problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}` };
+        return {
+          problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}`,
+        };
       const parsed = subtasks.map(decodeSubtask);
       const invalidIndex = parsed.findIndex((one) => one === undefined);
       if (invalidIndex >= 0)
