@@ -23,8 +23,8 @@ import type { QueryAnswer } from "./role.ts";
 /** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {
   /**
-   * Answers queries of the role that solves the problem. Default: queries get no answer, and the role
-   * continues without one.
+   * Answers queries of the role that solves the problem. Without this callback, queries get no answer, and
+   * the role continues without one.
    */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
@@ -38,9 +38,9 @@ export interface SolveRequest {
   readonly context?: JsonObject;
   readonly dataset?: string;
   readonly sampleId?: string;
-  /** Id of the run. Default: a new id. */
+  /** Id of the run. By default, a new id is created. */
   readonly runId?: string;
-  /** A2A context of all tasks of the problem. Default: a new context. */
+  /** A2A context of all tasks of the problem. By default, a new context is created. */
   readonly contextId?: string;
   /**
    * Stops the work on the problem. When its reason is a control card, the parameters of the card are passed
@@ -54,19 +54,19 @@ export interface SolveRequest {
    * appear in `cards` of the result. Default: `none`.
    */
   readonly relay?: "none" | "full";
-  /** W3C `traceparent` of the trace that this problem belongs to. Default: a new trace. */
+  /** W3C `traceparent` of the trace that this problem belongs to. By default, a new trace starts. */
   readonly traceparent?: string;
   /** Answers queries about this problem. Default: `answerQuery` of the controller. */
   readonly answerQuery?: ControllerOptions["answerQuery"];
   /** Called with every card that the controller sends, receives, or gets relayed. */
   readonly onCard?: (card: MessageCard) => void;
-  /** Called with the id of the A2A task once it exists. Pass this id to `sendControl`. */
+  /** Callback that receives the id of the A2A task once it exists. `sendControl` requires this id. */
   readonly onTaskCreated?: (taskId: string) => void;
 }
 
 /** The result of `Controller.solve`. */
 export interface SolveResult {
-  /** Final reply: a result card or an error card. It is always set. */
+  /** Final reply, which is a result card or an error card. */
   readonly reply: ResultCard | ErrorCard;
   /** All cards that the controller saw, in order. */
   readonly cards: readonly MessageCard[];
@@ -82,7 +82,7 @@ export interface Controller {
    */
   solve(problem: SolveRequest): Promise<SolveResult>;
   /**
-   * Sends a control card to an active problem, for example `budget` with `{ token_budget: 5000 }`. Rejects
+   * Sends a control card to an active problem, for example `budget` with a new token budget. Rejects
    * when the role does not accept it. To send `stop`, abort the signal of the problem.
    */
   sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
@@ -93,17 +93,17 @@ export function createController(options: ControllerOptions): Controller {
   const runtime = createRoleRuntime(CONTROLLER, options);
   const activeProblems = new Map<
     string,
-    { readonly cards: CardJournal; readonly to: string; readonly remote: A2AClient }
+    { readonly journal: CardJournal; readonly to: string; readonly client: A2AClient }
   >();
 
   const createProblemCard = (problem: SolveRequest): TaskCard => {
-    const { task: taskId, to = PLANNER, context, dataset, sampleId, runId } = problem;
+    const { task, to = PLANNER, context, dataset, sampleId, runId } = problem;
     const metadata = {
       card_id: runtime.newId(),
       run_id: runId ?? runtime.newId(),
       ...omitUndefined({ sample_id: sampleId, dataset }),
     };
-    const card = { from: CONTROLLER, to, task: taskId, metadata };
+    const card = { from: CONTROLLER, to, task, metadata };
     return runtime.protocol.createTaskCard(context ? { ...card, context } : card);
   };
 
@@ -120,7 +120,7 @@ export function createController(options: ControllerOptions): Controller {
       const traceparent = createChildTraceparent(problem.traceparent);
       const envelope: CardEnvelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
       const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
-      let task: string | undefined;
+      let createdTaskId: string | undefined;
       const reply = await deliverCard({
         card,
         journal,
@@ -130,13 +130,13 @@ export function createController(options: ControllerOptions): Controller {
         answerQuery: async (query) =>
           createAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
         onTaskCreated(taskId, client) {
-          task = taskId;
-          activeProblems.set(taskId, { cards: journal, to: card.recipient, remote: client });
+          createdTaskId = taskId;
+          activeProblems.set(taskId, { journal, to: card.recipient, client });
           onTaskCreated?.(taskId);
         },
       });
-      if (task !== undefined) activeProblems.delete(task);
-      return { reply, cards: seen, taskId: task };
+      if (createdTaskId !== undefined) activeProblems.delete(createdTaskId);
+      return { reply, cards: seen, taskId: createdTaskId };
     },
 
     async sendControl(taskId, action, parameters = {}) {
@@ -145,7 +145,7 @@ export function createController(options: ControllerOptions): Controller {
         throw new Error(
           `The controller has no active problem with the task ${taskId}. Use an id that onTaskCreated reported.`,
         );
-      const { cards: journal, to, remote: client } = found;
+      const { journal, to, client } = found;
       const card = journal.createControlCard(to, action, parameters);
       const message_id = card.metadata.card_id;
       journal.recordSent(

@@ -1,6 +1,6 @@
 /**
- * Roles: a controller, planners, and solvers that exchange message cards over A2A. `src/cards/` defines the
- * message cards. This folder defines which role sends which card, when, and to which role.
+ * Roles that exchange message cards over A2A: a controller, planners, and solvers. `src/cards` defines the
+ * message cards, and `src/roles` defines which role sends which card, and when.
  */
 export type {
   AnswerInput,

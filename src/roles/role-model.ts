@@ -19,8 +19,8 @@ export interface ModelRequest {
   /** Name of the role that sends the request. */
   readonly role: string;
   /**
-   * The request as structured data, for models that do not parse `messages`. Both contain the same
-   * information.
+   * The request as structured data, for models that do not parse `messages`. `input` and `messages` contain
+   * the same information.
    */
   readonly input: ModelInput;
   readonly messages: readonly ModelMessage[];
@@ -90,7 +90,7 @@ export interface AnswerInput {
 /** A reply of a model. */
 export interface ModelReply {
   readonly text: string;
-  /** Token usage of the call. Missing when it is unknown. */
+  /** Token usage of the call, when it is known. */
   readonly usage?: CardTokenUsage;
   /** Reason why the model stopped: `stop`, `length`, `filter`, and so on. */
   readonly finish: string;

@@ -12,8 +12,8 @@ import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest } from "./role-model.ts";
 
 /**
- * A role: it performs tasks and answers queries. It works with message cards and is independent of their
- * transport.
+ * A role, which performs tasks and answers queries. A role works with message cards and is independent of
+ * their transport.
  */
 export interface Role {
   /**
@@ -61,8 +61,8 @@ export type TaskOutcome =
 export interface TaskContext {
   readonly task: TaskCard;
   /**
-   * Aborts when the task is stopped, canceled, or out of time. Its reason is the control card, when there is
-   * one.
+   * Signal that aborts when the task is stopped, canceled, or out of time. The abort reason is the control
+   * card, when there is one.
    */
   readonly signal: AbortSignal;
   /** Calls the model of the role. */

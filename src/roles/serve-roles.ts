@@ -11,7 +11,7 @@ export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets">
 
 /** Options for `serveRoles`. */
 export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
-  /** Roles to serve, by name. Other roles address them by these names. */
+  /** Roles to serve, by name. Roles address each other by these names. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
   /**
    * Whether each role has its own server and port (`apart`) or all roles share one server (`together`).
@@ -19,11 +19,11 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
    */
   readonly serverLayout?: "apart" | "together";
   /**
-   * Address to listen on. Default: any free port of 127.0.0.1. When `port` is set, the first server uses it
-   * and each further server uses the next port.
+   * Address to listen on. By default, each server uses any free port of 127.0.0.1. When `port` is set, the
+   * first server uses it and each further server uses the next port.
    */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
-  /** Options of the servers. Default: tasks are stored in memory. */
+  /** Options of the servers. By default, tasks are stored in memory. */
   readonly serverOptions?: ServerOptions;
 }
 
@@ -85,7 +85,10 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
   return { urls, close };
 }
 
-/** Creates the error for a role whose key and name differ. Such a role would reject every card sent to it. */
+/**
+ * Creates the error for a role whose key and name differ. A role with a different key would reject every card
+ * sent to it.
+ */
 function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(
     `The role with the key ${JSON.stringify(name)} has the name ${JSON.stringify(actualName)}. Serve it as { ${JSON.stringify(actualName)}: … }.`,

@@ -7,7 +7,7 @@ export interface Dataset {
   /** Split of the dataset, for people: `test`, `test, the shipped 20`. */
   readonly split: string;
   readonly samples: readonly DatasetSample[];
-  /** SHA-256 hash of the source files in hexadecimal. Missing for the shipped problems. */
+  /** SHA-256 hash of the source files in hexadecimal. The shipped problems have no hash. */
   readonly sha256?: string;
 }
 

@@ -6,15 +6,16 @@ import { lockFile } from "./file-lock.ts";
 /** Options for `openFileSink`. */
 export interface FileSinkOptions {
   /**
-   * Flushes the file to disk whenever a problem ends, so that its lines survive a power failure. Without it,
-   * lines survive only the end of the process, including SIGKILL. Default: `false`.
+   * Flushes the file to disk whenever a problem ends, so that its lines survive a power failure. Without
+   * `fsync`, lines survive the end of the process, including SIGKILL, but not a power failure. Default:
+   * `false`.
    */
   readonly fsync?: boolean;
 }
 
 /** A record sink that appends to a file. */
 export interface FileSink extends RecordSink {
-  /** Closes the file and releases its lock. Later lines are lost. */
+  /** Closes the file and releases its lock. Lines that are written after `close` are lost. */
   close(): void;
 }
 

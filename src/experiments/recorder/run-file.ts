@@ -17,7 +17,7 @@ import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 export interface RunFileOptions extends RecorderOptions, FileSinkOptions {
   /** Folder of the file. Default: `results`. */
   readonly outputFolder?: string;
-  /** Continues the run when its file exists. When `false`, an existing file throws. Default: `false`. */
+  /** Continues the run when its file exists. Without `resume`, an existing file throws. Default: `false`. */
   readonly resume?: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
   /** Path of the file. */
   readonly path: string;
   /**
-   * Ids of the problems that earlier parts of the run have finished. All other problems start again, even
-   * those with cards.
+   * Ids of the problems that earlier parts of the run have finished. A resumed run starts all other problems
+   * again, even those with cards.
    */
   readonly doneSampleIds: ReadonlySet<string>;
   /** Reads and decodes the current content of the file. */
@@ -38,9 +38,9 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
 
 /**
  * Opens the recording file of a run exclusively and starts a new part of the run. With `resume`, an
- * interrupted run continues, even after `kill -9`. Its description must match the existing file. Throws
- * `INVALID_PARAMS` when it does not match, or when the file exists and `resume` is not set. Throws
- * `INVALID_REQUEST` while another process writes to the file.
+ * interrupted run continues, even after `kill -9`. The description of the run must match the existing file.
+ * Throws `INVALID_PARAMS` when the descriptions differ, or when the file exists and `resume` is not set.
+ * Throws `INVALID_REQUEST` while another process writes to the file.
  */
 export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;

@@ -35,7 +35,7 @@ export interface ExperimentSetupOptions {
   readonly solver?: SolverOptions;
   /** Options for the answerer of the methods `cot` and `direct`. */
   readonly answerer?: Omit<AnswererOptions, "style" | "samples" | "name">;
-  /** URLs of roles that run elsewhere. These roles keep their own recordings. */
+  /** URLs of roles that run elsewhere. Remote roles keep their own recordings. */
   readonly roleUrls?: Readonly<Record<string, string>>;
   /** Whether each role has its own server (`apart`) or all share one (`together`). Default: `apart`. */
   readonly serverLayout?: "apart" | "together";
@@ -102,7 +102,7 @@ export function resolveModels({
   );
 }
 
-/** Returns the kind of evidence of a run. Models of different kinds make it `simulated`. */
+/** Returns the kind of evidence of a run. A run with models of different kinds is `simulated`. */
 export function resolveEvidence(options: ExperimentSetupOptions): EvidenceKind {
   const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind }) => evidenceKind));
   // The model of a remote role is unknown. It counts as a live model, so a mix with an oracle is reported as

@@ -21,7 +21,8 @@ export interface ExperimentOptions
   /** Rule that scores the answers. Default: `gsm8k/strict` or `hotpotqa/em`, by dataset. */
   readonly scoreRule?: string;
   /**
-   * Id of the run and name of its file. Default: built from dataset, method, model, and number of problems.
+   * Id of the run and name of its file. The default id contains dataset, method, model, and number of
+   * problems.
    */
   readonly runId?: string;
   /** Number of problems that are solved at the same time. Default: 4. */
@@ -36,7 +37,7 @@ export interface ExperimentOptions
   readonly codeVersion?: string;
   /** Interrupts the run. Finished problems are kept, and `resume` continues with the others. */
   readonly signal?: AbortSignal;
-  /** Called after each problem. */
+  /** Callback that receives the progress after each problem. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
@@ -60,7 +61,8 @@ export interface ExperimentOutcome {
   readonly runId: string;
   readonly file: string;
   /**
-   * Path of the file with the cards in the format of the specification. Written when the run is completed.
+   * Path of the file with the cards in the format of the specification. The file is written when the run is
+   * completed.
    */
   readonly specificationFile: string | undefined;
   readonly recording: Recording;
@@ -72,11 +74,11 @@ export interface ExperimentOutcome {
 
 /**
  * Runs a method over a dataset and records every card. Each role is an A2A agent, by default on its own
- * server. After an interruption or a kill, `resume` continues the run. It solves no problem twice and skips
- * none.
+ * server. After an interruption or a kill, `resume` continues the run. A resumed run solves no problem twice
+ * and skips none.
  *
  * When a model or an agent is unreachable, the problem gets no score and is neither correct nor wrong.
- * `resume` tries it again.
+ * `resume` tries such a problem again.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;

@@ -36,9 +36,9 @@ type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicte
 
 /**
  * Scores a reply. Only a result with the status `completed` counts as an answer, or `success` from a solver
- * that received the complete problem. Other results may contain the right number by chance. A planner's
- * answer is the content of its card. A complete solution contains its answer after `Answer:`. `shown`
- * contains the titles of the documents that the solvers received.
+ * that received the complete problem. A partial result is wrong, because it may contain the right number by
+ * chance. A planner's answer is the content of its card. The answer of a complete solution follows `Answer:`.
+ * `shown` contains the titles of the documents that the solvers received.
  */
 export function scoreReply(
   sample: DatasetSample,

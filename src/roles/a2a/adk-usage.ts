@@ -16,8 +16,8 @@ export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage
 }
 
 /**
- * Converts the token counts of Gemini. `candidatesTokenCount` excludes the thinking tokens, so they are
- * added.
+ * Converts the token counts of Gemini. `candidatesTokenCount` excludes the thinking tokens, so this function
+ * adds `thoughtsTokenCount`.
  */
 function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

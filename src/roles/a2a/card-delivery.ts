@@ -31,13 +31,13 @@ export interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /**
-   * A2A context of all tasks of the problem. It is sent only to agents that support message cards. Other
-   * agents would treat the tasks as one conversation.
+   * A2A context of all tasks of the problem. Only agents that support message cards receive it. Agents
+   * without card support would treat the tasks as one conversation.
    */
   readonly contextId: string;
   /** Id of the task that delegates this card. */
   readonly parentTaskId?: string | undefined;
-  /** Cancels the task of the recipient when it aborts. The parameters of its reason are passed on. */
+  /** Signal that cancels the task of the recipient. The parameters of its abort reason are passed on. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
   /** Answers queries that the recipient sends meanwhile. */
@@ -49,15 +49,15 @@ export interface CardDeliveryOptions {
 const MAX_QUERIES = 16;
 
 /**
- * Time in milliseconds after which a `CancelTask` request is aborted. The delivery does not wait that long
- * for its response.
+ * Time in milliseconds after which a `CancelTask` request is aborted. A delivery usually ends earlier, with
+ * its grace period.
  */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Sends a card to its recipient and resolves with the final reply. Never rejects, because failures become
- * error cards. After a stop or a deadline, it cancels the task of the recipient. When the recipient does not
- * reply in time, it creates the error card itself.
+ * Sends a card to its recipient and resolves with the final reply. The promise never rejects, because
+ * failures become error cards. After a stop or a deadline, the delivery cancels the task of the recipient.
+ * When the recipient does not reply in time, the delivery creates the error card.
  */
 export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | ErrorCard> {
   return new CardDelivery(options).run();
@@ -66,7 +66,7 @@ export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | 
 class CardDelivery {
   readonly #options: CardDeliveryOptions;
   readonly #streamAbort = new AbortController();
-  readonly #createdTask = Promise.withResolvers<{ readonly remote: A2AClient; readonly taskId: string }>();
+  readonly #createdTask = Promise.withResolvers<{ readonly client: A2AClient; readonly taskId: string }>();
   readonly #traceparent: string;
   #transport: CardTransportInfo;
   #isSent = false;
@@ -187,8 +187,9 @@ class CardDelivery {
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
         this.#registerTask(taskId, contextId, client);
-        const relayed = isTerminal(status.state) || isInterrupted(status.state) || !status.message;
-        const card = relayed ? undefined : findRelayedCard(status.message as Message);
+        const { state, message } = status;
+        const isClosing = isTerminal(state) || isInterrupted(state);
+        const card = message && !isClosing ? findRelayedCard(message) : undefined;
         if (card) this.#recordRelayedCard(card);
       }
       yield event;
@@ -198,7 +199,7 @@ class CardDelivery {
   #registerTask(task_id: string, context_id: string, client: A2AClient): void {
     if (this.#transport.task_id !== undefined) return;
     this.#transport = { ...this.#transport, task_id, context_id };
-    this.#createdTask.resolve({ remote: client, taskId: task_id });
+    this.#createdTask.resolve({ client, taskId: task_id });
     this.#options.onTaskCreated?.(task_id, client);
   }
 
@@ -249,7 +250,7 @@ class CardDelivery {
   /** Cancels the task and returns its reply. Rejects when the task cannot be canceled or has no reply. */
   async #cancelTask(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
-    const { remote: client, taskId } = await this.#createdTask.promise;
+    const { client, taskId } = await this.#createdTask.promise;
     const stop = this.#buildStopCard(parameters);
     if (stop) journal.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
     const abortController = new AbortController();

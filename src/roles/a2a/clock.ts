@@ -1,6 +1,9 @@
 import type { Clock } from "../../engine/index.ts";
 
-/** The system clock. Its timers do not keep the process alive. This folder may import only types of `src/engine`. */
+/**
+ * The system clock, whose timers do not keep the process alive. `src/roles` may import only types of
+ * `src/engine`, so this is a copy.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

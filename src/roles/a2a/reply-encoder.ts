@@ -9,7 +9,7 @@ import type { TaskUpdateEvent } from "./resumable-work.ts";
 
 /** Encodes cards as A2A events for the requester, either as cards or as plain text. */
 export interface ReplyEncoder {
-  /** Whether the requester accepts cards. Only then are cards between other roles relayed to it. */
+  /** Whether the requester accepts cards. Cards between other roles are relayed only to such a requester. */
   readonly usesCards: boolean;
   /** Encodes a card as progress of a running task. */
   encodeProgress(card: MessageCard): TaskUpdateEvent;

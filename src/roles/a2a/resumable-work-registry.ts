@@ -11,7 +11,7 @@ export interface AnswerWaitLimits {
   readonly answerTimeoutMs?: number;
 }
 
-/** Registry of the active work of an agent, by task id. It exists only in this process. */
+/** Registry of the active work of an agent, by task id. The registry exists only in this process. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
   readonly #limits: Required<AnswerWaitLimits>;
@@ -68,8 +68,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Ends the work. When no turn is active, its last events are kept for the next turn until the answer
-   * timeout.
+   * Ends the work. When no turn is active, the last events are kept for the next turn until the answer timeout.
    */
   endWork(taskId: string, { work }: Work): void {
     work.end();

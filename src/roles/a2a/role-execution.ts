@@ -41,7 +41,7 @@ export interface RoleExecutionOptions {
   readonly requester: Requester;
 }
 
-/** A shared instance, because creating one per task is expensive. */
+/** A shared error instance, because creating one per task is expensive. */
 const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
 
 /** The model call failed. */

@@ -9,8 +9,8 @@ const DOWNSTREAM_GRACE_SHARE = 0.5;
 const OWN_GRACE_SHARE = 0.8;
 
 /**
- * Returns the grace periods of downstream roles and of the role itself. Both are shorter than the period of
- * the requester, so that each hop can reply in time.
+ * Returns the grace periods of downstream roles and of the role itself. Each of the two periods is shorter
+ * than that of the requester, so that each hop can reply in time.
  */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },

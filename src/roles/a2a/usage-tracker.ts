@@ -41,8 +41,7 @@ export class UsageTracker {
   }
 
   /**
-   * Starts a wait for another role. Call the returned function when it ends. The time counts as work of the
-   * other role.
+   * Starts a wait for another role. Call the returned function when it ends. The waiting time counts as work of the other role.
    */
   trackWait(): () => void {
     this.#accrueBusyTime();

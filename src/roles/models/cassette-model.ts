@@ -4,7 +4,7 @@ import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** A recorded model call. */
 export interface CassetteEntry {
-  /** SHA-256 hash of the request in hexadecimal. It covers everything that can affect the reply. */
+  /** SHA-256 hash in hexadecimal of every part of the request that can affect the reply. */
   readonly key: string;
   /** `id` of the recorded model. */
   readonly model: string;
@@ -27,7 +27,7 @@ export interface CassetteStore {
 export interface CassetteModelOptions {
   /** Model to record. Required unless `mode` is `replay`. */
   readonly inner?: RoleModel;
-  /** `id` of the recorded model. Required when `inner` is missing. */
+  /** `id` of the recorded model. This option is required when `inner` is missing. */
   readonly id?: string;
   /**
    * `record` always calls the model and stores its reply. `replay` never calls the model and throws when an

@@ -15,10 +15,10 @@ export interface HotpotHeuristicOptions {
 }
 
 /**
- * Creates a model for HotpotQA that uses neither a language model nor the gold answers. Its planner selects
- * two paragraphs by BM25, one after the other. Its solver returns the sentence that shares the most words
- * with the question. It measures how much chaining helps to find paragraphs. Its answers are entire sentences
- * and score poorly.
+ * Creates a model for HotpotQA that uses neither a language model nor the gold answers. The planner of this
+ * model selects two paragraphs by BM25, one after the other. The solver returns the sentence that shares the
+ * most words with the question. The model measures how much chaining helps to find paragraphs. The answers of
+ * this model are entire sentences and score poorly.
  */
 export function createHotpotHeuristicModel({
   secondHopSource = "answer",

@@ -15,8 +15,8 @@ import { createScriptedModel } from "./scripted-model.ts";
 /** Options for `createOracleModel`. */
 export interface OracleModelOptions {
   /**
-   * Combines several steps into one subtask when there are more steps than turns. Without it, each call
-   * solves one step, and three turns are too few for most GSM8K problems. Default: `true`.
+   * Combines several steps into one subtask when there are more steps than turns. Without this option, each
+   * call solves one step, and three turns are too few for most GSM8K problems. Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
@@ -24,10 +24,10 @@ export interface OracleModelOptions {
 /**
  * Creates a model that plays every role on GSM8K from the human solutions. The planner sends the human
  * sub-questions with their arithmetic, and the solver calculates them. The planner inserts earlier answers
- * into later subtasks, so a wrong solver answer changes the final answer. The accuracy of this model shows
- * that the machinery loses nothing. It does not measure any language model.
+ * into later subtasks, so a wrong solver answer changes the final answer. The accuracy of the oracle shows
+ * that the machinery loses nothing. The oracle does not measure any language model.
  *
- * @throws INVALID_PARAMS when a task matches none of the samples by `sample_id` or by text.
+ * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
@@ -120,8 +120,7 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
  * Computes the final answer from the last finding. When an earlier finding differs from the expected answer
- * and no later step uses it, the difference is added. Otherwise a wrong answer would have no effect where the
- * human solution repeats a number instead of reusing it.
+ * and no later step uses it, the difference is added. Without this correction, a wrong answer would have no effect where the human solution repeats a number.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";

@@ -5,10 +5,10 @@ import { parseDocuments, pickDocuments } from "../context-documents.ts";
 /**
  * Which part of the task's context a solver receives.
  *
- * - `none`: no context. The planner reads the documents instead.
- * - `full`: the entire context. The planner sees the titles of the documents.
- * - `routed`: only the documents that the planner names for the subtask. The planner sees the titles.
- * - A function builds the context of each subtask. The planner sees the titles.
+ * - `none`: no context. The planner itself reads the documents.
+ * - `full`: the entire context. The planner sees only the titles of the documents.
+ * - `routed`: only the documents that the planner names for the subtask.
+ * - A function: the context that it returns for the subtask.
  */
 export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 

@@ -33,7 +33,7 @@ describe("a batch of subtasks", () => {
         const waiting = new Map<string, (answer: TaskOutcome) => void>();
         const sent = new Map<string, string>();
         const done = new Set<string>();
-        const { desk: taskContext, state } = createPlannerContext(({ task }) => {
+        const { taskContext, state } = createPlannerContext(({ task }) => {
           const id = `s${/\d+/.exec(task)?.[0]}`;
           expect(sent.has(id)).toBe(false);
           sent.set(id, task);
@@ -64,7 +64,7 @@ describe("a batch of subtasks", () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.array(fc.nat(7)), async (batch, numbers) => {
         const broken = new Set(numbers.map((number) => `s${number}`));
-        const { desk: taskContext, state } = createPlannerContext(({ task }) =>
+        const { taskContext, state } = createPlannerContext(({ task }) =>
           broken.has(`s${/\d+/.exec(task)?.[0]}`)
             ? { error: "no", errorType: "solver_failed" }
             : { result: "yes", status: "success" },
@@ -94,7 +94,7 @@ describe("a batch of subtasks", () => {
   });
 
   it("truncates answers and filled subtasks, so that every subtask fits on a card", async () => {
-    const { desk: taskContext, state } = createPlannerContext(({ task }) => ({
+    const { taskContext, state } = createPlannerContext(({ task }) => ({
       result: task === "long" ? `x${"🙂".repeat(50_000)}` : "",
       status: "success",
     }));
@@ -119,7 +119,7 @@ function createPlannerContext(solver: Parameters<typeof asDelegate>[0]) {
     model: createScriptedModel([]),
     delegates: { solver: asDelegate(solver) },
   });
-  return { desk: taskContext, state: createPlannerState(resolveSettings({}), taskContext.task) };
+  return { taskContext, state: createPlannerState(resolveSettings({}), taskContext.task) };
 }
 
 function asDelegate<F extends (task: { task: string }) => TaskOutcome | Promise<TaskOutcome>>(solver: F): F {

@@ -1,6 +1,6 @@
 /**
- * A subtask of a planner. Its text may contain placeholders: `{s1}` is replaced by the answer to the subtask
- * `s1`.
+ * A subtask of a planner. The text may contain placeholders such as `{s1}`, which is replaced by the answer
+ * to the subtask `s1`.
  */
 export interface Subtask {
   readonly id: string;

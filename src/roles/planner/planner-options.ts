@@ -16,13 +16,13 @@ export interface PlannerOptions {
    */
   readonly mode?: PlannerMode;
   /**
-   * What happens when the model answers before any solver was called. `force` asks once more, and then sends
+   * How the planner handles an answer before any solver was called. `force` asks once more, and then sends
    * the entire problem to the solver. `reprompt` asks once more, and then accepts the answer. `allow` accepts
    * the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
-   * What each prompt repeats: the problem and the findings (`facts`), or the complete conversation
+   * Whether each prompt repeats the problem and the findings (`facts`) or the complete conversation
    * (`history`). With `history`, the total number of tokens grows quadratically with the turns. Default:
    * `facts`.
    */
@@ -33,19 +33,25 @@ export interface PlannerOptions {
    */
   readonly context?: ContextPolicy;
   /**
-   * Maximum number of turns. In each turn, the model decides once. In the last turn, it can only answer. A
-   * repeated request within a turn does not count. Default by dataset of the task: 3 for `gsm8k`, 5 for all
-   * others.
+   * Maximum number of turns. In each turn, the model decides once. In the last turn, the model can only
+   * answer. A repeated request within a turn does not count. The default depends on the dataset of the task,
+   * and is 3 for `gsm8k` and 5 for all others.
    */
   readonly maxTurns?: number;
-  /** Maximum number of subtasks. A retry does not count. Default: no limit besides the turns. */
+  /**
+   * Maximum number of subtasks. A retry does not count. By default, only the number of turns limits the
+   * subtasks.
+   */
   readonly maxSolverCalls?: number;
   /**
-   * Maximum number of input and output tokens of the planner and its solvers. Once they are spent, the
-   * planner does not call a model again. Default: no limit.
+   * Maximum number of input and output tokens of the planner and its solvers. Once these tokens are spent,
+   * the planner does not call a model again. Default: no limit.
    */
   readonly tokenBudget?: number;
-  /** Number of retries of a subtask by `error_type`. Default: 1 when the error is `retryable`, else 0. */
+  /**
+   * Number of retries of a subtask by `error_type`. By default, a subtask is retried once after a `retryable`
+   * error.
+   */
   readonly retries?: Readonly<Partial<Record<CoreCardErrorType | (string & {}), number>>>;
   /** Maximum number of tokens of one reply. Default: the limit of the model. */
   readonly maxTokens?: number;

@@ -17,8 +17,8 @@ export interface PlannerState {
   /** Tokens that the planner and its solvers have used. */
   readonly tokensSpent: number;
   /**
-   * Conversation with the model, without the instructions. With `transcript: "facts"`, it starts with the
-   * current turn.
+   * Conversation with the model, without the instructions. In the transcript mode `facts`, the conversation
+   * starts with the current turn.
    */
   readonly messages: readonly ModelMessage[];
   /** Problems of earlier replies in this turn. */
@@ -82,8 +82,8 @@ const BUDGET_PARAMETERS: Readonly<Record<string, keyof PlannerLimits>> = {
 };
 
 /**
- * Returns whether the planner may call a solver. It may not in the last turn, because no later turn could use
- * the reply.
+ * Returns whether the planner may call a solver. In the last turn, it may not, because no later turn could
+ * use the reply.
  */
 export function canCallSolver({ turn, limits, solverCalls }: PlannerState): boolean {
   return turn < limits.maxTurns && solverCalls < limits.maxSolverCalls;

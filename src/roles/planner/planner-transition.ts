@@ -35,8 +35,8 @@ export interface PlannerTransition {
 }
 
 /**
- * Computes the next state and step of a planner from an event. This function contains all decisions of the
- * planner.
+ * Computes the next state and step of a planner from an event. `computeTransition` contains all decisions of
+ * the planner.
  */
 export function computeTransition(state: PlannerState, event: PlannerEvent): PlannerTransition {
   if (event.kind === "begun") return requestModelReply(state);

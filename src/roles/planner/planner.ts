@@ -11,8 +11,9 @@ import { createPlannerState, applyControl, type PlannerState, findPartialOutcome
  * `INVALID_PARAMS` for limits that make every task impossible.
  *
  * The outcome is `completed`, `partial`, or the error `invalid_action`. `partial` means that a limit or a
- * stop ended the work first. In this case, `metadata.error_type` names the cause, and for a limit the planner
- * also sends a notice. `invalid_action` means that the model named no valid action in two attempts.
+ * stop ended the work first. `metadata.error_type` of a partial result names the limit or the stop, and for a
+ * limit the planner also sends a notice. `invalid_action` means that the model named no valid action in two
+ * attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);
@@ -83,7 +84,10 @@ async function applyPendingControls(taskContext: TaskContext, before: PlannerSta
   }
 }
 
-/** Returns why the task was stopped. When a control card caused the stop, it is the reason of the signal. */
+/**
+ * Returns why the task was stopped. When a control card caused the stop, that card is the reason of the
+ * signal.
+ */
 function getStopCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;
   const isTimeout =

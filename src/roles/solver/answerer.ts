@@ -17,8 +17,8 @@ export interface AnswererOptions {
   /** Maximum number of tokens of one answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
-   * Sampling temperature. Several samples are useful only with a temperature above 0. Default: the model's
-   * default.
+   * Sampling temperature. Several samples are useful only with a temperature above 0. The default depends on
+   * the model.
    */
   readonly temperature?: number;
   /** Seed of the first sample. Each further sample uses the next seed. */
@@ -26,10 +26,10 @@ export interface AnswererOptions {
 }
 
 /**
- * Creates a role that solves a complete problem without a planner. It implements the baselines `direct`,
- * `cot`, and `cot-sc@k`. With one sample, the result is the complete reply of the model. With several
- * samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the votes. `extractAnswer`
- * parses both forms. Throws `INVALID_PARAMS` when `samples` is less than 1.
+ * Creates a role that solves a complete problem without a planner. This role implements the baselines
+ * `direct`, `cot`, and `cot-sc@k`. With one sample, the result is the complete reply of the model. With
+ * several samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the votes.
+ * `extractAnswer` parses both forms. Throws `INVALID_PARAMS` when `samples` is less than 1.
  */
 export function createAnswerer(options: AnswererOptions): Role {
   const { samples = 1 } = options;

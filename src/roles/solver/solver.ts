@@ -12,8 +12,8 @@ export interface SolverOptions {
   /** Maximum number of tokens of one answer, including reasoning tokens. Default: 1,024. */
   readonly maxAnswerTokens?: number;
   /**
-   * Lets the model write arithmetic as `<<16-3-4>>`, which is evaluated. No other expression is executed.
-   * Default: `false`.
+   * Lets the model write arithmetic as `<<16-3-4>>`, which is evaluated. Only arithmetic is evaluated, and no
+   * code is executed. Default: `false`.
    */
   readonly calculator?: boolean;
   readonly temperature?: number;
