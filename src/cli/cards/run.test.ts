@@ -158,15 +158,15 @@ describe("colloquy cards run", () => {
   });
 
   it.each([
-    [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: name its file or folder (--data)"],
-    [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no gsm8k_99; it has gsm8k_0 to gsm8k_19."],
+    [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: pass its file or folder (--data)"],
+    [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19."],
     [["--method", "tot"], '"tot" is no method; there are a2a, cot'],
-    [["--rule", "f1"], 'gsm8k is not scored by "f1"'],
+    [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
     [["--model", "recorded:gpt"], "There are no recorded answers of gpt."],
     [["--model", "nobody"], "nobody"],
     [["--faults", "wrong=2"], "wrong=2 is no fault"],
     [["--replay"], "--replay has nothing to take answers from."],
-    [["--data", "/nowhere"], "/nowhere: there is no such file. To do: `colloquy cards fetch` says where"],
+    [["--data", "/nowhere"], "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where"],
     [["--max-turns", "1"], "with maxTurns 1 there is no turn left to answer in"],
   ])("with %j says what is wrong", async (words, message) => {
     const cwd = await createTempDirectory({});
