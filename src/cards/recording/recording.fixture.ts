@@ -23,7 +23,7 @@ export const RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
 export interface ScriptedCard {
   readonly from: string;
   readonly to: string;
-  /** Default: `solverTask`. */
+  /** Default: `task`. */
   readonly type?: string;
   readonly content: string;
   /** For other steps to refer to: a letter of your own. Its `card_id` is `<sample>.<name>`; without one, its place from 1. */
@@ -62,7 +62,7 @@ const finalResult = {
   from: PLANNER,
   to: CONTROLLER,
   type: "result",
-  re: "q",
+  inReplyTo: "q",
   metadata: { status: "completed" },
 } as const;
 const initialTask = { from: CONTROLLER, to: PLANNER, name: "q" } as const;
@@ -405,7 +405,7 @@ export function createScripts(count: number): SampleScript[] {
     id: `gsm8k_${index}`,
     ...(index % 10 === 9 && { predicted: "17" }),
     // Eight at a time.
-    starts: Math.floor(index / 8) * 3_100,
+    startMs: Math.floor(index / 8) * 3_100,
   }));
 }
 
