@@ -43,7 +43,12 @@ export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnve
  */
 export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined)[]): CardEnvelope {
   const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
-  const { [RUN_ID_KEY]: runId, [RELAY_KEY]: relay, [HOPS_KEY]: hops, [TRACEPARENT_KEY]: traceparent } = merged;
+  const {
+    [RUN_ID_KEY]: runId,
+    [RELAY_KEY]: relay,
+    [HOPS_KEY]: hops,
+    [TRACEPARENT_KEY]: traceparent,
+  } = merged;
   return {
     ...(typeof runId === "string" ? { runId } : {}),
     relay: relay === "full" ? "full" : "none",

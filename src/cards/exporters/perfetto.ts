@@ -3,6 +3,7 @@ import type { MessageCard } from "../message-card/index.ts";
 import type { Delegation } from "../views/delegations.ts";
 import {
   flattenDelegations,
+  listDelegationCards,
   buildSampleExchanges,
   toRecording,
   type CardsOrRecording,
@@ -110,13 +111,14 @@ function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
 
 /** Notes where each card of a task begins and ends, as far as one side of it knows. */
 function recordCardSlots(
-  { task, reply, relatedCards: asides }: Delegation,
+  delegation: Delegation,
   lane: ThreadSlot,
   side: "asker" | "worker",
   place: (card: MessageCard, end: "from" | "to", at: ThreadSlot) => void,
 ): void {
+  const { task } = delegation;
   const role = side === "asker" ? task.sender : task.recipient;
-  for (const card of [task, ...asides.map((aside) => aside.card), ...(reply ? [reply] : [])]) {
+  for (const card of listDelegationCards(delegation)) {
     // Who talks to itself is at both ends: it asks as the asker, and replies as the worker.
     const isSent =
       card.sender === card.recipient ? (side === "asker") === (card === task) : card.sender === role;

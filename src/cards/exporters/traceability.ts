@@ -1,5 +1,6 @@
 import type { Delegation } from "../views/delegations.ts";
 import { buildSampleExchanges, toRecording, type CardsOrRecording } from "../views/sample-exchanges.ts";
+import { sumBy } from "../statistics/index.ts";
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /** The URI of A2A's Traceability extension, whose form this is. */
@@ -66,7 +67,7 @@ export function toResponseTraces(shown: CardsOrRecording): ResponseTrace[] {
               ...(subtasks.length > 0 && { response_trace: traceOf(subtasks, own, step_id) }),
             },
           },
-          ...(tokens.length > 0 && { total_tokens: tokens.reduce((sum, count) => sum + count, 0) }),
+          ...(tokens.length > 0 && { total_tokens: sumBy(tokens, Number) }),
           additional_attributes: {
             caller: task.sender,
             ...(sampleId !== undefined && { sample_id: sampleId }),

@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { type Delegation, buildDelegationForest } from "../views/delegations.ts";
-import { flattenDelegations } from "../views/sample-exchanges.ts";
+import { buildDelegationForest } from "../views/delegations.ts";
+import { flattenDelegations, listDelegationCards } from "../views/sample-exchanges.ts";
 import type { PageCard } from "./run-model.ts";
 
 /** What each card came of; a card that began something has none. */
@@ -29,11 +29,6 @@ export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
     assignCauses(one.task.recipient, inOrder([one.task]), inOrder(cards), causes);
   }
   return causes;
-}
-
-/** Everything that went to and fro between the two of a task; the task first. */
-function listDelegationCards({ task, relatedCards: asides, reply }: Delegation): MessageCard[] {
-  return [task, ...asides.map(({ card }) => card), ...(reply ? [reply] : [])];
 }
 
 /** The course of one task, as the role that works on it sends and receives. */

@@ -1,4 +1,13 @@
-import type { CardLine, ModelCallLine, EndLine, Recording, RunLine, ScoreLine } from "../recording/index.ts";
+import {
+  type CardLine,
+  type ModelCallLine,
+  type EndLine,
+  getCardKey,
+  type Recording,
+  type RunLine,
+  type ScoreLine,
+  selectBestCardLines,
+} from "../recording/index.ts";
 import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 
 /** What stands in the page, between `<script type="application/json">` and its end. */
@@ -22,24 +31,19 @@ export interface PageData {
   readonly live?: string;
 }
 
-/** Who has sent a card knows best when; who was told of it knows least. */
-const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
-
 export function buildPageData(recording: Recording, title: string): PageData {
-  const best = new Map<unknown, CardLine>();
-  const arrivals = new Map<unknown, number>();
-  for (const line of recording.cards) {
-    const key = getCardKey(line);
-    const other = best.get(key);
-    if (!other || DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir]) best.set(key, line);
-    if (line.dir === "in" && !arrivals.has(key)) arrivals.set(key, line.mono_ms);
-  }
-  const cards = [...best.values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
+  const arrivals = new Map(
+    // The first arrival of a card counts, so the lines are visited from the end.
+    recording.cards
+      .toReversed()
+      .flatMap(({ dir, card, mono_ms }) => (dir === "in" ? [[getCardKey(card), mono_ms] as const] : [])),
+  );
+  const cards = selectBestCardLines(recording.cards).toSorted((a, b) => a.mono_ms - b.mono_ms);
   return {
     title,
     ...(recording.run && { run: recording.run }),
     cards: packRows(cards),
-    arrived: cards.map((line) => arrivals.get(getCardKey(line)) ?? null),
+    arrived: cards.map((line) => arrivals.get(getCardKey(line.card)) ?? null),
     calls: packRows(recording.calls),
     scores: packRows(recording.scores),
     ends: recording.ends,
@@ -85,9 +89,4 @@ export function unpackPageLines(data: PageData): {
     calls: unpackRows<ModelCallLine>(data.calls),
     scores: unpackRows<ScoreLine>(data.scores),
   };
-}
-
-/** The same for all lines of one card. */
-export function getCardKey({ card }: Pick<CardLine, "card">): string {
-  return card.metadata.card_id ?? JSON.stringify(card);
 }

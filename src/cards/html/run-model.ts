@@ -1,14 +1,16 @@
-import { parseCardTime } from "../message-card/index.ts";
-import type {
-  ModelCallLine,
-  CardLine,
-  EndLine,
-  CardTiming,
-  RecordLine,
-  RunLine,
-  ScoreLine,
+import {
+  type ModelCallLine,
+  type CardLine,
+  createCardTiming,
+  type EndLine,
+  type CardTiming,
+  getCardKey,
+  isBetterCardLine,
+  type RecordLine,
+  type RunLine,
+  type ScoreLine,
 } from "../recording/index.ts";
-import { getCardKey, unpackPageLines, type PageData } from "./page-data.ts";
+import { unpackPageLines, type PageData } from "./page-data.ts";
 
 /** A card on the page: when it was under way, and the line that tells most of it. */
 export interface PageCard extends CardTiming {
@@ -115,7 +117,7 @@ export class RunModel {
       this.abandonedCardCount += 1;
       return;
     }
-    const key = getCardKey(line);
+    const key = getCardKey(line.card);
     const known = sample.cardsByKey.get(key);
     if (!known) this.cardCount += 1;
     sample.putCard(key, known ? mergeCardLine(known, line, arrived) : createPageCard(line, arrived));
@@ -176,7 +178,7 @@ class MutablePageSample implements PageSample {
     for (; place > 0; place -= 1) {
       const before = this.cards[place - 1];
       if (!before || before.sentMs < seen.sentMs) break;
-      if (before.sentMs === seen.sentMs && (this.#insertionOrder.get(getCardKey(before.line)) ?? 0) < rank)
+      if (before.sentMs === seen.sentMs && (this.#insertionOrder.get(getCardKey(before.card)) ?? 0) < rank)
         break;
     }
     this.cards.splice(place, 0, seen);
@@ -192,26 +194,14 @@ class MutablePageSample implements PageSample {
   }
 }
 
-function createPageCard(line: CardLine, arrival: number | undefined): PageCard {
-  const before = line.dir === "relayed" ? Date.parse(line.at) - parseCardTime(line.card) : 0;
-  const sent = before > 0 ? line.mono_ms - before : line.mono_ms;
-  const arrived = arrival ?? sent;
-  const inverted = arrived < sent;
-  const told = line.dir === "out";
-  return {
-    card: line.card,
-    line,
-    sentMs: sent,
-    arrivedMs: Math.max(sent, arrived),
-    isInverted: inverted,
-    isSenderRecorded: told,
-  };
+function createPageCard(line: CardLine, arrivalMs: number | undefined): PageCard {
+  return { ...createCardTiming(line, arrivalMs), line };
 }
 
 /** A card of which one more line has come. */
-function mergeCardLine(known: PageCard, line: CardLine, arrival: number | undefined): PageCard {
-  const rank = { out: 0, in: 1, relayed: 2 };
-  const best = rank[line.dir] < rank[known.line.dir] ? line : known.line;
-  const before = known.arrivedMs > known.sentMs || known.line.dir === "in" ? known.arrivedMs : undefined;
-  return createPageCard(best, before ?? arrival);
+function mergeCardLine(known: PageCard, line: CardLine, arrivalMs: number | undefined): PageCard {
+  const best = isBetterCardLine(line, known.line) ? line : known.line;
+  const knownArrivalMs =
+    known.arrivedMs > known.sentMs || known.line.dir === "in" ? known.arrivedMs : undefined;
+  return createPageCard(best, knownArrivalMs ?? arrivalMs);
 }

@@ -4,8 +4,12 @@ import {
   type IntervalEstimate,
   type RunFinding,
   type TokenLedger,
+  computeMean,
+  computeMeasureMeans,
   computeTokenLedger,
+  countBy,
   type RoleSpending,
+  sumBy,
   summarizeRoleSpending,
   computeWilsonInterval,
 } from "../statistics/index.ts";
@@ -61,24 +65,20 @@ export function summarizeRun(model: RunModel): RunOverview {
   const correct = scores.filter((score) => score.correct).length;
   const summaries = named.map((sample) => analyzeSample(sample, model).summary);
   const judged = summaries.filter(({ outcome }) => outcome === "correct" || outcome === "wrong");
-  const times = judged.map(({ durationMs: ms }) => ms).toSorted((a, b) => a - b);
+  const times = judged.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
   return {
     sampleCount: named.length,
     doneCount: scores.length,
     correctCount: correct,
     accuracy: scores.length > 0 ? computeWilsonInterval(correct, scores.length) : undefined,
-    measureMeans: computeMeasureMeans(scores.map(({ measures }) => measures ?? {})),
+    measureMeans: computeMeasureMeans(scores),
     cardCount: cards.length,
     errorCount: cards.filter((card) => card.message_type === "error").length,
-    partialCount: summaries.filter(({ isPartial: partial }) => partial).length,
-    tokenCount: cards.reduce((sum, card) => sum + countCardTokens(card), 0),
-    meanTokens:
-      judged.length > 0
-        ? judged.reduce((sum, { tokenCount: tokens }) => sum + tokens, 0) / judged.length
-        : undefined,
-    estimatedTokens: cards.reduce(
-      (sum, card) => sum + (card.metadata.usage?.source === "estimated" ? countCardTokens(card) : 0),
-      0,
+    partialCount: summaries.filter(({ isPartial }) => isPartial).length,
+    tokenCount: sumBy(cards, countCardTokens),
+    meanTokens: judged.length > 0 ? computeMean(judged.map((summary) => summary.tokenCount)) : undefined,
+    estimatedTokens: sumBy(cards, (card) =>
+      card.metadata.usage?.source === "estimated" ? countCardTokens(card) : 0,
     ),
     ledger: computeRunLedger(model),
     medianMs: times[Math.floor(times.length / 2)],
@@ -112,30 +112,16 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
   ].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const told = group.flatMap(({ metadata }) => metadata.duration_ms ?? []);
-    const types = Object.create(null) as Record<string, number>;
-    for (const { message_type } of group) types[message_type] = (types[message_type] ?? 0) + 1;
+    const durations = group.flatMap(({ metadata }) => metadata.duration_ms ?? []);
     return {
       from: first.sender,
       to: first.recipient,
       cardCount: group.length,
-      countByType: types,
-      tokens: group.reduce((sum, card) => sum + countCardTokens(card), 0),
-      averageMs: told.length > 0 ? told.reduce((sum, ms) => sum + ms, 0) / told.length : undefined,
+      countByType: countBy(group, (card) => card.message_type),
+      tokens: sumBy(group, countCardTokens),
+      averageMs: durations.length > 0 ? computeMean(durations) : undefined,
     };
   });
-}
-
-function computeMeasureMeans(measures: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const values = Object.create(null) as Record<string, number[]>;
-  for (const one of measures)
-    for (const [name, value] of Object.entries(one)) (values[name] ??= []).push(value);
-  return Object.fromEntries(
-    Object.entries(values).map(([name, all]) => [
-      name,
-      all.reduce((sum, value) => sum + value, 0) / all.length,
-    ]),
-  );
 }
 
 /** The roles of cards: the core's in the order in which work passes, then the others as they come. */

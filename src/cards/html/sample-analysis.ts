@@ -45,11 +45,6 @@ export function analyzeSample(sample: PageSample, model: RunModel): SampleAnalys
   return analysis;
 }
 
-/** How long the answer took, along the critical path; 0 without an answer. */
-export function computePathDuration(path: readonly CriticalPathSegment[]): number {
-  return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
-}
-
 /** Where the time of all problems went, the longest first. */
 export function computeRunBottlenecks(model: RunModel): Bottleneck[] {
   return computeBottlenecks(model.samples.map((sample) => analyzeSample(sample, model).criticalPath));

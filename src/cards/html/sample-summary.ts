@@ -1,3 +1,4 @@
+import { findCardTokenTotal, sumBy } from "../statistics/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
 /** How a problem ended: scored right or wrong, not scored, or not begun. */
@@ -23,7 +24,7 @@ export function summarizeSample({ cards, score }: PageSample): SampleSummary {
     outcome: score ? (score.correct ? "correct" : "wrong") : first ? "unscored" : "waiting",
     question: first?.card.content ?? "",
     cardCount: cards.length,
-    tokenCount: cards.reduce((sum, { card }) => sum + countCardTokens(card), 0),
+    tokenCount: sumBy(cards, ({ card }) => countCardTokens(card)),
     durationMs: first ? computeLastArrival(cards) - first.sentMs : 0,
     errorCount: cards.filter(({ card }) => card.message_type === "error").length,
     isPartial: last?.card.metadata["status"] === "partial",
@@ -31,9 +32,8 @@ export function summarizeSample({ cards, score }: PageSample): SampleSummary {
 }
 
 /** Input and output tokens that a card tells. */
-export function countCardTokens({ metadata: { usage, tokens } }: PageCard["card"]): number {
-  if (usage) return usage.source === "none" ? 0 : usage.input_tokens + usage.output_tokens;
-  return tokens ?? 0;
+export function countCardTokens(card: PageCard["card"]): number {
+  return findCardTokenTotal(card) ?? 0;
 }
 
 /** When the last of the cards arrived. */

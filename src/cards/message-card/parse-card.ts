@@ -79,7 +79,9 @@ export function parseCardInContext(json: unknown, at: ValidationContext): Messag
     }
   }
   const normalized = { ...json, metadata: json["metadata"] ?? {} };
-  return matchesFieldRules(normalized, CARD_RULES, at) ? toDict(normalized as unknown as MessageCard) : undefined;
+  return matchesFieldRules(normalized, CARD_RULES, at)
+    ? toDict(normalized as unknown as MessageCard)
+    : undefined;
 }
 
 function isValidContent(value: unknown, at: ValidationContext): value is string {
@@ -87,7 +89,9 @@ function isValidContent(value: unknown, at: ValidationContext): value is string 
   // A UTF-16 unit has at most three bytes in UTF-8, so short texts need no encoding.
   if (value.length * 3 <= MAX_CONTENT_BYTES || new TextEncoder().encode(value).length <= MAX_CONTENT_BYTES)
     return true;
-  return at.addViolation(`is longer than ${MAX_CONTENT_BYTES} bytes; send it as a file and refer to the file here`);
+  return at.addViolation(
+    `is longer than ${MAX_CONTENT_BYTES} bytes; send it as a file and refer to the file here`,
+  );
 }
 
 function isValidMetadata(value: unknown, at: ValidationContext): value is CardMetadata {

@@ -1,4 +1,4 @@
-import type { RecordLine, RunLine } from "./record-lines.ts";
+import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
 type RecordLines = readonly RecordLine[];
 
@@ -38,4 +38,9 @@ export function separateLastAttempts(parts: readonly RunPart[]): {
 export function findSampleId(line: RecordLine): string | undefined {
   if (line.kind === "card") return line.sample_id ?? line.card.metadata.sample_id;
   return "sample_id" in line ? line.sample_id : undefined;
+}
+
+/** Returns the first score of each problem. */
+export function selectFirstScores(scores: readonly ScoreLine[]): ScoreLine[] {
+  return [...Map.groupBy(scores, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
 }

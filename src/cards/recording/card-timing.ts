@@ -21,22 +21,24 @@ export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);
   return [...byCard.values()]
     .flatMap((seen) => {
-      const out = seen.find(({ dir }) => dir === "out");
       const arrival = seen.find(({ dir }) => dir === "in");
-      const known = out ?? arrival ?? seen[0];
-      if (!known) return [];
-      const sent = known.dir === "relayed" ? computeSentTime(known) : known.mono_ms;
-      const arrived = arrival?.mono_ms ?? sent;
-      const isInverted = arrived < sent;
-      return {
-        card: known.card,
-        sentMs: sent,
-        arrivedMs: Math.max(sent, arrived),
-        isInverted,
-        isSenderRecorded: out !== undefined,
-      };
+      const known = seen.find(({ dir }) => dir === "out") ?? arrival ?? seen[0];
+      return known ? createCardTiming(known, arrival?.mono_ms) : [];
     })
     .toSorted((a, b) => a.sentMs - b.sentMs);
+}
+
+/** Creates the timing of a card from its most reliable line and from its time of arrival, if that was recorded. */
+export function createCardTiming(line: CardLine, recordedArrivalMs: number | undefined): CardTiming {
+  const sentMs = line.dir === "relayed" ? computeSentTime(line) : line.mono_ms;
+  const arrivalMs = recordedArrivalMs ?? sentMs;
+  return {
+    card: line.card,
+    sentMs,
+    arrivedMs: Math.max(sentMs, arrivalMs),
+    isInverted: arrivalMs < sentMs,
+    isSenderRecorded: line.dir === "out",
+  };
 }
 
 /** The time on the card, by the recording's clock. */

@@ -7,6 +7,7 @@ import {
   ValidationContext,
 } from "../message-card/validation/validation-context.ts";
 import {
+  boolean,
   nonNegativeNumber,
   nonNegativeInteger,
   id,
@@ -62,10 +63,6 @@ function createInvalidLineError(where: string, { violations }: ValidationContext
 function isTimestamp(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && !Number.isNaN(Date.parse(value))) return true;
   return at.addViolation("must be a time as in 2025-01-15T10:30:00.000Z");
-}
-
-function isBoolean(value: unknown, at: ValidationContext): value is boolean {
-  return typeof value === "boolean" || at.addViolation("must be true or false");
 }
 
 function isFiniteNumber(value: unknown, at: ValidationContext): value is number {
@@ -143,7 +140,7 @@ const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRu
       sample_id: required(id),
       predicted: string,
       gold: required(string),
-      correct: required(isBoolean),
+      correct: required(boolean),
       rule: required(string),
       turns: nonNegativeInteger,
       measures: everyValue(isFiniteNumber),

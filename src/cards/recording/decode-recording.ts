@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { separateLastAttempts, type RunPart } from "./attempts.ts";
+import { type RunPart, selectFirstScores, separateLastAttempts } from "./attempts.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
 import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
@@ -76,12 +76,11 @@ class RunPartBuilder {
 /** Puts the parts of a file on one clock, and what was interrupted aside. */
 function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): Recording {
   const { kept, abandoned } = separateLastAttempts(alignPartClocks(parts));
-  const scores = Map.groupBy(filterByKind(kept, "score"), (line) => line.sample_id);
   return {
     run: parts.findLast(({ run }) => run !== undefined)?.run,
     cards: filterByKind(kept, "card").toSorted(compareByTime),
     calls: filterByKind(kept, "call").toSorted(compareByTime),
-    scores: [...scores.values()].flatMap(([first]) => first ?? []),
+    scores: selectFirstScores(filterByKind(kept, "score")),
     ends: filterByKind(kept, "end"),
     abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
     clocks: [],

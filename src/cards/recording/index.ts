@@ -2,6 +2,7 @@
  * THE RECORD: what a run leaves behind, line by line. `createRecorder` writes it to a sink, `decodeRecording` reads it,
  * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
  */
+export { getCardKey, isBetterCardLine, selectBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
 export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
 export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";
@@ -12,6 +13,7 @@ export type {
   CardLine,
   ClockAdjustment,
   EndLine,
+  EvidenceKind,
   Recording,
   RecordLine,
   RunLine,
@@ -19,7 +21,7 @@ export type {
   TornLine,
 } from "./record-lines.ts";
 export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
-export { type CardTiming, computeCardTimings } from "./card-timing.ts";
+export { type CardTiming, computeCardTimings, createCardTiming } from "./card-timing.ts";
 export {
   type ModelCallRecordInput,
   type CardRecordInput,

@@ -1,4 +1,4 @@
-import { findSampleId } from "./attempts.ts";
+import { findSampleId, selectFirstScores } from "./attempts.ts";
 import { computeClockShiftBounds } from "./clock-shift.ts";
 import type { ModelCallLine, CardLine, ClockAdjustment, Recording } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
@@ -18,24 +18,20 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const first = files.find(({ recording }) => recording.run !== undefined) ?? files[0];
   if (!first) throw new TypeError("No recordings to merge; give at least one.");
   const others = files.filter((file) => file !== first);
-  const placed = alignRecordingClocks(first, others);
-  const recordings = [first.recording, ...placed.map(({ recording }) => recording)];
+  const aligned = alignRecordingClocks(first, others);
+  const recordings = [first.recording, ...aligned.map(({ recording }) => recording)];
 
   const all = separateAbandonedLines(recordings);
-  const scores = Map.groupBy(
-    recordings.flatMap(({ scores }) => scores),
-    ({ sample_id }) => sample_id,
-  );
   return {
     run: first.recording.run,
     cards: all.cards.kept.toSorted(compareByTime),
     calls: all.calls.kept.toSorted(compareByTime),
-    scores: [...scores.values()].flatMap(([score]) => score ?? []),
+    scores: selectFirstScores(recordings.flatMap(({ scores }) => scores)),
     ends: recordings.flatMap(({ ends }) => ends),
     abandoned: { cards: all.cards.abandoned, calls: all.calls.abandoned },
     clocks: [
       ...first.recording.clocks,
-      ...placed.flatMap(({ clock, recording }) => [...recording.clocks, clock]),
+      ...aligned.flatMap(({ clock, recording }) => [...recording.clocks, clock]),
     ],
     torn: recordings.flatMap(({ torn }) => torn),
   };

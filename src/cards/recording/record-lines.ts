@@ -1,12 +1,14 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
-import type { EvidenceKind } from "../statistics/index.ts";
 
 /**
  * The record of a run is a file of lines of JSON, only ever appended to. Its names are those of the file. A reader
  * ignores members that it does not know; a line of another `v` or `kind` is somebody else's.
  */
 export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | EndLine;
+
+/** How the answers of a run were produced. Results of different kinds are never compared. */
+export type EvidenceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
 
 interface RecordLineBase {
   readonly v: 1;

@@ -1,9 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type MessageCard, parseCard, parseCardTime, toDict } from "../message-card/index.ts";
+import { type MessageCard, parseCard, parseCardTime } from "../message-card/index.ts";
+import { selectBestCardLines } from "./best-card-line.ts";
 import type { CardLine, Recording } from "./record-lines.ts";
-
-/** Who has sent a card knows best when; who was told of it knows least. */
-const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
 
 /**
  * The cards of a run, each once, in the order in which they were sent. A card that nobody recorded as sent, because its
@@ -11,22 +9,6 @@ const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 
  */
 export function listRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
   return selectBestCardLines(recording.cards).map(({ card }) => card);
-}
-
-/** The line that tells most of each card. */
-export function selectBestCardLines(lines: readonly CardLine[]): CardLine[] {
-  const best = new Map<string, CardLine>();
-  for (const line of lines) {
-    const key = getCardKey(line.card);
-    const other = best.get(key);
-    if (!other || DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir]) best.set(key, line);
-  }
-  return lines.filter((line) => best.get(getCardKey(line.card)) === line);
-}
-
-/** A card without an id is the same as another when all of it is. */
-function getCardKey(card: MessageCard): string {
-  return card.metadata.card_id ?? JSON.stringify(toDict(card));
 }
 
 /**

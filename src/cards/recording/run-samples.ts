@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { findSampleId } from "./attempts.ts";
-import { selectBestCardLines } from "./recorded-cards.ts";
+import { selectBestCardLines } from "./best-card-line.ts";
 import type { ModelCallLine, CardLine, Recording, RecordLine, ScoreLine } from "./record-lines.ts";
 
 /** What a recording has of one problem. */

@@ -45,7 +45,7 @@ export function computeCardStatistics(
     cards: cards.length,
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
-    byEdge: countBy(cards, (card) => `${card.sender} → ${card.recipient}`),
+    byEdge: countBy(cards, formatEdge),
     solverTasks:
       samples.size > 0 ? summarizeDistribution([...samples].map((id) => tasksOf[id] ?? 0)) : undefined,
     solverSuccess: results.length > 0 ? computeWilsonInterval(successes, results.length) : undefined,
@@ -58,6 +58,11 @@ export function computeCardStatistics(
       (card) => normalizeErrorType(card.metadata["error_type"]),
     ),
   };
+}
+
+/** Formats the direction of a card: `planner → solver`. */
+export function formatEdge({ sender, recipient }: MessageCard): string {
+  return `${sender} → ${recipient}`;
 }
 
 function normalizeErrorType(type: unknown): string {

@@ -1,10 +1,8 @@
 import { A2AError } from "../../protocol/index.ts";
+import type { EvidenceKind } from "../recording/index.ts";
 import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
-
-/** What stands behind the answers of a run. An oracle proves machinery, a model its own accuracy; no table has both. */
-export type EvidenceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
 
 /** A run, scored. */
 export interface ScoredRun {

@@ -2,6 +2,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { type Recording, type RunSample, collectRunSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, type ScoredRun } from "./compare-runs.ts";
+import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
 import { computeAccuracyPerThousandTokens } from "./specification-statistics.ts";
 import {
@@ -170,12 +171,7 @@ function toComparedRun(recording: Recording, name: string, tariff: TokenTariff |
       run_id: recording.run?.run_id ?? "",
       // What there is to compare is looked at afterwards, and nothing is refused there.
       accuracy: computeWilsonInterval(correct, Math.max(1, scored.samples.size)),
-      measures: Object.fromEntries(
-        listMeasureNames(samples).map((measure) => [
-          measure,
-          computeMean(listMeasureValues(samples, measure)),
-        ]),
-      ),
+      measures: computeMeasureMeans(samples.flatMap(({ score }) => score ?? [])),
       tokens,
       estimated: samples.some(({ calls, cards }) =>
         [...calls, ...cards.map(({ metadata }) => metadata)].some(
@@ -292,10 +288,6 @@ function listMeasureNames(samples: readonly RunSample[]): string[] {
   return [...new Set(samples.flatMap(({ score }) => Object.keys(score?.measures ?? {})))];
 }
 
-function listMeasureValues(samples: readonly RunSample[], measure: string): number[] {
-  return samples.flatMap(({ score }) => score?.measures?.[measure] ?? []);
-}
-
 function computeMeanTokens(all: readonly TokenCounts[]): TokenCounts {
   return {
     input: computeMean(all.map(({ input }) => input)),
@@ -303,8 +295,4 @@ function computeMeanTokens(all: readonly TokenCounts[]): TokenCounts {
     cached: computeMean(all.map(({ cached }) => cached)),
     reasoning: computeMean(all.map(({ reasoning }) => reasoning)),
   };
-}
-
-function computeMean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

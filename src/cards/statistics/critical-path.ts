@@ -1,5 +1,7 @@
 import type { MessageCard } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { sumBy } from "./distribution.ts";
 import { WaitGraph } from "./wait-graph.ts";
 
 /** A stretch of time that the answer waited for: somebody worked on a card, or it was on its way. */
@@ -40,6 +42,11 @@ export function computeCriticalPath(moments: readonly CardTiming[]): CriticalPat
   return path.toReversed();
 }
 
+/** Returns the length of a critical path in milliseconds, 0 if the path is empty. */
+export function computePathDuration(path: readonly CriticalPathSegment[]): number {
+  return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
+}
+
 /** Where the time went, of all critical paths together. */
 export interface Bottleneck {
   readonly kind: CriticalPathSegment["kind"];
@@ -71,10 +78,10 @@ export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment
     .toSorted((a, b) => b.ms - a.ms);
 }
 
-function formatSegmentOwner(kind: CriticalPathSegment["kind"], { sender, recipient }: MessageCard): string {
-  return kind === "work" ? sender : `${sender} → ${recipient}`;
+function formatSegmentOwner(kind: CriticalPathSegment["kind"], card: MessageCard): string {
+  return kind === "work" ? card.sender : formatEdge(card);
 }
 
 function sumDurations(stretches: readonly CriticalPathSegment[]): number {
-  return stretches.reduce((total, { from, to }) => total + to - from, 0);
+  return sumBy(stretches, ({ from, to }) => to - from);
 }

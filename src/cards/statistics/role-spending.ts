@@ -1,5 +1,7 @@
-import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
-import { computeQuantile } from "./distribution.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { computeQuantile, sumBy } from "./distribution.ts";
+import { findCardTokenTotal } from "./token-counts.ts";
 
 /** What a role spent in a turn, of all samples together. */
 export interface RoleSpending {
@@ -39,9 +41,10 @@ export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpendi
         output: sumBy(group, (card) => card.metadata.usage?.output_tokens ?? 0),
         cached: sumBy(group, (card) => card.metadata.usage?.cached_input_tokens ?? 0),
         estimated: sumBy(group, (card) =>
-          findKnownUsage(card)?.source === "estimated" ? countUsageTokens(findKnownUsage(card)) : 0,
+          card.metadata.usage?.source === "estimated" ? (findCardTokenTotal(card) ?? 0) : 0,
         ),
-        silent: group.filter((card) => findKnownUsage(card) === undefined).length,
+        silent: group.filter(({ metadata: { usage } }) => usage === undefined || usage.source === "none")
+          .length,
         ms,
         share: total > 0 ? ms / total : 0,
       };
@@ -76,7 +79,7 @@ export function summarizeReplyLatency(
     const task = tasks.get(card.metadata.in_reply_to ?? "");
     if (!task || (card.message_type !== "result" && card.message_type !== "error")) return [];
     const ms = time(card) - time(task);
-    return Number.isNaN(ms) ? [] : [{ edge: `${task.sender} → ${task.recipient}`, ms }];
+    return Number.isNaN(ms) ? [] : [{ edge: formatEdge(task), ms }];
   });
   return [...Map.groupBy(waits, ({ edge }) => edge)].map(([edge, all]) => {
     const sorted = all
@@ -91,17 +94,4 @@ export function summarizeReplyLatency(
       inverted: all.length - sorted.length,
     };
   });
-}
-
-/** The usage of a card that tells one. */
-function findKnownUsage({ metadata: { usage } }: MessageCard): CardTokenUsage | undefined {
-  return usage === undefined || usage.source === "none" ? undefined : usage;
-}
-
-function countUsageTokens(usage: CardTokenUsage | undefined): number {
-  return usage ? usage.input_tokens + usage.output_tokens : 0;
-}
-
-function sumBy<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
-  return items.reduce((total, item) => total + valueOf(item), 0);
 }

@@ -1,5 +1,7 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { findCardTokenTotal } from "./token-counts.ts";
 
 /** What can be found in a problem's cards by looking at them, without understanding them. */
 export type RunFindingKind =
@@ -193,7 +195,7 @@ class FindingDetector {
     for (const card of this.#sample.cards) {
       const { usage, tokens } = card.metadata;
       if (usage === undefined || tokens === undefined) continue;
-      const sum = usage.input_tokens + usage.output_tokens;
+      const sum = findCardTokenTotal(card);
       if (sum !== tokens)
         yield this.#createFinding(
           "tokens-differ",
@@ -237,10 +239,6 @@ function isPossibleReply({ message_type }: MessageCard): boolean {
 /** Of an error, and of a result that tells why it is not whole. */
 function getErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
-}
-
-function formatEdge({ sender, recipient }: MessageCard): string {
-  return `${sender} → ${recipient}`;
 }
 
 /** The same words are the same task. */

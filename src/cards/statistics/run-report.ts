@@ -10,11 +10,21 @@ import {
   collectRunSamples,
   type TornLine,
 } from "../recording/index.ts";
-import { type Bottleneck, computeBottlenecks, computeCriticalPath } from "./critical-path.ts";
+import {
+  type Bottleneck,
+  computeBottlenecks,
+  computeCriticalPath,
+  computePathDuration,
+} from "./critical-path.ts";
 import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
 import { type RunFinding, RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
 import { type TokenLedger, computeTokenLedger } from "./token-ledger.ts";
-import { type DistributionSummary, summarizeDistribution } from "./distribution.ts";
+import {
+  computeMeasureMeans,
+  type DistributionSummary,
+  sumBy,
+  summarizeDistribution,
+} from "./distribution.ts";
 import { type RoleTime, computeRoleTimes } from "./role-times.ts";
 import { computeSpecificationStatistics, type SpecificationStatistics } from "./specification-statistics.ts";
 import {
@@ -130,7 +140,7 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
       scores.length > 0
         ? computeWilsonInterval(scores.filter(({ correct }) => correct).length, scores.length)
         : undefined,
-    measures: computeMeasureMeans(recording),
+    measures: computeMeasureMeans(scores),
     figures:
       cards.length + ids.length > 0
         ? { ...computeCardStatistics(cards, ids), ...(isElsewhere && { solverTasks: undefined }) }
@@ -245,16 +255,6 @@ function formatSignedNumber(difference: number): string {
   return difference < 0 ? String(difference) : `+${difference}`;
 }
 
-function computeMeasureMeans({ scores }: Recording): Record<string, number> {
-  const names = new Set(scores.flatMap(({ measures = {} }) => Object.keys(measures)));
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const values = scores.flatMap(({ measures }) => measures?.[name] ?? []);
-      return [name, values.reduce((sum, value) => sum + value, 0) / values.length];
-    }),
-  );
-}
-
 function buildTokenReport(
   cards: readonly MessageCard[],
   settled: readonly RunSample[],
@@ -277,7 +277,7 @@ function buildTokenReport(
 }
 
 function sumCardTokens(cards: readonly MessageCard[]): number {
-  return cards.reduce((total, card) => total + (findCardTokenTotal(card) ?? 0), 0);
+  return sumBy(cards, (card) => findCardTokenTotal(card) ?? 0);
 }
 
 function buildTimeReport(
@@ -286,7 +286,7 @@ function buildTimeReport(
 ): TimeReport {
   const named = looked.filter(({ sample }) => sample.id !== undefined);
   const paths = named.map(({ moments }) => computeCriticalPath(moments)).filter((path) => path.length > 0);
-  const lengths = paths.map((path) => (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0));
+  const lengths = paths.map(computePathDuration);
   const roles = Map.groupBy(
     named.flatMap(({ moments }) => computeRoleTimes(moments)),
     ({ role }) => role,
@@ -296,8 +296,8 @@ function buildTimeReport(
     bottlenecks: computeBottlenecks(paths),
     roles: [...roles].map(([role, times]) => ({
       role,
-      workingMs: times.reduce((sum, { workingMs }) => sum + workingMs, 0),
-      waitingMs: times.reduce((sum, { waitingMs }) => sum + waitingMs, 0),
+      workingMs: sumBy(times, (time) => time.workingMs),
+      waitingMs: sumBy(times, (time) => time.waitingMs),
     })),
     latency: summarizeReplyLatency(cards, parseCardTime),
   };

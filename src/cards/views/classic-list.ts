@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { truncateToColumns, toSingleLine } from "./text-width.ts";
+import { toSingleLine, truncateLine } from "./text-width.ts";
 
 const FRAME_LINE = "=".repeat(80);
 /** Of a content, in columns; a list is for seeing who said what to whom, not for reading it. */
@@ -29,7 +29,7 @@ function renderListEntry(card: MessageCard, number: number): string[] {
     `  To:   ${toSingleLine(recipient).toUpperCase()}`,
     `  Type: ${toSingleLine(message_type).toUpperCase()}`,
     ...(isResult ? [`  Status: ${toSingleLine(status)}`] : []),
-    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateToColumns(toSingleLine(content), MAX_CONTENT_COLUMNS, "...")}`,
+    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateLine(content, MAX_CONTENT_COLUMNS, "...")}`,
     ...(Object.keys(metadata).length > 0 ? [`  Metadata: ${toSingleLine(JSON.stringify(metadata))}`] : []),
     `  ${"-".repeat(76)}`,
   ];

@@ -1,4 +1,5 @@
 import { flattenDelegations, buildSampleExchanges, type CardsOrRecording } from "./sample-exchanges.ts";
+import { computeMean, sumBy } from "../statistics/index.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
 /** Who spoke with whom in a whole run, all problems together. */
@@ -44,8 +45,8 @@ export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
       return {
         role,
         cards: own.length,
-        tokens: sumValues(own.map(({ metadata }) => metadata.tokens ?? 0)),
-        ms: sumValues(own.map((card) => work.get(card) ?? 0)),
+        tokens: sumBy(own, ({ metadata }) => metadata.tokens ?? 0),
+        ms: sumBy(own, (card) => work.get(card) ?? 0),
       };
     }),
     edges: [
@@ -61,15 +62,11 @@ export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
         byType: Object.fromEntries(
           [...Map.groupBy(group, (card) => card.message_type)].map(([type, { length }]) => [type, length]),
         ),
-        tokens: sumValues(group.map(({ metadata }) => metadata.tokens ?? 0)),
-        ms: times.length > 0 ? sumValues(times) / times.length : undefined,
+        tokens: sumBy(group, ({ metadata }) => metadata.tokens ?? 0),
+        ms: times.length > 0 ? computeMean(times) : undefined,
       };
     }),
   };
-}
-
-function sumValues(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
 
 /** The graph as a flow chart of Mermaid. */

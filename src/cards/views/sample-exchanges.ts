@@ -43,6 +43,11 @@ export function listWorkSpans(shown: CardsOrRecording): WorkSpan[] {
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
+/** Returns the cards that the two roles of a delegation exchanged about it, the task first and the reply last. */
+export function listDelegationCards({ task, relatedCards, reply }: Delegation): MessageCard[] {
+  return [task, ...relatedCards.map(({ card }) => card), ...(reply ? [reply] : [])];
+}
+
 /** The delegations and all below them, each before its own. */
 export function flattenDelegations(delegations: readonly Delegation[]): Delegation[] {
   return delegations.flatMap((one) => [one, ...flattenDelegations(one.subtasks)]);

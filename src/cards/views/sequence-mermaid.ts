@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
 import type { Delegation } from "./delegations.ts";
-import { buildSampleExchanges } from "./sample-exchanges.ts";
+import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
 /** How a type's arrow is drawn; what is not here is drawn as a task. */
@@ -92,9 +92,8 @@ function findParallelBranches(
 }
 
 function listCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
-  const own = [one.task, ...one.relatedCards.map(({ card }) => card), ...(one.reply ? [one.reply] : [])];
   return [
-    ...own.flatMap((card) => places.get(card) ?? []),
+    ...listDelegationCards(one).flatMap((card) => places.get(card) ?? []),
     ...one.subtasks.flatMap((subtask) => listCardPositions(subtask, places)),
   ].toSorted((a, b) => a - b);
 }

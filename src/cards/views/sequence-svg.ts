@@ -1,7 +1,8 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
-import { getCardTypeClass, measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
+import { getCardTypeClass } from "./card-type-class.ts";
+import { measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
 import { toSingleLine } from "./text-width.ts";
 import { formatCardDelay } from "./card-delay.ts";
 

@@ -1,4 +1,4 @@
-import { truncateToColumns, toSingleLine, measureColumns } from "./text-width.ts";
+import { measureColumns, truncateLine } from "./text-width.ts";
 
 /** A column of a terminal, in pixels of the drawing's font at 12 px; fonts differ, so it is on the large side. */
 const COLUMN_PX = 6.8;
@@ -10,7 +10,7 @@ export function measurePixels(text: string): number {
 
 /** The text on one line that fits into so many pixels, for the content of an element. */
 export function renderSvgText(text: string, pixels: number = Number.POSITIVE_INFINITY): string {
-  return escapeXml(truncateToColumns(toSingleLine(text), Math.floor(pixels / COLUMN_PX)));
+  return escapeXml(truncateLine(text, Math.floor(pixels / COLUMN_PX)));
 }
 
 /** What would begin markup, and what no XML may have in it, even as an entity. */
@@ -30,13 +30,6 @@ export const SVG_STYLE = `.colloquy-cards{--ground:#fff;--ink:#1f2328;--dim:#596
 .colloquy-cards .type{fill:var(--of)}.colloquy-cards .arrow{fill:none;stroke:var(--of);stroke-width:1.5}.colloquy-cards .head{fill:var(--of)}
 .colloquy-cards .task{--of:var(--task)}.colloquy-cards .result{--of:var(--result)}.colloquy-cards .query{--of:var(--query)}.colloquy-cards .control{--of:var(--control)}.colloquy-cards .error{--of:var(--error)}.colloquy-cards .other{--of:var(--other)}
 .colloquy-cards .result .arrow,.colloquy-cards .error .arrow{stroke-dasharray:5 4}.colloquy-cards .query .arrow{stroke-dasharray:1 3}`;
-
-const STYLED_CARD_TYPES: ReadonlySet<string> = new Set(["task", "result", "query", "control", "error"]);
-
-/** The class of a type, which is a word of ours. */
-export function getCardTypeClass(type: string): string {
-  return STYLED_CARD_TYPES.has(type) ? type : "other";
-}
 
 /** A whole drawing. It names what it shows for those who cannot see it, and has no script, no link and no font in it. */
 export function renderSvgDocument(options: {

@@ -73,6 +73,11 @@ export function toSingleLine(text: string): string {
   return escapeControlCharacters(text.replaceAll(/\s+/g, " ").trim());
 }
 
+/** Returns a text on one line of at most `columns` columns, with control characters made visible. */
+export function truncateLine(text: string, columns: number, end?: string): string {
+  return truncateToColumns(toSingleLine(text), columns, end);
+}
+
 function measureGrapheme(grapheme: string): number {
   if (INVISIBLE_PATTERN.test(grapheme)) return 0;
   return EMOJI_PATTERN.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0);

@@ -1,6 +1,6 @@
 import type { WorkSpan } from "./delegations.ts";
 import { type CardsOrRecording, listWorkSpans } from "./sample-exchanges.ts";
-import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
+import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
 
 export interface TimelineTextOptions {
   /** Columns of the drawing. Default 100, at least 60. */
@@ -22,7 +22,7 @@ export function renderTimelineText(
   const some = all.filter(({ start, end, card }) => end - start >= 0.5 || card.metadata.tokens !== undefined);
   const spans = some.length > 0 ? some : all;
   if (spans.length === 0) return "No card says that anybody worked.";
-  const names = spans.map(({ role }) => truncateToColumns(toSingleLine(role), MAX_NAME_COLUMNS));
+  const names = spans.map(({ role }) => truncateLine(role, MAX_NAME_COLUMNS));
   const notes = spans.map(formatSpanNote);
   const widest = Math.max(...names.map(measureColumns));
   const room = Math.max(60, width) - widest - Math.max(...notes.map(measureColumns)) - 4;
@@ -47,7 +47,7 @@ function formatSpanNote({ start, end, isMeasured: measured, card }: WorkSpan): s
     `${measured ? "" : "~"}${Math.round(end - start)} ms`,
     ...(tokens === undefined ? [] : [`${tokens} tok`]),
     ...(card.message_type === "error" && typeof error_type === "string"
-      ? [truncateToColumns(toSingleLine(error_type), 20)]
+      ? [truncateLine(error_type, 20)]
       : []),
   ];
   return notes.join("  ");

@@ -1,8 +1,8 @@
 import type { JsonValue } from "../../../protocol/index.ts";
 import { toDict } from "../../message-card/parse-card.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
 import type { PageSample, PageCard } from "../run-model.ts";
 import { announceToScreenReader, createElement, createIsolatedText } from "./dom.ts";
-import { getCardCssClass } from "./sequence-view.ts";
 import { formatDuration } from "./text-format.ts";
 
 /** All of a card: what it says, what else it tells, and the six members as they are. */
@@ -21,7 +21,7 @@ export function renderCardInspector(
   return [
     createElement(
       "header",
-      { class: `card-head ${getCardCssClass(card)}` },
+      { class: `card-head ${getCardTypeClass(card.message_type)}` },
       createElement("span", { class: "badge" }, createIsolatedText(card.message_type)),
       createElement("h2", {}, `Card ${at}`),
       createElement("p", {}, createIsolatedText(card.sender), " → ", createIsolatedText(card.recipient)),

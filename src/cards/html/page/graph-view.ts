@@ -3,9 +3,10 @@ import { computeDagLayout, NODE_SIZE } from "../layout/dag-layout.ts";
 import { computeRoleGraphLayout, ROLE_BOX_SIZE } from "../layout/role-graph-layout.ts";
 import type { RoleEdge } from "../run-overview.ts";
 import { countCardTokens } from "../sample-summary.ts";
-import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
+import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
-import { createCardButtonProperties, getCardCssClass, type SampleViewProps } from "./sequence-view.ts";
+import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** Each card of a problem, and what it came of. */
@@ -40,18 +41,11 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
       ...(tokens > 0 ? [`${formatCount(tokens)} tok`] : []),
     ].join(" · ");
     const line = (className: string, dy: number, text: string): SVGTextElement =>
-      createSvgElement(
-        "text",
-        { class: className, x: x + 10, y: y + dy },
-        fitToColumns(toSingleLine(text), 29).trim(),
-      );
+      createSvgElement("text", { class: className, x: x + 10, y: y + dy }, truncateLine(text, 29));
     root.append(
       createSvgElement(
         "g",
-        {
-          ...createCardButtonProperties(shown, seen, at),
-          class: `card ${getCardCssClass(card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
-        },
+        createCardButtonProperties(shown, seen, at),
         createSvgElement("rect", {
           class: "node",
           x,
@@ -90,15 +84,13 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
     ]
       .filter(Boolean)
       .join(" · ");
-    const kind =
-      ["task", "result", "query", "control", "error"].find((type) => type === head?.[0]) ?? "other";
     const d = path.split(" ");
     const [tipX, tipY] = [Number(d.at(-2)), Number(d.at(-1))];
     const down = tipY < layout.height / 2 ? 1 : -1;
     root.append(
       createSvgElement(
         "g",
-        { class: `edge ${kind}` },
+        { class: `edge ${getCardTypeClass(head?.[0])}` },
         createSvgElement("path", { class: "arrow", d: path, "stroke-width": thickness.toFixed(1) }),
         createSvgElement("path", { class: "head", d: `M ${tipX} ${tipY} l -6 ${-10 * down} h 12 z` }),
         createSvgElement(
@@ -127,7 +119,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
       createSvgElement(
         "text",
         { class: "role-name", x, y: y + 5, "text-anchor": "middle" },
-        fitToColumns(toSingleLine(name), 15).trim(),
+        truncateLine(name, 15),
       ),
     );
   return root;
@@ -137,6 +129,6 @@ function formatCardCounts({ countByType: types }: RoleEdge): string {
   return Object.entries(types)
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, 3)
-    .map(([type, cards]) => `${formatCount(cards)} ${fitToColumns(toSingleLine(type), 12).trim()}`)
+    .map(([type, cards]) => `${formatCount(cards)} ${truncateLine(type, 12)}`)
     .join(", ");
 }

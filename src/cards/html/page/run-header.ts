@@ -1,6 +1,7 @@
 import type { RunOverview } from "../run-overview.ts";
 import type { RunModel } from "../run-model.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
+import { renderFact } from "./sample-header.ts";
 import {
   formatCount,
   formatDuration,
@@ -33,14 +34,7 @@ export function renderRunHeader(
           createElement(
             "p",
             { class: "facts" },
-            ...listRunFacts(run, model).flatMap(([name, value]) => [
-              createElement(
-                "span",
-                { class: "fact" },
-                createElement("span", { class: "name" }, name),
-                createIsolatedText(value),
-              ),
-            ]),
+            ...listRunFacts(run, model).map(([name, value]) => renderFact(name, value)),
           ),
           renderEvidence(run.evidence),
         ]

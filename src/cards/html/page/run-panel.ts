@@ -4,7 +4,7 @@ import type { PageSample } from "../run-model.ts";
 import { summarizeSample } from "../sample-summary.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { renderRoleGraph } from "./graph-view.ts";
-import { formatCount, formatDuration, formatPercent } from "./text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatSampleId } from "./text-format.ts";
 
 /** The whole run: who sent how much to whom, where tokens and time went, which problems took longest. */
 export function renderRunPanel(
@@ -102,7 +102,7 @@ function renderSampleLink(id: string, choose: (id: string) => void): HTMLElement
   return createElement(
     "button",
     { type: "button", class: "link", onclick: () => choose(id) },
-    createIsolatedText(id === "" ? "(no problem)" : id),
+    createIsolatedText(formatSampleId(id)),
   );
 }
 

@@ -3,7 +3,7 @@ import { type SampleSummary, summarizeSample } from "../sample-summary.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { requireElementById, createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { formatCount, formatDuration } from "./text-format.ts";
+import { formatCount, formatDuration, formatSampleId } from "./text-format.ts";
 
 const OUTCOME_MARKS: Readonly<Record<SampleSummary["outcome"], readonly [mark: string, words: string]>> = {
   correct: ["✓", "correct"],
@@ -83,7 +83,7 @@ export class SampleList {
         onclick: () => this.#onSelect(sample.id),
       },
       createElement("span", { class: "mark", role: "img", "aria-label": words, title: words }, mark),
-      createIsolatedText(sample.id === "" ? "(no problem)" : sample.id, { class: "id" }),
+      createIsolatedText(formatSampleId(sample.id), { class: "id" }),
       createElement("span", { class: "notes" }, notes),
       createIsolatedText(toSingleLine(summary.question.slice(0, 160)), { class: "question" }),
     );

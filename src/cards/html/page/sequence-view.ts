@@ -1,7 +1,8 @@
 import { ROW_HEIGHT, computeSequenceLayout } from "../layout/sequence-layout.ts";
 import type { PageCard } from "../run-model.ts";
 import { findCardStatus, countCardTokens } from "../sample-summary.ts";
-import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
+import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
@@ -17,11 +18,6 @@ export interface SampleViewProps {
   readonly onSelect: (seen: PageCard) => void;
   /** Pixels that there are. */
   readonly width: number;
-}
-
-/** The kinds that have a colour of their own. */
-export function getCardCssClass({ message_type }: PageCard["card"]): string {
-  return ["task", "result", "query", "control", "error"].includes(message_type) ? message_type : "other";
 }
 
 export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
@@ -41,7 +37,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
       createSvgElement(
         "text",
         { class: "role-name", x, y: 32, "text-anchor": "middle" },
-        fitToColumns(toSingleLine(name), 15).trim(),
+        truncateLine(name, 15),
       ),
     );
   for (const { x, top, bottom, depth } of layout.bars)
@@ -81,10 +77,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
     root.append(
       createSvgElement(
         "g",
-        {
-          ...createCardButtonProperties(shown, seen, at),
-          class: `card ${getCardCssClass(card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
-        },
+        createCardButtonProperties(shown, seen, at),
         createSvgElement("rect", {
           class: "hit",
           x: 4,
@@ -104,12 +97,12 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "label", x: words, y: y - 7, "text-anchor": anchor },
-          fitToColumns(toSingleLine(card.content), columns(LABEL_COLUMN_PX)).trim(),
+          truncateLine(card.content, columns(LABEL_COLUMN_PX)),
         ),
         createSvgElement(
           "text",
           { class: "notes", x: words, y: y + 14, "text-anchor": anchor },
-          fitToColumns(toSingleLine(notes), columns(NOTE_COLUMN_PX)).trim(),
+          truncateLine(notes, columns(NOTE_COLUMN_PX)),
         ),
       ),
     );
@@ -119,24 +112,25 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
 
 /** What makes a card in a picture a button. */
 export function createCardButtonProperties(
-  { onSelect: choose, selectedCard: chosen }: SampleViewProps,
+  { onSelect, selectedCard, criticalCards }: SampleViewProps,
   seen: PageCard,
   at: number,
 ): Record<string, string | number | ((event: never) => void)> {
   const { sender, recipient, message_type, content } = seen.card;
   return {
+    class: `card ${getCardTypeClass(message_type)}${criticalCards.has(seen) ? " critical" : ""}${seen === selectedCard ? " chosen" : ""}`,
     role: "button",
-    tabindex: seen === chosen || (chosen === undefined && at === 0) ? 0 : -1,
+    tabindex: seen === selectedCard || (selectedCard === undefined && at === 0) ? 0 : -1,
     "data-card": at + 1,
-    "aria-pressed": String(seen === chosen),
+    "aria-pressed": String(seen === selectedCard),
     "aria-label": toSingleLine(
       `Card ${at + 1}, ${message_type} from ${sender} to ${recipient}: ${content.slice(0, 200)}`,
     ),
-    onclick: () => choose(seen),
+    onclick: () => onSelect(seen),
     onkeydown: (event: KeyboardEvent) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
-      choose(seen);
+      onSelect(seen);
     },
   };
 }

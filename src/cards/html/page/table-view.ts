@@ -1,9 +1,9 @@
 import type { PageSample, PageCard } from "../run-model.ts";
 import { findCardStatus, countCardTokens } from "../sample-summary.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { getCardCssClass } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** A row of the table. */
@@ -90,7 +90,7 @@ function renderRow(
   return createElement(
     "div",
     {
-      class: `table-row ${getCardCssClass(card)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
+      class: `table-row ${getCardTypeClass(card.message_type)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
       role: "row",
       id: `row-${at}`,
       "aria-rowindex": at + 2,

@@ -19,6 +19,11 @@ export function formatDuration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
+/** Formats the ID of a problem, or a label for cards without a problem. */
+export function formatSampleId(id: string): string {
+  return id === "" ? "(no problem)" : id;
+}
+
 /** 99.2 % */
 export function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;

@@ -99,7 +99,8 @@ function isJsonValue(value: unknown, at: ValidationContext, depth: number): bool
       at.withPathSegment(name, () => {
         // A consumer that copies members by assignment would change the prototype.
         if (name === "__proto__") at.addViolation("is not allowed as a member name; rename the member");
-        else if (!name.isWellFormed()) at.addViolation("has a name that contains half a character (an unpaired surrogate)");
+        else if (!name.isWellFormed())
+          at.addViolation("has a name that contains half a character (an unpaired surrogate)");
         else isJsonValue(item, at, depth + 1);
       });
     }
