@@ -1,6 +1,8 @@
 /**
- * THE RECORD: what a run leaves behind, line by line. `createRecorder` writes it to a sink, `decodeRecording` reads it,
- * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
+ * Recordings of runs, line by line.
+ * `createRecorder` writes a record to a sink, `decodeRecording` reads it, and `mergeRecordings` joins the
+ * records of several processes. The other functions return the cards, the problems, and the times of a
+ * recording.
  */
 export { getCardKey, isBetterCardLine, selectBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";

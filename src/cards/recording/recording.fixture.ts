@@ -16,42 +16,47 @@ import {
   type RunRecordInput,
 } from "./index.ts";
 
-/** When the runs of this file begin. */
+/** Start time of the scripted runs. */
 export const RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
 
-/** One card of a script, and what its sender does before it leaves. */
+/** A card of a script and the behavior of its sender. */
 export interface ScriptedCard {
   readonly from: string;
   readonly to: string;
-  /** Default: `task`. */
+  /** Card type. Default: `task`. */
   readonly type?: string;
   readonly content: string;
-  /** For other steps to refer to: a letter of your own. Its `card_id` is `<sample>.<name>`; without one, its place from 1. */
+  /**
+   * Name by which other steps refer to this step. The `card_id` is `<sample>.<name>`. Default: the position,
+   * starting at 1.
+   */
   readonly name?: string;
-  /** The step that it replies to, or that it comes of. */
+  /** Name of the step that this card replies to or results from. */
   readonly inReplyTo?: string;
-  /** What its sender waits for: steps that have to arrive first. Default: the step before. */
+  /** Names of the steps that must arrive before the sender starts. Default: the previous step. */
   readonly waitsFor?: readonly string[];
-  /** How long the sender works on it after that, in milliseconds. Default 0. */
+  /** Time in milliseconds that the sender works on the card after that. Default: 0. */
   readonly workMs?: number;
-  /** How long it is on its way. Default 1. */
+  /** Transport time in milliseconds. Default: 1. */
   readonly travelMs?: number;
-  /** Tokens of the model call that made it: input, output, and of the input, cached. None: no call. */
+  /**
+   * Tokens of the model call for the card: input, output, and cached input. Without tokens, there is no call.
+   */
   readonly tokens?: readonly [input: number, output: number, cached?: number];
   readonly metadata?: CardMetadata;
 }
 
-/** One problem, and all that happens to it. */
+/** A problem and the cards that are exchanged about it. */
 export interface SampleScript {
   readonly id: string;
   readonly steps: readonly ScriptedCard[];
   readonly gold: string;
-  /** Default: the gold. */
+  /** Predicted answer. Default: the gold answer. */
   readonly predicted?: string;
   readonly turns?: number;
-  /** Milliseconds after the run's beginning. Default: when the problem before it has ended. */
+  /** Start in milliseconds after the start of the run. Default: the end of the previous problem. */
   readonly startMs?: number;
-  /** False: the run ended before it was scored. */
+  /** Whether the problem is scored. Default: `true`. */
   readonly isScored?: boolean;
   readonly measures?: Readonly<Record<string, number>>;
 }
@@ -237,7 +242,7 @@ export const TIMEOUT_SCRIPT: SampleScript = {
   ],
 };
 
-/** All of the above that are of GSM8K. */
+/** All GSM8K scripts of this file. */
 export const GSM8K_SCRIPTS: readonly SampleScript[] = [
   JANET_SCRIPT,
   PARALLEL_SCRIPT,
@@ -245,25 +250,28 @@ export const GSM8K_SCRIPTS: readonly SampleScript[] = [
   TIMEOUT_SCRIPT,
 ];
 
-/** Problems like Janet's, as many as you like: `gsm8k_0` … One in ten has the wrong answer. */
+/**
+ * Creates `count` problems like Janet's, with the IDs `gsm8k_0`, `gsm8k_1`, and so on. One in ten has the
+ * wrong answer.
+ */
 export function createScripts(count: number): SampleScript[] {
   return Array.from({ length: count }, (_, index) => ({
     ...JANET_SCRIPT,
     id: `gsm8k_${index}`,
     ...(index % 10 === 9 && { predicted: "17" }),
-    // Eight at a time.
+    // Eight problems run in parallel.
     startMs: Math.floor(index / 8) * 3_100,
   }));
 }
 
 export interface ScriptedRunOptions extends Partial<RunRecordInput> {
-  /** Where it ends: before the line of this number, from 0, or in the middle of it. Nothing but what was written. */
+  /** Truncates the record in the middle of the line with this number, starting at 0. */
   readonly killAfterLine?: number;
-  /** Leaves out what only these roles recorded. */
+  /** Keeps only the lines that these roles recorded. */
   readonly roles?: readonly string[];
 }
 
-/** A run of scripted problems, as a recorder of all three roles in one process would have it. */
+/** Creates the recording of a scripted run in which one process runs all three roles. */
 export function createScriptedRecording(
   scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
   options: ScriptedRunOptions = {},
@@ -271,12 +279,12 @@ export function createScriptedRecording(
   return decodeRecording(createScriptedRecordText(scripts, options), "run.cards.jsonl");
 }
 
-/** The text of the file of such a run. */
+/** Creates the text of the record file of a scripted run. */
 export function createScriptedRecordText(
   scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
   options: ScriptedRunOptions = {},
 ): string {
-  const { killAfterLine: killedAfter, roles, ...seen } = options;
+  const { killAfterLine, roles, ...runOptions } = options;
   const clock = { ms: 0 };
   const sink = createMemorySink();
   const recorder = createRecorder(sink, { now: () => RUN_START_MS + clock.ms, monotonicNow: () => clock.ms });
@@ -294,16 +302,16 @@ export function createScriptedRecordText(
     rule: "gsm8k/strict",
     code: "0.1.0",
     seed: 1,
-    ...seen,
+    ...runOptions,
   };
   recorder.startRun(run);
-  let starts = 0;
-  const events = scripts.flatMap((script) => {
-    const { happenings, ends } = playScript(script, script.startMs ?? starts, run.run_id);
-    starts = ends;
-    return happenings;
+  let startMs = 0;
+  const timedEvents = scripts.flatMap((script) => {
+    const { events, endMs } = playScript(script, script.startMs ?? startMs, run.run_id);
+    startMs = endMs;
+    return events;
   });
-  for (const event of events.toSorted((a, b) => a.ms - b.ms)) {
+  for (const event of timedEvents.toSorted((a, b) => a.ms - b.ms)) {
     clock.ms = event.ms;
     if ("card" in event && (!roles || roles.includes(event.card.at_role))) recorder.recordCard(event.card);
     if ("call" in event && (!roles || roles.includes(event.call.role))) recorder.recordModelCall(event.call);
@@ -321,11 +329,11 @@ export function createScriptedRecordText(
       });
     }
   }
-  if (killedAfter === undefined) recorder.endRun("completed");
-  return killedAfter === undefined ? sink.text() : truncateRecordText(sink.text(), killedAfter);
+  if (killAfterLine === undefined) recorder.endRun("completed");
+  return killAfterLine === undefined ? sink.text() : truncateRecordText(sink.text(), killAfterLine);
 }
 
-/** As many lines as that, and the half of one more. */
+/** Returns the first `lines` lines and the beginning of the next one. */
 function truncateRecordText(text: string, lines: number): string {
   const all = text.split("\n");
   return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
@@ -339,18 +347,18 @@ type ScriptEvent = { readonly ms: number } & (
 
 function playScript(
   script: SampleScript,
-  starts: number,
+  startMs: number,
   run_id: string,
-): { happenings: ScriptEvent[]; ends: number } {
+): { events: ScriptEvent[]; endMs: number } {
   const arrivals = new Map<string, number>();
-  const happenings: ScriptEvent[] = [];
-  let before = starts;
-  let ends = starts;
+  const events: ScriptEvent[] = [];
+  let previousArrivalMs = startMs;
+  let endMs = startMs;
   for (const [index, step] of script.steps.entries()) {
-    const { from, to, type = "task", workMs: works = 0, travelMs: travels = 1, tokens, content } = step;
+    const { from, to, type = "task", workMs = 0, travelMs = 1, tokens, content } = step;
     const name = step.name ?? String(index + 1);
-    const ready = step.waitsFor?.map((other) => arrivals.get(other) ?? starts) ?? [before];
-    const sent = Math.max(starts, ...ready) + works;
+    const ready = step.waitsFor?.map((other) => arrivals.get(other) ?? startMs) ?? [previousArrivalMs];
+    const sent = Math.max(startMs, ...ready) + workMs;
     const card_id = `${script.id}.${name}`;
     const usage: CardTokenUsage | undefined = tokens && {
       input_tokens: tokens[0],
@@ -369,15 +377,15 @@ function playScript(
         sample_id: script.id,
         ...(step.inReplyTo !== undefined && { in_reply_to: `${script.id}.${step.inReplyTo}` }),
         ...step.metadata,
-        // Who stops others has waited, and worked on nothing.
-        ...(works > 0 && type !== "control" && { duration_ms: works }),
+        // A sender of a control card has waited and has not worked.
+        ...(workMs > 0 && type !== "control" && { duration_ms: workMs }),
         ...(usage && { tokens: usage.input_tokens + usage.output_tokens, usage, model: "scripted" }),
       },
       timestamp: new Date(RUN_START_MS + sent).toISOString(),
     };
     const seen = { run_id, sample_id: script.id, card };
     if (usage)
-      happenings.push({
+      events.push({
         ms: sent,
         call: {
           run_id,
@@ -387,16 +395,16 @@ function playScript(
           card_id,
           model: "scripted",
           usage,
-          duration_ms: works,
+          duration_ms: workMs,
           finish: "stop",
         },
       });
-    happenings.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
-    happenings.push({ ms: sent + travels, card: { ...seen, dir: "in", at_role: to } });
-    before = sent + travels;
-    ends = Math.max(ends, before);
-    arrivals.set(name, before);
+    events.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
+    events.push({ ms: sent + travelMs, card: { ...seen, dir: "in", at_role: to } });
+    previousArrivalMs = sent + travelMs;
+    endMs = Math.max(endMs, previousArrivalMs);
+    arrivals.set(name, previousArrivalMs);
   }
-  happenings.push({ ms: ends, script });
-  return { happenings, ends };
+  events.push({ ms: endMs, script });
+  return { events, endMs };
 }
