@@ -21,7 +21,9 @@ export function computeMeasureMeans(scores: readonly Pick<ScoreLine, "measures">
   );
 }
 
-/** A quantile of sorted values, between two neighbours in proportion (R's type 7); `NaN` of none. */
+/**
+ * Returns a quantile of sorted values by linear interpolation (R's type 7), or `NaN` if there are no values.
+ */
 export function computeQuantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
   const low = sorted[Math.floor(place)] ?? Number.NaN;
@@ -29,7 +31,7 @@ export function computeQuantile(sorted: readonly number[], share: number): numbe
   return low === high ? low : low + (high - low) * (place - Math.floor(place));
 }
 
-/** What is said of many values. */
+/** Summary of a list of values. */
 export interface DistributionSummary {
   readonly count: number;
   readonly sum: number;
@@ -38,7 +40,7 @@ export interface DistributionSummary {
   readonly p95: number;
 }
 
-/** All but the count and the sum are `NaN` of no values. */
+/** Summarizes values. Without values, all figures except the count and the sum are `NaN`. */
 export function summarizeDistribution(values: readonly number[]): DistributionSummary {
   const sorted = values.toSorted((a, b) => a - b);
   const sum = sumBy(sorted, Number);

@@ -1,6 +1,8 @@
 /**
- * THE FIGURES: what the cards of a run say, and whether two runs differ. Pure functions; the same cards give the same
- * figures, resampling too. The seed's own formulas are in `seed.ts`, with what is wrong with them.
+ * Statistics of runs and comparisons of runs.
+ * All functions are pure. The same cards always have the same figures, because resampling uses a fixed seed.
+ * `specification-statistics.ts` contains the original formulas of the specification and documents their
+ * defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
 export type { BootstrapOptions } from "./paired-bootstrap.ts";
