@@ -17,31 +17,31 @@ import { analyzeSample, groupRunFindings, computeRunBottlenecks } from "./sample
 import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";
 
-/** What the page says of the whole run. */
+/** Figures of the entire run for the page. */
 export interface RunOverview {
   readonly sampleCount: number;
   readonly doneCount: number;
   readonly correctCount: number;
-  /** Of the problems that are done; `undefined` before the first. */
+  /** Accuracy over the finished problems, or `undefined` if there are none. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Means of the dataset's other measures, of the problems that have them. */
+  /** Means of the additional measures of the dataset, over the problems that have them. */
   readonly measureMeans: Readonly<Record<string, number>>;
   readonly cardCount: number;
   readonly errorCount: number;
-  /** Problems whose last result is `partialCount`. */
+  /** Number of problems whose last result has the status `partial`. */
   readonly partialCount: number;
   readonly tokenCount: number;
-  /** Of a problem that is done, the mean; `undefined` before the first. */
+  /** Mean tokens per finished problem, or `undefined` if there are none. */
   readonly meanTokens: number | undefined;
-  /** Of the tokens, those that were estimated. */
+  /** Number of estimated tokens among all tokens. */
   readonly estimatedTokens: number;
-  /** `undefined` where no model call is on record. */
+  /** Token ledger, or `undefined` if no model call is recorded. */
   readonly ledger: TokenLedger | undefined;
-  /** Milliseconds of a problem, the median. */
+  /** Median duration of a finished problem in milliseconds. */
   readonly medianMs: number | undefined;
   readonly roleEdges: readonly RoleEdge[];
   readonly spending: readonly RoleSpending[];
-  /** What answers waited for, the longest first. */
+  /** Bottlenecks of the critical paths, the longest first. */
   readonly bottlenecks: readonly Bottleneck[];
   readonly findingsByKind: ReadonlyMap<RunFinding["kind"], readonly RunFinding[]>;
 }
@@ -51,13 +51,14 @@ export interface RoleEdge {
   readonly from: string;
   readonly to: string;
   readonly cardCount: number;
-  /** `task`: 1,319 … */
+  /** Number of cards by type. */
   readonly countByType: Readonly<Record<string, number>>;
   readonly tokens: number;
-  /** What their senders spent on each; `undefined` where none of them says. */
+  /** Mean working time per card in milliseconds, or `undefined` if no card reports it. */
   readonly averageMs: number | undefined;
 }
 
+/** Computes the figures of a run. */
 export function summarizeRun(model: RunModel): RunOverview {
   const named = model.samples.filter(({ id }) => id !== "");
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
@@ -89,7 +90,10 @@ export function summarizeRun(model: RunModel): RunOverview {
   };
 }
 
-/** Of problems that are done: a call may be behind others and its card not yet. */
+/**
+ * Computes the ledger over the finished problems, because in an unfinished problem a call may be recorded
+ * before its card.
+ */
 function computeRunLedger(model: RunModel): TokenLedger | undefined {
   const settled = model.samples
     .filter(({ score }) => model.run === undefined || score !== undefined)
@@ -124,7 +128,10 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
   });
 }
 
-/** The roles of cards: the core's in the order in which work passes, then the others as they come. */
+/**
+ * Returns the roles of cards: first the core roles in the order of delegation, then the others in the order
+ * of their first card.
+ */
 export function listRoles(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();
   for (const { sender, recipient } of cards) roles.add(sender).add(recipient);

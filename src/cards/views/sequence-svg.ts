@@ -16,7 +16,7 @@ const ROLE_GAP = 290;
 const TIME_WIDTH = 76;
 const HEADER_HEIGHT = 52;
 const ROW_HEIGHT = 38;
-/** Maximum length of a tooltip and of a line of the description. */
+/** Maximum width of a tooltip in pixels, and maximum length of a description line in characters. */
 const MAX_TOOLTIP_LENGTH = 2_000;
 /** Maximum number of cards in the description for screen readers. */
 const MAX_DESCRIBED_CARDS = 100;

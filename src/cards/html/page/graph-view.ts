@@ -9,7 +9,7 @@ import { createSvgElement } from "./dom.ts";
 import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Each card of a problem, and what it came of. */
+/** Renders the causal graph of the cards of a problem. */
 export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   const layout = computeDagLayout(shown.cards, computeCardCauses(shown.cards));
   const root = createSvgElement("svg", {
@@ -18,7 +18,7 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
     height: layout.height,
     viewBox: `0 0 ${layout.width} ${layout.height}`,
     role: "group",
-    "aria-label": "Graph: each card, and the cards that it came of",
+    "aria-label": "Graph: each card with its causes",
   });
   for (const { from, to } of layout.edges) {
     const [x1, y1] = [from.x + NODE_SIZE.width / 2, from.y + NODE_SIZE.height];
@@ -63,7 +63,7 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** How much went between whom, of all problems together. */
+/** Renders the cards between roles, over all problems. */
 export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
   const layout = computeRoleGraphLayout(edges);
   const root = createSvgElement("svg", {
@@ -73,12 +73,12 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
     viewBox: `0 0 ${layout.width} ${layout.height}`,
     role: "img",
     "aria-label": edges
-      .map(({ from, to, cardCount: cards }) => toSingleLine(`${from} to ${to}: ${formatCount(cards)} cards`))
+      .map(({ from, to, cardCount }) => toSingleLine(`${from} to ${to}: ${formatCount(cardCount)} cards`))
       .join("; "),
   });
   for (const { edge, path, x, y, thickness } of layout.edges) {
     const [head] = Object.entries(edge.countByType).toSorted(([, a], [, b]) => b - a);
-    const words = [
+    const note = [
       edge.averageMs === undefined ? "" : `⌀ ${formatDuration(edge.averageMs)}`,
       edge.tokens > 0 ? `⌀ ${formatCount(Math.round(edge.tokens / edge.cardCount))} tok` : "",
     ]
@@ -101,7 +101,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "notes", x, y: y - down * 4 + (down > 0 ? 0 : 26), "text-anchor": "middle" },
-          words,
+          note,
         ),
       ),
     );

@@ -4,10 +4,10 @@ import { computePathDuration, RUN_FINDING_KINDS } from "../../statistics/index.t
 import { createElement, createIsolatedText } from "./dom.ts";
 import { formatCount, formatDuration, formatSampleId, pluralize } from "./text-format.ts";
 
-/** What a problem is and how it ended, above its pictures. */
+/** Renders the question, the outcome, and the figures of a problem. */
 export function renderSampleHeader(
   sample: PageSample,
-  { summary, criticalPath: path, criticalCards: critical, findings }: SampleAnalysis,
+  { summary, criticalPath, criticalCards, findings }: SampleAnalysis,
 ): HTMLElement[] {
   const { score } = sample;
   return [
@@ -29,11 +29,11 @@ export function renderSampleHeader(
       renderFact("cards", formatCount(summary.cardCount)),
       renderFact("tokens", formatCount(summary.tokenCount)),
       renderFact("time", formatDuration(summary.durationMs)),
-      ...(path.length > 0
+      ...(criticalPath.length > 0
         ? [
             renderFact(
               "critical path",
-              `${pluralize(critical.size, "card")}, ${formatDuration(computePathDuration(path))}, drawn bold`,
+              `${pluralize(criticalCards.size, "card")}, ${formatDuration(computePathDuration(criticalPath))}, shown in bold`,
             ),
           ]
         : []),

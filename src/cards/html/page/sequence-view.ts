@@ -6,20 +6,21 @@ import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Pixels that a column of text takes at most, at the size of the labels. */
+/** Maximum width of a text column in pixels at the font size of labels. */
 const LABEL_COLUMN_PX = 6.6;
 const NOTE_COLUMN_PX = 5.6;
 
-/** What a view of one problem is given. */
+/** Input of the views of one problem. */
 export interface SampleViewProps {
   readonly cards: readonly PageCard[];
   readonly selectedCard: PageCard | undefined;
   readonly criticalCards: ReadonlySet<PageCard>;
   readonly onSelect: (seen: PageCard) => void;
-  /** Pixels that there are. */
+  /** Available width in pixels. */
   readonly width: number;
 }
 
+/** Renders the sequence diagram of a problem. */
 export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeSequenceLayout(shown.cards, shown.width);
   const root = createSvgElement("svg", {
@@ -51,7 +52,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         rx: 3,
       }),
     );
-  for (const [at, { pageCard: seen, y, from, to, delayMs: after }] of layout.arrows.entries()) {
+  for (const [at, { pageCard: seen, y, from, to, delayMs }] of layout.arrows.entries()) {
     const { card } = seen;
     const way = to >= from ? 1 : -1;
     const [left, right] = [Math.min(from, to), Math.max(from, to)];
@@ -72,7 +73,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
       : createSvgElement("path", { class: "arrow", d: `M ${from + way * 5} ${y} H ${end - way * 6}` });
     const tip = isSelf ? y + 12 : y;
     const head = isSelf ? -1 : way;
-    const words = isSelf ? from + 46 : (from + to) / 2;
+    const labelX = isSelf ? from + 46 : (from + to) / 2;
     const anchor = isSelf ? "start" : "middle";
     root.append(
       createSvgElement(
@@ -90,18 +91,18 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "after", x: 14, y: y + 12 },
-          at === 0 ? "" : `+${formatDuration(after)}`,
+          at === 0 ? "" : `+${formatDuration(delayMs)}`,
         ),
         line,
         createSvgElement("path", { class: "head", d: `M ${end} ${tip} l ${-head * 9} -4.5 v 9 z` }),
         createSvgElement(
           "text",
-          { class: "label", x: words, y: y - 7, "text-anchor": anchor },
+          { class: "label", x: labelX, y: y - 7, "text-anchor": anchor },
           truncateLine(card.content, columns(LABEL_COLUMN_PX)),
         ),
         createSvgElement(
           "text",
-          { class: "notes", x: words, y: y + 14, "text-anchor": anchor },
+          { class: "notes", x: labelX, y: y + 14, "text-anchor": anchor },
           truncateLine(notes, columns(NOTE_COLUMN_PX)),
         ),
       ),
@@ -110,7 +111,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** What makes a card in a picture a button. */
+/** Returns the attributes and listeners that make a card in a view a button. */
 export function createCardButtonProperties(
   { onSelect, selectedCard, criticalCards }: SampleViewProps,
   seen: PageCard,

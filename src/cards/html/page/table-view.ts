@@ -10,13 +10,13 @@ import { formatCount, formatDuration } from "./text-format.ts";
 export interface CardTableRow {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
-  /** Counts the problem's cards, from 1. */
+  /** Number of the card in its problem, starting at 1. */
   readonly cardNumber: number;
 }
 
 const COLUMN_NAMES = ["problem", "#", "type", "from", "to", "content", "status", "tokens", "time"] as const;
 
-/** The table of the cards, of one problem or of all. */
+/** Renders the table of the cards of one problem or of the entire run. */
 export function renderTableView(
   rows: readonly CardTableRow[],
   chosen: PageCard | undefined,
@@ -74,7 +74,7 @@ export function renderTableView(
     event.preventDefault();
   });
   list.items = rows;
-  // Not before the table has a height.
+  // Scrolling requires that the table has a height.
   if (at >= 0) requestAnimationFrame(() => goTo(at));
   return table;
 }
