@@ -16,27 +16,30 @@ import {
 } from "./validation/validation-context.ts";
 import { boolean, id, list, object, oneOf, required, string } from "./validation/rules.ts";
 
-/** A type of card: what `message_type` says, and what its metadata must have. */
+/** A type of message card: its `message_type` and the rules for its metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
   readonly name: Name;
-  /** How a flow diagram draws it: an arrow and the name. */
+  /** Text that represents the type in a flow diagram: an arrow and the name. */
   readonly symbol: string;
-  /** A card of this type ends the task that it replies to. */
+  /** Whether a card of this type ends the task that it replies to. */
   readonly isTerminal: boolean;
-  /** Whether metadata has what the type asks for; notes what is wrong. */
+  /** Returns whether the metadata conforms to the rules of the type. Adds each violation to `at`. */
   readonly isValidMetadata: (metadata: CardMetadata, at: ValidationContext) => metadata is CardMetadata & Own;
 }
 
+/** Options of `defineCardType`. */
 export interface CardTypeOptions<M extends FieldRules> {
-  /** Rules for the members of its metadata that are its own. */
+  /** Rules for the metadata members of this type, in addition to those of all cards. */
   readonly metadata: M;
-  /** Default: `• [NAME]`. */
+  /** Text that represents the type in a flow diagram. Default: `• [NAME]`. */
   readonly symbol?: string;
-  /** Default false. */
+  /** Whether a card of this type ends the task that it replies to. Default: `false`. */
   readonly isTerminal?: boolean;
 }
 
-/** A type of your own, for `createCardProtocol`. The compiler learns its metadata from the rules. */
+/**
+ * Defines a card type for `createCardProtocol`. The compiler infers the type of its metadata from the rules.
+ */
 export function defineCardType<const Name extends string, const M extends FieldRules>(
   name: Name,
   options: CardTypeOptions<M>,
@@ -96,7 +99,7 @@ type CoreCardTypes = readonly [
   typeof errorCardType,
 ];
 
-/** The types that every protocol has. */
+/** Card types that every card protocol includes. */
 export const CORE_CARD_TYPES: CoreCardTypes = [
   taskCardType,
   resultCardType,

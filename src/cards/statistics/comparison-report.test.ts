@@ -9,22 +9,22 @@ function createChainOfThoughtRun(
   isWrong: (index: number) => boolean,
   tokens: [number, number] = [86, 200],
 ): Recording {
-  const scripts = createScripts(40).map(({ id, startMs: starts = 0 }, index): SampleScript => {
+  const scripts = createScripts(40).map(({ id, startMs = 0 }, index): SampleScript => {
     const steps = Array.from({ length: k }, (_, at) => [
-      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", after: [] },
+      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", waitsFor: [] },
       {
         from: "solver",
         to: "controller",
         type: "result",
-        re: `q${at}`,
-        after: [`q${at}`],
+        inReplyTo: `q${at}`,
+        waitsFor: [`q${at}`],
         content: "18",
-        works: 900,
+        workMs: 900,
         tokens,
         metadata: { status: "success" },
       },
     ]).flat();
-    return { id, startMs: starts, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
+    return { id, startMs, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
   });
   const method = k === 1 ? "cot" : `cot-sc@${k}`;
   return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });

@@ -77,7 +77,7 @@ describe("the critical path", () => {
   });
 
   it("has no gap, begins with the first task and ends with the last reply", () => {
-    const subtask = fc.record({ plans: fc.nat(500), solves: fc.nat(500), travels: fc.nat(20) });
+    const subtask = fc.record({ plans: fc.nat(500), solves: fc.nat(500), travelMs: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(fc.array(subtask, { minLength: 1, maxLength: 4 }), { maxLength: 4 }), (rounds) => {
         const script = createRoundsScript(rounds);
@@ -420,16 +420,16 @@ describe("a report on less than a whole run", () => {
 
 /** Rounds of subtasks in parallel; each round waits for all of the one before. */
 function createRoundsScript(
-  rounds: readonly (readonly { plans: number; solves: number; travels: number }[])[],
+  rounds: readonly (readonly { plans: number; solves: number; travelMs: number }[])[],
 ): SampleScript {
   let before = ["q"];
   const steps: SampleScript["steps"][number][] = [
     { from: "controller", to: "planner", name: "q", content: "?" },
   ];
   for (const [round, subtasks] of rounds.entries()) {
-    const replies = subtasks.map(({ plans, solves, travels }, index) => {
+    const replies = subtasks.map(({ plans, solves, travelMs }, index) => {
       const name = `s${round}-${index}`;
-      const way = { travels, after: before };
+      const way = { travelMs, waitsFor: before };
       steps.push({
         from: "planner",
         to: "solver",
@@ -439,14 +439,21 @@ function createRoundsScript(
         workMs: plans,
         ...way,
       });
-      const reply = { name: `r${name}`, re: name, content: name, works: solves, travels, after: [name] };
+      const reply = {
+        name: `r${name}`,
+        inReplyTo: name,
+        content: name,
+        workMs: solves,
+        travelMs,
+        waitsFor: [name],
+      };
       steps.push({ from: "solver", to: "planner", type: "result", ...reply });
       return reply.name;
     });
     // A round begins when all of the last have come: what came earlier was not waited for.
     before = replies;
   }
-  const final = { type: "result", re: "q", content: "!", works: 7, after: before };
+  const final = { type: "result", inReplyTo: "q", content: "!", workMs: 7, waitsFor: before };
   steps.push({ from: "planner", to: "controller", ...final });
   return { id: "a", gold: "", steps };
 }

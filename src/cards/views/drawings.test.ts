@@ -77,7 +77,7 @@ describe("the timeline", () => {
 
   it("shows cards that only have times, and says when there is no work", () => {
     expect(renderTimelineText(createJanetCards()).split("\n")).toHaveLength(5);
-    expect(renderTimelineText([])).toBe("No card says that anybody worked.");
+    expect(renderTimelineText([])).toBe("The cards contain no work.");
   });
 
   it("is straight and harmless for every card", () => {

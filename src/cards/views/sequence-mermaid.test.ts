@@ -13,6 +13,7 @@ import {
   createScriptedRecording,
   TIMEOUT_SCRIPT,
 } from "../recording/recording.fixture.ts";
+import { UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
 
 /** What Mermaid's own parser understood, one for each statement. */
@@ -117,9 +118,6 @@ describe("the Mermaid diagram", () => {
 
 /** Mermaid's numbers for what is no arrow: a note, the three words of a block, a number set anew. */
 const PARALLEL_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 19, 20, 21, 26]);
-
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const UNSAFE_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** What Mermaid takes for more than text. */
 const arbitraryMermaidSyntax = fc.constantFrom(
