@@ -45,7 +45,7 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
 /** Every reason, with what its comment says: the cause, and what to do. */
 function renderErrorsTable(): string {
   const source = SourceFile.load("src/protocol/error.ts");
-  const said = ["A2AReason", "CarrierReason"].flatMap((name) => source.findDeclaration(name)?.members ?? []);
+  const said = ["A2AErrorReason", "TransportErrorReason"].flatMap((name) => source.findDeclaration(name)?.members ?? []);
   const rows = Object.entries(ERROR_MAPPINGS).map(([reason, { jsonRpc, http, grpc }]) => {
     const about = said.find(({ name }) => name === reason)?.comment;
     if (!about)
@@ -60,11 +60,11 @@ function renderErrorsTable(): string {
 
 /** The codes of the command line, with the exit code of each. */
 function renderCliErrorsTable(): string {
-  const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("LocalCode")?.members ?? [];
+  const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("CliErrorCode")?.members ?? [];
   const rows = Object.entries(EXIT_CODES).map(([code, exit]) => {
     const about = said.find(({ name }) => name === code)?.comment;
     if (!about)
-      throw new Error(`Nothing is said of ${code} in src/cli/problem.ts: its cause, and what to do.`);
+      throw new Error(`Nothing is said of ${code} in src/cli/cli-error.ts: its cause, and what to do.`);
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     return `| \`${code}\` | ${exit} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
   });

@@ -29,7 +29,7 @@ function runAuthNewKey(
   { tenant, scope, file, output }: AuthNewKeyOptions,
   { streams }: CliContext,
 ): void {
-  const { key, storedKey: stored } = generateApiKey({
+  const { key, storedKey } = generateApiKey({
     principal,
     ...(tenant === undefined ? {} : { tenant }),
     ...(scope ? { scopes: scope } : {}),
@@ -38,13 +38,13 @@ function runAuthNewKey(
     const known = existsSync(file) ? readApiKeys(file) : [];
     // At once or not at all: a server may be reading it.
     const beside = `${file}.${randomUUID()}`;
-    writeFileSync(beside, `${JSON.stringify([...known, stored], null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(beside, `${JSON.stringify([...known, storedKey], null, 2)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(beside, file);
   }
   const out = new OutputWriter(streams, output);
-  if (output === "json") return out.writeJsonResult({ key, storedKey: stored });
+  if (output === "json") return out.writeJsonResult({ key, stored: storedKey });
   streams.out(`Key: ${key}\n`);
-  if (file === undefined) streams.out(`Kept: ${JSON.stringify(stored)}\n`);
+  if (file === undefined) streams.out(`Kept: ${JSON.stringify(storedKey)}\n`);
   out.writeHint(
     file === undefined
       ? "The key can not be shown again. Servers are given what stands behind Kept."

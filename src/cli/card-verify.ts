@@ -30,9 +30,8 @@ export function createCardVerifyCommand(context: CliContext): Command {
     async ({ servedJson: served, options, output }) => {
       const verify = await createVerifier(options);
       try {
-        const signature = await verify(served);
-        const { kid, alg, canonicalForm: form } = signature;
-        output.writeResult(signature, { "Signed by": `${kid} (${alg})`, Form: form });
+        const { canonicalForm: form, ...key } = await verify(served);
+        output.writeResult({ ...key, form }, { "Signed by": `${key.kid} (${key.alg})`, Form: form });
       } catch (error) {
         if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
         throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);

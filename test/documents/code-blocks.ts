@@ -61,7 +61,7 @@ declare global {
   const hello: colloquy.Agent;
   const mine: Set<string>;
   const privateKey: string;
-  const remote: colloquy.Remote;
+  const remote: colloquy.A2AClient;
   const rootAgent: import("@google/adk").LlmAgent;
   const token: string;
 }

@@ -41,7 +41,7 @@ export function createCardsRunCommand(context: CliContext): Command {
 
 function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dataset {
   try {
-    const part = { offset, ...(n !== undefined && { n }), ...(sample && { ids: sample }) };
+    const part = { offset, ...(n !== undefined && { count: n }), ...(sample && { ids: sample }) };
     return selectDatasetSamples(readDataset(dataset, data), part);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
