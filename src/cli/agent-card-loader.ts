@@ -7,7 +7,7 @@ import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.t
 import { createDebugLogger } from "./debug-logger.ts";
 import { createTextResponse, createNodeFetch } from "./node-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 import { createRedactor } from "./redactor.ts";
 
 /**
@@ -24,9 +24,7 @@ export function parseAgentArgument(
   }
   const [ref, ...rest] = words;
   if (ref !== undefined) return { ref, rest };
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    "Name the agent: its URL as the first argument, or --agent-card.",
+  throw createUsageError("Name the agent: its URL as the first argument, or --agent-card.",
     undefined,
   );
 }
@@ -127,7 +125,7 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
   }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new CliError("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
-  if (reason === "INVALID_PARAMS") return new CliError("A2ACLI_ERR_USAGE", message, undefined, error);
+  if (reason === "INVALID_PARAMS") return createUsageError(message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
   return new CliError("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
 }

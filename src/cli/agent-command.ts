@@ -5,7 +5,7 @@ import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./command-line.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
-import { CliError, toCliError } from "./cli-error.ts";
+import { CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./redactor.ts";
 import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
@@ -84,9 +84,7 @@ function defineAgentCommand<O extends ClientOptions, T>(
 export function requireSingleId(words: readonly string[]): string {
   const [id, ...more] = words;
   if (id !== undefined && more.length === 0) return id;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    id === undefined ? "Name the task by its id." : "Name one task only.",
+  throw createUsageError(id === undefined ? "Name the task by its id." : "Name one task only.",
   );
 }
 

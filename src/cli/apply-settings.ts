@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command, type Option } from "commander";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./redactor.ts";
 import {
   isDiscoveredSource,
@@ -59,9 +59,7 @@ function parseSettingValue(option: Option, variable: string, { value, source: fr
     return option.parseArg ? option.parseArg(value, undefined) : value;
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `${variable} of ${formatSettingSource(from)} can not be used: ${error.message}`,
+    throw createUsageError(`${variable} of ${formatSettingSource(from)} can not be used: ${error.message}`,
     );
   }
 }
@@ -84,9 +82,7 @@ export function assertCredentialsMayBeSent(command: Command, settings: Settings)
     const isSaid = command.getOptionValueSource(option.attributeName()) === "cli";
     const from = isCredentialOption(option) && !isSaid ? settings.get(variable)?.source : undefined;
     if (from?.kind !== "global") continue;
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
+    throw createUsageError(`${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
       `If you trust that file: --config ${agent.source.file}; else name the agent by its URL.`,
     );
   }

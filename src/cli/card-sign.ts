@@ -5,7 +5,7 @@ import { signCard, type CardSigningOptions } from "../server/index.ts";
 import { defineCardCommand } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 interface CardSignOptions extends ClientOptions {
   key: string;
@@ -30,7 +30,7 @@ export function createCardSignCommand(context: CliContext): Command {
       try {
         output.writeJson(await signCard(v1.decodeCard(served), how));
       } catch (error) {
-        throw new CliError("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
+        throw createUsageError((error as Error).message, undefined, error);
       }
     },
   );
@@ -44,6 +44,6 @@ async function readPrivateKey(file: string): Promise<CardSigningOptions["private
       : (JSON.parse(text) as Exclude<CardSigningOptions["privateKey"], string>);
   } catch (cause) {
     const message = `${file} can not be read as a private key; give a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
+    throw createUsageError(message, undefined, cause);
   }
 }

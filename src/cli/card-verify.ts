@@ -5,7 +5,7 @@ import { A2AError } from "../protocol/index.ts";
 import { defineCardCommand } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, type ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 
 interface CardVerifyOptions extends ClientOptions {
   key?: string[];
@@ -46,14 +46,14 @@ async function createVerifier({
   strict,
 }: CardVerifyOptions): Promise<CardVerifier> {
   if (files.length + jwks.length === 0) {
-    throw new CliError("A2ACLI_ERR_USAGE", "Say whose signature counts: --key or --jwks.");
+    throw createUsageError("Say whose signature counts: --key or --jwks.");
   }
   const keys = (await Promise.all(files.map(readPublicKeys))).flat();
   const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwks };
   try {
     return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
   } catch (error) {
-    throw new CliError("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
+    throw createUsageError((error as Error).message, undefined, error);
   }
 }
 
@@ -63,6 +63,6 @@ async function readPublicKeys(file: string): Promise<readonly TrustedKey[]> {
     return "keys" in json && Array.isArray(json.keys) ? json.keys : [json as TrustedKey];
   } catch (cause) {
     const message = `${file} can not be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
+    throw createUsageError(message, undefined, cause);
   }
 }

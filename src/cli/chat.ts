@@ -7,7 +7,7 @@ import { defineClientCommand, type AgentCommandContext } from "./agent-command.t
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./command-line.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";
-import { createUsageError } from "./part-flags.ts";
+import { createSendUsageError } from "./part-flags.ts";
 import { toCliError } from "./cli-error.ts";
 import { untilTerminalOrInterrupted } from "./wait-for-task.ts";
 
@@ -35,7 +35,7 @@ Lines come from the terminal or from a pipe. /answer <json> answers a tool call 
   return defineClientCommand<ChatOptions>(command, "[text...] ", context, async (call) => {
     const { options, output, args: words } = call;
     if (options.output === "json" && !options.stream)
-      throw createUsageError(
+      throw createSendUsageError(
         "A chat has more than one result: add --stream for a line of JSON for each event.",
       );
     const chat = new ChatSession(call, options);
@@ -60,7 +60,7 @@ async function* readInputLines(words: readonly string[], context: CliContext): A
   const isPerson = "isTTY" in stdin && stdin.isTTY === true;
   if (isPerson && !interactive) {
     if (words.length > 0) return;
-    throw createUsageError("A chat needs a terminal, a pipe on stdin, or a text to send once.");
+    throw createSendUsageError("A chat needs a terminal, a pipe on stdin, or a text to send once.");
   }
   const lines = createInterface({
     input: stdin,
@@ -113,7 +113,7 @@ class ChatSession {
     if (json === undefined) return [{ text: line }];
     const answer = parseAnswer(json);
     const { taskId } = this.#conversation;
-    if (taskId === undefined) throw createUsageError("No task waits for an answer.");
+    if (taskId === undefined) throw createSendUsageError("No task waits for an answer.");
     const { client: remote, signal } = this.#context;
     this.#waitingTask ??= await remote.tasks.get(taskId, { signal });
     return createAnswerParts(this.#waitingTask, [answer]);
@@ -169,6 +169,6 @@ function parseAnswer(json: string): JsonObject {
   try {
     return parseJsonObject(json);
   } catch (error) {
-    throw createUsageError(`/answer: ${(error as Error).message}`, error);
+    throw createSendUsageError(`/answer: ${(error as Error).message}`, error);
   }
 }

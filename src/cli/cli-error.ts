@@ -74,6 +74,11 @@ export class CliError extends Error {
   }
 }
 
+/** Creates an `A2ACLI_ERR_USAGE` error: a mistake on the command line, in a variable, or in a settings file. */
+export function createUsageError(message: string, hint?: string, cause?: unknown): CliError {
+  return new CliError("A2ACLI_ERR_USAGE", message, hint, cause);
+}
+
 /** Any thrown value as a problem. */
 export function toCliError(
   thrown: unknown,

@@ -1,6 +1,6 @@
 import type { ClientAuthOptions } from "../client/index.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 /**
  * What the options say about who is asking. Where it goes is up to the agent's card (A2A §4.5); none of it appears in
@@ -26,7 +26,7 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const at = text.indexOf(":");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new CliError("A2ACLI_ERR_USAGE", `${option} is a name and a secret with a colon between them.`);
+  throw createUsageError(`${option} is a name and a secret with a colon between them.`);
 }
 
 /** Headers of `--svc-param`; not shown when they can not be read, for the same reason. */
@@ -35,7 +35,7 @@ export function parseServiceParams(params: readonly string[] = []): Record<strin
     params.map((param) => {
       const at = param.indexOf(":");
       if (at > 0) return [param.slice(0, at).trim(), param.slice(at + 1).trim()];
-      throw new CliError("A2ACLI_ERR_USAGE", "--svc-param is a name and a value with a colon between them.");
+      throw createUsageError("--svc-param is a name and a value with a colon between them.");
     }),
   );
 }

@@ -7,7 +7,7 @@ import { buildProjectFiles } from "./init/project-files.ts";
 import { quoteShellWord } from "./command-line.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import { toAgentId } from "./serve/find-agent-files.ts";
 import { readPackageVersion } from "./version.ts";
 
@@ -34,7 +34,7 @@ async function runInit(
   const there = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (there.length > 0) {
     const message = `${root} has ${there.join(", ")} already, and nothing is overwritten.`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, "colloquy init another-directory");
+    throw createUsageError(message, "colloquy init another-directory");
   }
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, file)), { recursive: true });

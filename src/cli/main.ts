@@ -3,7 +3,7 @@ import { Command, CommanderError } from "commander";
 import { COMMANDS, NEEDS_ALL_COMMANDS, type CommandTable } from "./commands.ts";
 import type { CliContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
-import { CliError, toCliError } from "./cli-error.ts";
+import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { readSettings } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
@@ -79,11 +79,9 @@ function configureCommand(command: Command, streams: OutputStreams): void {
 function toUsageError(error: CommanderError): CliError {
   // Asked for nothing: commander has shown the help as an error.
   if (error.code === "commander.help")
-    return new CliError("A2ACLI_ERR_USAGE", "Name a command.", "colloquy --help");
+    return createUsageError("Name a command.", "colloquy --help");
   const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new CliError(
-    "A2ACLI_ERR_USAGE",
-    message,
+  return createUsageError(message,
     "colloquy --help shows the commands, colloquy <command> --help the flags.",
   );
 }

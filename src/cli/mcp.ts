@@ -9,6 +9,7 @@ import { OutputWriter } from "./output-writer.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createErrorObserver } from "./serve/serve-until-stopped.ts";
 import { readSettings } from "./settings.ts";
+import { waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./version.ts";
 
 interface McpOptions extends ClientOptions {
@@ -98,13 +99,10 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
 async function listenUntilInterrupted(
   server: { listen(options: { port: number }): Promise<{ url: string }>; tools: readonly { name: string }[] },
   port: number,
-  { streams, interruptSignal: interrupted }: CliContext,
+  { streams, interruptSignal }: CliContext,
 ): Promise<void> {
   const { url } = await server.listen({ port });
   streams.out(`${url}\n`);
   streams.err(`${server.tools.map(({ name }) => `  ${name}\n`).join("")}Ctrl-C stops it.\n`);
-  await new Promise<void>((resolve) => {
-    if (interrupted.aborted) resolve();
-    else interrupted.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await waitForAbort(interruptSignal);
 }

@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { Option } from "commander";
 import { file, type JsonValue, type Part } from "../protocol/index.ts";
-import { CliError } from "./cli-error.ts";
+import { type CliError, createUsageError } from "./cli-error.ts";
 
 interface PartFlag {
   kind: "text" | "file" | "data";
@@ -58,7 +58,7 @@ export class PartFlags {
       ),
       new Option("--media-type <type>", "media type of the part before it").argParser((type: string) => {
         const last = this.#flags.at(-1);
-        if (!last) throw createUsageError("--media-type needs a --text, --file or --data before it.");
+        if (!last) throw createSendUsageError("--media-type needs a --text, --file or --data before it.");
         last.mediaType = type;
         return type;
       }),
@@ -73,7 +73,7 @@ export class PartFlags {
     else if (said !== "") parts.push({ text: said });
     for (const flag of this.#flags) parts.push(await toPart(flag, stdin));
     if (parts.length === 0)
-      throw createUsageError("There is nothing to send: give a text, or --text, --file or --data.");
+      throw createSendUsageError("There is nothing to send: give a text, or --text, --file or --data.");
     return parts;
   }
 
@@ -97,7 +97,7 @@ async function toPart({ kind, value, mediaType }: PartFlag, stdin: NodeJS.Readab
     });
   }
   const bytes = await readFile(value).catch((cause: unknown) => {
-    throw createUsageError(`--file: ${value} cannot be read.`, cause);
+    throw createSendUsageError(`--file: ${value} cannot be read.`, cause);
   });
   return file(bytes, { filename: basename(value), mediaType: mediaType ?? guessMediaType(value) });
 }
@@ -108,7 +108,7 @@ async function readJsonSource(value: string, stdin: NodeJS.ReadableStream): Prom
   try {
     return readFileSync(value, "utf8");
   } catch (cause) {
-    throw createUsageError(`--data: ${value} is neither JSON nor a file that can be read.`, cause);
+    throw createSendUsageError(`--data: ${value} is neither JSON nor a file that can be read.`, cause);
   }
 }
 
@@ -116,7 +116,7 @@ function parseJson(json: string, from: string): JsonValue {
   try {
     return JSON.parse(json) as JsonValue;
   } catch (cause) {
-    throw createUsageError(
+    throw createSendUsageError(
       `--data: ${from === "-" ? "stdin" : from} is not JSON: ${(cause as Error).message}`,
       cause,
     );
@@ -127,6 +127,7 @@ function guessMediaType(path: string): string {
   return MEDIA_TYPES_BY_EXTENSION[extname(path).toLowerCase()] ?? "application/octet-stream";
 }
 
-export function createUsageError(message: string, cause?: unknown): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message, "colloquy send --help", cause);
+/** Creates a usage error that points to the help of `colloquy send`. */
+export function createSendUsageError(message: string, cause?: unknown): CliError {
+  return createUsageError(message, "colloquy send --help", cause);
 }

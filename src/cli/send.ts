@@ -11,7 +11,7 @@ import {
   createPollIntervalOption,
   type ClientOptions,
 } from "./client-options.ts";
-import { PartFlags, createUsageError } from "./part-flags.ts";
+import { PartFlags, createSendUsageError } from "./part-flags.ts";
 import { reportTaskState, untilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
 import { showStream } from "./show-stream.ts";
 
@@ -68,7 +68,7 @@ async function buildMessageParts(
   { stdin }: CliContext,
 ): Promise<Part[]> {
   if (options.answer === undefined) return flags.buildParts(words, stdin);
-  if (options.taskId === undefined) throw createUsageError("--answer needs --task-id: the task that waits.");
+  if (options.taskId === undefined) throw createSendUsageError("--answer needs --task-id: the task that waits.");
   const answers = createAnswerParts(await remote.tasks.get(options.taskId, { signal }), options.answer);
   const more = words.length > 0 || flags.hasFlags ? await flags.buildParts(words, stdin) : [];
   return [...answers, ...more];

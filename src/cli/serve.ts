@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption, parsePort } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { addAuthOptions } from "./serve/authentication.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
@@ -82,7 +82,7 @@ async function runServe(
   if (options.exec === undefined && Object.keys(agents).length === 0) {
     const hint = "colloquy serve --help";
     const message = "Name an agent file or a directory, use --exec, or make a project with colloquy init.";
-    throw new CliError("A2ACLI_ERR_USAGE", message, hint);
+    throw createUsageError(message, hint);
   }
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { CliContext } from "./cli-context.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 /** A value that an option has without being on the command line, and where it is from. */
 export interface Setting {
@@ -110,7 +110,7 @@ function findNearestEnvFile(cwd: string): SettingsLayer | undefined {
 function readNamedEnvFile(file: string): SettingsLayer {
   const values = readEnvFile(file);
   if (values) return { source: { kind: "local", file, isDiscovered: false }, values };
-  throw new CliError("A2ACLI_ERR_USAGE", `The file of --config, ${file}, can not be read.`);
+  throw createUsageError(`The file of --config, ${file}, can not be read.`);
 }
 
 function readEnvFile(file: string): Record<string, string | undefined> | undefined {

@@ -5,7 +5,7 @@ import { defineClientCommand, requireSingleId } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { collectArtifactFiles } from "./download/artifact-files.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 
 interface TaskDownloadOptions extends ClientOptions {
   dir: string;
@@ -40,7 +40,7 @@ async function writeDownloadedFile(path: string, bytes: Uint8Array, overwrite: b
     if (!(error instanceof Error && "code" in error)) throw error;
     if (error.code === "EEXIST") {
       const hint = "--dir takes another directory, --force overwrites.";
-      throw new CliError("A2ACLI_ERR_USAGE", `${path} is there already.`, hint, error);
+      throw createUsageError(`${path} is there already.`, hint, error);
     }
     throw new CliError(
       "A2ACLI_ERR_INTERNAL",

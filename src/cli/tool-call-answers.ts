@@ -1,5 +1,5 @@
 import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 /** A function call of an ADK agent that waits for somebody's answer. */
 export interface PendingToolCall {
@@ -24,9 +24,7 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
   const calls = findPendingToolCalls(task);
   if (calls.length !== answers.length) {
     const waiting = calls.map((call) => call.name).join(", ");
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      calls.length === 0
+    throw createUsageError(calls.length === 0
         ? `Task ${task.id} (${task.status.state}) waits for no answer to a function call.`
         : `Task ${task.id} waits for ${calls.length} answers (${waiting}), but --answer was given ${answers.length} times.`,
       calls.length > 0 ? undefined : getAnswerHint(task),

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { type BaselineComparison, type ComparisonReport, buildComparisonReport } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
 import {
   addCardsOptions,
@@ -19,16 +19,12 @@ export function createCardsCompareCommand(context: CliContext): Command {
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
-        throw new CliError(
-          "A2ACLI_ERR_USAGE",
-          "Name the files of two runs or more.",
+        throw createUsageError("Name the files of two runs or more.",
           "colloquy cards stats is for one.",
         );
       const bare = runs.find(({ recording }) => !recording.run);
       if (bare)
-        throw new CliError(
-          "A2ACLI_ERR_USAGE",
-          `${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
+        throw createUsageError(`${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
           "Name the file that the run was recorded in (.cards.jsonl).",
         );
       const report = buildComparisonReport(

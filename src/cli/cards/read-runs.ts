@@ -10,7 +10,7 @@ import {
   type Recording,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 /** What one or several files have of a run. */
 export interface LoadedRun {
@@ -31,11 +31,9 @@ export async function readRun(
   const runs = await readRuns(files, runId, stdin);
   const [first, second] = runs;
   if (!first)
-    throw new CliError("A2ACLI_ERR_USAGE", "Name a file: a record (.cards.jsonl), or a list of cards.");
+    throw createUsageError("Name a file: a record (.cards.jsonl), or a list of cards.");
   if (second)
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
+    throw createUsageError(`These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
       "Name the files of one run, or: colloquy cards compare",
     );
   return first;

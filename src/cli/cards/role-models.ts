@@ -9,7 +9,7 @@ import {
   createRecordedModel,
   type RoleModel,
 } from "../../roles/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 export interface RoleModelOptions {
   readonly samples: readonly DatasetSample[];
@@ -35,9 +35,7 @@ async function createBareModel(
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
     if (known.length === 0)
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
-        "The oracle knows GSM8K alone.",
+      throw createUsageError("The oracle knows GSM8K alone.",
         "--model heuristic, or a real one",
       );
     return createOracleModel(known);
@@ -49,9 +47,7 @@ async function createBareModel(
     const wanted = name.slice("recorded:".length);
     const found = GSM8K_ANSWER_MODELS.find((one) => one === wanted);
     if (!found)
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
-        `There are no recorded answers of ${wanted}.`,
+      throw createUsageError(`There are no recorded answers of ${wanted}.`,
         `--model recorded:${GSM8K_ANSWER_MODELS.join(" | recorded:")}`,
       );
     return createRecordedModel(readRecordedAnswers(data), found);
@@ -69,7 +65,7 @@ async function createBareModel(
     return roleModel(model(name), { id: name, evidenceKind: evidence });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError("A2ACLI_ERR_USAGE", why, "colloquy cards run --help says what --model takes.", cause);
+    throw createUsageError(why, "colloquy cards run --help says what --model takes.", cause);
   }
 }
 
@@ -84,9 +80,7 @@ function withCassette(
 
 function createUnrecordedModel(id: string, evidence: EvidenceKind): RoleModel {
   const fail = (): never => {
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `--replay needs the cassette that ${id} was recorded on.`,
+    throw createUsageError(`--replay needs the cassette that ${id} was recorded on.`,
       "--cassette <file>",
     );
   };

@@ -10,7 +10,7 @@ import {
 import type { PlannerOptions, RoleModel, SolverOptions } from "../../roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { readPackageVersion } from "../version.ts";
@@ -45,7 +45,7 @@ function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dat
     return selectDatasetSamples(readDataset(dataset, data), part);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw createUsageError(error.message, "colloquy cards run --help");
   }
 }
 
@@ -64,7 +64,7 @@ async function createRoleModels(
     replay = false,
   } = options;
   if (replay && cassette === undefined)
-    throw new CliError("A2ACLI_ERR_USAGE", "--replay has nothing to take answers from.", "--cassette <file>");
+    throw createUsageError("--replay has nothing to take answers from.", "--cassette <file>");
   const source: RoleModelOptions = {
     samples,
     data,
@@ -118,7 +118,7 @@ async function runMethod(
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw createUsageError(error.message, "colloquy cards run --help");
   } finally {
     progress.end();
   }

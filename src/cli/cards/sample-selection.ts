@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { type Recording, type RunSample, collectRunSamples } from "../../cards/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 export interface SampleOptions {
   sample?: string;
@@ -15,9 +15,7 @@ export function selectSamples(recording: Recording, id: string | undefined): Run
   const samples = collectRunSamples(recording).filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
   if (found.length > 0) return found;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    id === undefined ? "There is no card in it." : `There is no card of a problem ${id} in it.`,
+  throw createUsageError(id === undefined ? "There is no card in it." : `There is no card of a problem ${id} in it.`,
     samples.length > 0 ? `There are ${formatSampleIds(samples)}.` : undefined,
   );
 }
@@ -26,9 +24,7 @@ export function selectSamples(recording: Recording, id: string | undefined): Run
 export function requireSingleSample(samples: readonly RunSample[]): RunSample {
   const [only] = samples;
   if (only && samples.length === 1) return only;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    `This is drawn of one problem, and there are ${samples.length}.`,
+  throw createUsageError(`This is drawn of one problem, and there are ${samples.length}.`,
     `Name one with --sample: ${formatSampleIds(samples)}.`,
   );
 }

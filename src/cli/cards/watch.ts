@@ -3,10 +3,11 @@ import { Command, Option } from "commander";
 import type { CliContext } from "../cli-context.ts";
 import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { openInBrowser } from "./open-in-browser.ts";
 import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./cards-options.ts";
 import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
+import { waitForAbort } from "../wait-for-abort.ts";
 
 interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
   port: number;
@@ -31,7 +32,7 @@ async function runCardsWatch(
   { port, run, open, output }: CardsWatchOptions,
   context: CliContext,
 ): Promise<void> {
-  const { streams, interruptSignal: interrupted } = context;
+  const { streams } = context;
   const told = new Set<string>();
   const server = await withPortInUseError(port, () =>
     startWatchServer({
@@ -49,10 +50,7 @@ async function runCardsWatch(
     new OutputWriter(streams, output).writeJsonResult({ url: server.url });
     streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops.\n`);
     if (open) openInBrowser(server.url, (why) => streams.err(`${why}\n`));
-    await new Promise<void>((stop) => {
-      if (interrupted.aborted) stop();
-      interrupted.addEventListener("abort", () => stop(), { once: true });
-    });
+    await waitForAbort(context.interruptSignal);
   } finally {
     await server.close();
   }
@@ -64,6 +62,6 @@ async function withPortInUseError(port: number, start: () => Promise<WatchServer
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     const hint = "Name another port, or none: then one that is free is taken.";
-    throw new CliError("A2ACLI_ERR_USAGE", `The port ${port} is taken.`, hint, error);
+    throw createUsageError(`The port ${port} is taken.`, hint, error);
   }
 }

@@ -4,7 +4,7 @@ import type { Agent } from "../../engine/index.ts";
 import type { McpAgentSource } from "../../mcp/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
-import { CliError, toCliError } from "../cli-error.ts";
+import { createUsageError, toCliError } from "../cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "../redactor.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
@@ -49,9 +49,7 @@ function assertCredentialsNotShared(refs: readonly string[], options: ClientOpti
   const given =
     CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
   if (!given) return;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    `The credentials would go to ${refs.length} agents.`,
+  throw createUsageError(`The credentials would go to ${refs.length} agents.`,
     "Configure a server of its own for each agent that needs some.",
   );
 }

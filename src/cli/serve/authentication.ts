@@ -7,7 +7,8 @@ import {
   type AuthScheme,
   type StoredApiKey,
 } from "../../server/auth/index.ts";
-import { CliError } from "../cli-error.ts";
+import { appendValue } from "../client-options.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
 
 /** Who may come in, as the command line says it. No secret stands on it: others see what runs on their machine. */
 export interface ServeAuthOptions {
@@ -20,8 +21,6 @@ export interface ServeAuthOptions {
 
 /** The header of API keys. */
 const API_KEY_HEADER = "X-API-Key";
-
-const appendValue = (value: string, previous: string[] = []): string[] => [...previous, value];
 
 export function addAuthOptions(command: Command): Command {
   return command
@@ -195,8 +194,4 @@ function withUsageErrors(make: () => AuthScheme): AuthScheme {
   } catch (error) {
     throw createUsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function createUsageError(message: string): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message);
 }

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../../config/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
@@ -45,7 +45,7 @@ export async function readConfig(named: string | undefined, cwd: string): Promis
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
   const file = resolve(cwd, name);
-  if (!existsSync(file)) throw createConfigError(`There is no ${file}.`);
+  if (!existsSync(file)) throw createUsageError(`There is no ${file}.`);
   const { default: config } = await importConfig(file);
   return resolveConfigPaths(parseConfig(config, file), file);
 }
@@ -55,13 +55,13 @@ async function importConfig(file: string): Promise<Record<string, unknown>> {
     return await importFile(file);
   } catch (error) {
     const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw createConfigError(`${file} could not be loaded: ${said}`, error);
+    throw createUsageError(`${file} could not be loaded: ${said}`, undefined, error);
   }
 }
 
 function parseConfig(config: unknown, file: string): Config {
   if (typeof config !== "object" || config === null)
-    throw createConfigError(`${file} has no default export; write: export default defineConfig({ … })`);
+    throw createUsageError(`${file} has no default export; write: export default defineConfig({ … })`);
   const mistakes = Object.entries(config).flatMap(([key, value]) => {
     if (!Object.hasOwn(CONFIG_VALUE_TYPES, key))
       return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_VALUE_TYPES))}`;
@@ -70,7 +70,7 @@ function parseConfig(config: unknown, file: string): Config {
       ? []
       : `${key} must be ${TYPE_DESCRIPTIONS[kind]}.`;
   });
-  if (mistakes.length > 0) throw createConfigError(`${file}: ${mistakes.join(" ")}`);
+  if (mistakes.length > 0) throw createUsageError(`${file}: ${mistakes.join(" ")}`);
   return config;
 }
 
@@ -107,8 +107,4 @@ export function applyConfig(command: Command, config: Config): void {
     if (key !== "agents" && config[key] !== undefined && !isSaid)
       command.setOptionValueWithSource(key, config[key], "config");
   }
-}
-
-function createConfigError(message: string, cause?: unknown): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 /** A file that was looked at: one that may hold an agent, or why it does not. */
 export type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
@@ -18,9 +18,7 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
     const absolute = resolve(path);
     const is = await stat(absolute).catch(() => undefined);
     if (!is) {
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
-        `${path} does not exist (looked for ${absolute}).`,
+      throw createUsageError(`${path} does not exist (looked for ${absolute}).`,
         "Give the file of an agent, or a directory with agents in it.",
       );
     }

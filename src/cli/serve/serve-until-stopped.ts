@@ -8,7 +8,8 @@ import {
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
+import { waitForAbort } from "../wait-for-abort.ts";
 import { readPackageVersion } from "../version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -97,7 +98,7 @@ function createServerOrFail(agents: Record<string, Agent>, options: ServerOption
     return createServer(agents, options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new CliError("A2ACLI_ERR_USAGE", message, "colloquy serve --help shows the flags.", error);
+    throw createUsageError(message, "colloquy serve --help shows the flags.", error);
   }
 }
 
@@ -174,11 +175,4 @@ export function createErrorObserver({ streams }: CliContext): Observer {
       streams.err(`The webhook ${configId} of task ${taskId} is given up: ${reason}\n`);
     },
   };
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
