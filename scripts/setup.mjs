@@ -1,9 +1,10 @@
 /**
- * Runs before `npm start`, `npm test` and the like, so that they work on a fresh clone and on whatever Node the host
- * has (18 or newer): installs what the lock file names when node_modules does not have it, and makes sure that the
- * Node of the dev dependency `node` is there, which npm puts first in the PATH of its scripts.
+ * Runs before `npm start`, `npm test`, and other scripts, so that they work in a fresh clone and on any
+ * installed Node version from 18. It installs missing dependencies from the lock file. It also makes sure
+ * that the `node` dev dependency is installed, which npm puts first in the PATH of its scripts.
  *
- * It must stay a `pre…` script of its own: a shell that has looked up `node` once goes on using the host's.
+ * It must stay a separate `pre…` script, because a shell that has already resolved `node` continues to use
+ * the host's version.
  */
 import { spawnSync } from "node:child_process";
 import { lstatSync, readFileSync } from "node:fs";
@@ -24,13 +25,16 @@ if (!isInstalled()) {
   if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed; what it said is above.");
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
 }
-// An npm that was told not to run install scripts leaves the package without its binary.
+// An npm configured to skip install scripts leaves the package without its binary.
 if (!hasNode()) {
   say("Fetching the Node that the scripts run on (npm rebuild node) …");
   if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
 
-/** True when node_modules holds every package of the lock file in its version; optional ones depend on the machine. */
+/**
+ * Returns whether node_modules contains every package of the lock file in the right version. Optional
+ * packages are not checked, because they depend on the machine.
+ */
 function isInstalled() {
   const installed = readJson("node_modules/.package-lock.json");
   if (!installed) return false;
@@ -55,7 +59,7 @@ function useHostNode() {
   say(`Node 24 could not be installed; going on with the host's ${process.version}.`);
 }
 
-/** Runs npm by the Node that runs it now, because the one in node_modules is being replaced. */
+/** Runs npm on the current Node binary, because the binary in node_modules is being replaced. */
 function npm(...args) {
   const cli = process.env.npm_execpath;
   const options = { cwd: root, stdio: "inherit" };

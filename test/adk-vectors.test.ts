@@ -5,7 +5,7 @@ import { walkNodes, walkTexts } from "./syntax-tree.ts";
 
 const CITATION_PATTERN = /\[((?:[A-Z]\d{1,2})(?:, [A-Z]\d{1,2})*)\]/g;
 
-/** Ids in brackets in any text of a test: no other text has such brackets. */
+/** Finds bracketed ids in all strings of a test. No other strings contain such brackets. */
 function findCitations(source: string): string[] {
   const ids: string[] = [];
   for (const text of walkTexts([...walkNodes(source)].slice(0, 1))) {

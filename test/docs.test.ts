@@ -59,13 +59,11 @@ describe("the documents", () => {
     const imports = blocks.flatMap((block) =>
       [...block.code.matchAll(/import (?:type )?\{([^}]*)\} from "(colloquy[\w/-]*)"/g)].flatMap(
         ([, names = "", entry = ""]) =>
-          names
-            .split(",")
-            .map((name) => ({
-              at: formatBlockLocation(block),
-              entry,
-              name: name.trim().replace(/^type | as .*$/g, ""),
-            })),
+          names.split(",").map((name) => ({
+            at: formatBlockLocation(block),
+            entry,
+            name: name.trim().replace(/^type | as .*$/g, ""),
+          })),
       ),
     );
     expect(imports.length).toBeGreaterThan(50);
@@ -144,7 +142,7 @@ describe("the code in the documents", () => {
   });
 });
 
-/** The agent that a page means when it imports one and shows none. */
+/** The agent module for pages that import one without showing it. */
 const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;
 
 describe("what the documents tell to do", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS, type CommandTable } from "../src/cli/commands.ts";
 import type { CliContext } from "../src/cli/cli-context.ts";
 
-/** Lines of code in the documents that begin with the program, without what a shell makes of the rest. */
+/** Returns the lines in code blocks that start with the program's name, without shell operators. */
 function findCommandLines(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```\w*\n([^]*?)^```/gm)].map(([, code = ""]) => code);
   return blocks.flatMap((code) =>
@@ -18,7 +18,7 @@ function findCommandLines(markdown: string): string[] {
   );
 }
 
-/** Nothing is done with it: commands are made, not run. */
+/** This context is never used, because the commands are created but not run. */
 const UNUSED_CONTEXT: CliContext = {
   streams: { out: () => {}, err: () => {} },
   stdin: process.stdin,
@@ -28,7 +28,7 @@ const UNUSED_CONTEXT: CliContext = {
   cwd: "/",
 };
 
-/** Why a line can not run; undefined when there is its command, with all of its flags. */
+/** Returns the reason why a line cannot run, or `undefined` when the command and all its flags exist. */
 async function findCommandMistake(line: string): Promise<string | undefined> {
   const words = line.trim().split(/\s+/);
   let commands: CommandTable = COMMANDS;

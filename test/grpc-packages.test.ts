@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-/** Node, where the packages that gRPC takes are not installed. */
+/** A Node hook that makes the optional gRPC packages unavailable. */
 const BLOCK_GRPC_PACKAGES = `data:text/javascript,import { registerHooks } from "node:module";
 registerHooks({
   resolve(specifier, context, next) {

@@ -1,4 +1,4 @@
-/** Our server inside the frameworks that people have, below a path of theirs: the real ones, on real sockets. */
+/** Tests our server mounted under a path in real web frameworks, on real sockets. */
 import { SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import type { Message as Message0_3 } from "a2a-js-sdk-0.3";
@@ -36,7 +36,10 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
   let goOn = Promise.withResolvers<void>();
   const ended = { count: 0 };
 
-  /** `count`: 30 numbers. `gate`: says one word, and the next when it may. `flood`: 4 MB. Else: echoes. */
+  /**
+   * `count` yields 30 numbers. `gate` yields one word, and the next when the test allows it. `flood` yields 4
+   * MB. Any other text is echoed.
+   */
   const actor = agent({ name: "actor", description: "Does what it is told" }, async function* ({ text }) {
     if (text === "count") for (let at = 1; at <= 30; at++) yield await setImmediate<string>(`${at} `);
     else if (text === "flood") for (let at = 0; at < 64; at++) yield LARGE_TEXT;
@@ -150,7 +153,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
       const happened = event(data);
       if (!("artifactUpdate" in happened)) continue;
       said.push(getText(happened.artifactUpdate.artifact.parts));
-      // Nothing more is said before this was read.
+      // The agent yields nothing more before this chunk was read.
       goOn.resolve();
     }
     expect(said).toEqual(["before", "after"]);
@@ -292,7 +295,7 @@ describe("a body that something has read before us", () => {
   });
   const errors: unknown[] = [];
 
-  /** A host that reads every body to its end, and keeps of it what `keep` says. */
+  /** Starts a host that reads every request body completely and passes on the result of `keep`. */
   async function reading(keep: (bytes: Buffer) => object): Promise<string> {
     const limits = { maxBodyBytes: 1_000 };
     const observer = { onError: ({ error }: { error: unknown }) => void errors.push(error) };
@@ -331,7 +334,7 @@ describe("the examples of hosts", () => {
   const example = (file: string): string =>
     fileURLToPath(new URL(`../examples/hosts/${file}`, import.meta.url));
 
-  /** What the app answers below the path of its agents, and elsewhere. */
+  /** Returns the app's answers under the path of its agents and elsewhere. */
   async function visit(app: CliProcess): Promise<{ said: string; elsewhere: number }> {
     const url = (await app.waitForOutput("/agents\n")).trim();
     const said = getAnswerText(await collect((await connect(url)).stream("Ada")));
@@ -348,7 +351,7 @@ describe("the examples of hosts", () => {
   });
 
   it("next-route.ts serves agents below a path", async () => {
-    // Next gives a route handler requests, and nothing else; so does this.
+    // Like Next.js, calls the route handler with requests and nothing else.
     const route = JSON.stringify(example("next-route.ts"));
     const served = `
       import { createServer } from "node:http";

@@ -13,7 +13,10 @@ import {
 const sources = readSources();
 const nestedEntryPoints = findNestedEntryPoints(sources);
 
-/** `base, engine's types, server from `to-a2a.ts``: what a room may open, for people. */
+/**
+ * Formats a folder's allowed imports as AGENTS.md shows them: `data-structures, engine's types, server from
+ * `to-a2a.ts``.
+ */
 function listAllowedRooms({ rooms }: ImportBoundary): string {
   const names = Object.entries(rooms).map(([room, access]) => {
     if (access === "whole") return room;

@@ -4,13 +4,13 @@ import { findCitations, REQUIREMENT_ID } from "./requirement-citations.ts";
 import { REQUIREMENTS, type RequirementLevel, type Requirement } from "./requirements.ts";
 
 interface UnverifiedRequirements {
-  /** One line each: what is not built or not cited, and why. */
+  /** One line for each requirement that is unimplemented or untested, with the reason. */
   readonly told: readonly string[];
-  /** What must not be: no reason, a binding one that is only untested, or a reason that has become untrue. */
+  /** Mistakes: a missing reason, a binding requirement without a test, or an outdated reason. */
   readonly wrong: readonly string[];
 }
 
-/** What is open, given which ids are cited. */
+/** Returns the unverified requirements, for a set of cited ids. */
 function findUnverified(
   requirements: readonly Requirement[],
   cited: ReadonlySet<string>,

@@ -35,7 +35,7 @@ async function sendQuestion({ url }: RunningExample, cwd: string, question = QUE
   return (JSON.parse(out) as { task: Task }).task;
 }
 
-/** What an agent said in a task that was no artifact, in its order. */
+/** Returns the agent's status texts in order, without artifacts. */
 function getProgressTexts({ history = [], status }: Task): string[] {
   return [...history, ...(status.message ? [status.message] : [])]
     .filter(({ role }) => role === "ROLE_AGENT")
@@ -48,7 +48,7 @@ function requireArtifact({ artifacts = [] }: Task, id: string): Artifact {
   return found[0] as Artifact;
 }
 
-/** The text of the report, which is also what its file has. */
+/** Returns the text of the report, which is also the content of its file. */
 function getReport(task: Task): string {
   const [text, asFile] = requireArtifact(task, "report").parts;
   expect(asFile).toMatchObject({ filename: "report.md", mediaType: "text/markdown" });
@@ -73,7 +73,7 @@ describe("examples/research", () => {
 
     const report = getReport(task);
     expect(report).toContain(`# Research report: ${QUESTION}`);
-    // Every finding is a sentence of the document that it cites.
+    // Every finding is a sentence of the cited document.
     const findings = [...report.matchAll(/^- \*\*.+?\*\*: (.+) \[(\d+)\]$/gm)];
     expect(findings.length).toBeGreaterThan(3);
     for (const [, sentence = "", number] of findings) {
@@ -97,7 +97,7 @@ describe("examples/research", () => {
       const after = await startExample(cwd, { RESEARCH_PACE_MS: "500" }, before.port);
       const { code, out } = await client.result;
       expect(code).toBe(0);
-      // It went on behind the steps that had finished, which were not done again.
+      // The agent continued after its completed steps and did not repeat them.
       for (const words of [...PROGRESS, "Artifact: Research report", "TASK_STATE_COMPLETED"]) {
         expect([words, countOccurrences(out, words)]).toEqual([
           words,
@@ -173,7 +173,7 @@ describe("examples/research", () => {
       OPENAI_API_KEY: "sk-test",
       OPENAI_BASE_URL: provider.url,
     });
-    // No word of the question is in the document: only its vector is like it.
+    // The document contains no word of the question; only the vectors are similar.
     const task = await sendQuestion(server, cwd, "Kittens?");
     const [results] = requireArtifact(task, "results").parts;
     expect(results).toMatchObject({ data: { mode: "hybrid", documents: [{ document: "cats.md" }] } });
@@ -186,7 +186,10 @@ describe("examples/research", () => {
   });
 });
 
-/** A server of OpenAI's kind: whatever is about cats has one vector, all else another; its writer cites what there is not. */
+/**
+ * Starts a stub of OpenAI's API. Texts about cats share one embedding vector, and all other texts share
+ * another. The writer cites a source that does not exist.
+ */
 async function startOpenAiStub(): Promise<{ url: string; prompts: string[] }> {
   const prompts: string[] = [];
   const server = createHttpServer((request, response) => {

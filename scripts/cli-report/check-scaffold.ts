@@ -8,7 +8,10 @@ import { readServerUrl } from "./startup.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const cliFile = join(root, "bin/colloquy.js");
 
-/** What `colloquy init` makes, with the built package in it: right by its types, served, and answering. Throws if not. */
+/**
+ * Checks a project created by `colloquy init` with the built package: it compiles, serves its agent, and
+ * answers a message. Throws on a failure.
+ */
 export async function checkScaffold(): Promise<void> {
   const above = mkdtempSync(join(tmpdir(), "colloquy-init-"));
   const cwd = join(above, "hello-there");

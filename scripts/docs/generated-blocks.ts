@@ -4,7 +4,10 @@ import { EXIT_CODES } from "../../src/cli/cli-error.ts";
 import { ERROR_MAPPINGS, toErrorName } from "../../src/wire/index.ts";
 import { root, SourceFile } from "./source-file.ts";
 
-/** What can stand between `<!-- made of … -->` and `<!-- end -->` of a page: the words behind "made of", as Markdown. */
+/**
+ * Renders the Markdown between `<!-- made of … -->` and `<!-- end -->` in a page. `words` is the text after
+ * "made of".
+ */
 export function renderGeneratedBlock(words: string): string {
   const [kind = "", file = "", ...names] = words.split(" ");
   if (kind === "members") return names.map((name) => renderMembersTable(file, name)).join("\n\n");
@@ -18,7 +21,7 @@ export function renderGeneratedBlock(words: string): string {
   );
 }
 
-/** A table of what an interface has. A name that begins with + stands in no heading of its own. */
+/** Renders a table of the members of an interface. */
 function renderMembersTable(file: string, name: string): string {
   const declared = SourceFile.load(file).findDeclaration(name);
   if (!declared) throw new Error(`There is no ${name} in ${file}.`);
@@ -42,10 +45,12 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
 
-/** Every reason, with what its comment says: the cause, and what to do. */
+/** Renders a table of all error reasons, with the cause and the remedy from the docstring of each. */
 function renderErrorsTable(): string {
   const source = SourceFile.load("src/protocol/error.ts");
-  const said = ["A2AErrorReason", "TransportErrorReason"].flatMap((name) => source.findDeclaration(name)?.members ?? []);
+  const said = ["A2AErrorReason", "TransportErrorReason"].flatMap(
+    (name) => source.findDeclaration(name)?.members ?? [],
+  );
   const rows = Object.entries(ERROR_MAPPINGS).map(([reason, { jsonRpc, http, grpc }]) => {
     const about = said.find(({ name }) => name === reason)?.comment;
     if (!about)
@@ -58,7 +63,7 @@ function renderErrorsTable(): string {
   return `${head}\n${rows.join("\n")}`;
 }
 
-/** The codes of the command line, with the exit code of each. */
+/** Renders a table of the command line's error codes and their exit codes. */
 function renderCliErrorsTable(): string {
   const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("CliErrorCode")?.members ?? [];
   const rows = Object.entries(EXIT_CODES).map(([code, exit]) => {
@@ -71,7 +76,7 @@ function renderCliErrorsTable(): string {
   return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
 }
 
-/** All that the package exports, entry by entry, with the first sentence of what is said of it. */
+/** Renders tables of all exports by package entry, with the first sentence of each docstring. */
 function renderExportsTables(): string {
   const { exports, name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     name: string;
@@ -99,7 +104,7 @@ function toSourcePath(built: string): string {
   return built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
 }
 
-/** The names of the front alone and of every entry, for whoever checks imports. */
+/** Returns the exported names by package entry, for checking imports. */
 export function listExportedNames(): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   let entry = "";
@@ -112,7 +117,7 @@ export function listExportedNames(): Map<string, Set<string>> {
   return names;
 }
 
-/** The glossary that the room of words begins with. */
+/** Renders the glossary at the top of `src/protocol/index.ts`. */
 function renderGlossary(): string {
   const [, list = ""] = SourceFile.load("src/protocol/index.ts").fileComment.split(/^Glossary$/m);
   const entries = list

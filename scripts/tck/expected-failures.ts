@@ -1,17 +1,20 @@
 import type { TestReport } from "./junit-report.ts";
 
-/** A failure that is the kit's fault. */
+/** A test failure caused by a bug in the test kit. */
 export interface ExpectedFailure {
-  /** As in `compatibility/http_json/test_http_status.py::TestHttpJsonStatusCodes::test_task_not_found_returns_404`. */
+  /**
+   * The test's path, for example
+   * `compatibility/http_json/test_http_status.py::TestHttpJsonStatusCodes::test_task_not_found_returns_404`.
+   */
   readonly test: string;
-  /** The runs in which it fails. */
+  /** Names of the runs in which the test fails. */
   readonly runs: readonly string[];
   readonly reason: string;
 }
 
 /**
- * Says what came out of a run and answers how many outcomes were not expected: failures that are not listed, and listed ones
- * that did not happen.
+ * Prints the result of a run. Returns the number of unexpected outcomes: failures that are not listed, and
+ * listed failures that did not occur.
  */
 export function countUnexpectedOutcomes(
   { passed, skipped, failed }: TestReport,

@@ -1,7 +1,8 @@
 /**
- * Runs the official compatibility kits (a2aproject/a2a-tck) against the agent under test: the one for A2A 1.0 in both
- * revisions, the one for 0.3 over each transport; and compares what fails with test/tck/expected-*.json. A failure that is
- * not expected fails the run, and so does an expected one that does not happen.
+ * Runs the official compatibility kits (a2aproject/a2a-tck) against the agent under test: the kit for A2A 1.0
+ * in both revisions, and the kit for 0.3 over each transport. It compares the failures with
+ * test/tck/expected-*.json. An unexpected failure fails the run. An expected failure that does not occur
+ * fails the run, too.
  *
  *   npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]
  */
@@ -38,7 +39,7 @@ if (chosenKits.length === 0) {
 }
 
 const runNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
-// Nothing run is nothing passed.
+// A filter that matches no run is an error, not a success.
 if (!runNames.some((name) => name.includes(values.only)))
   exitWithError(`--only ${values.only} is in the name of no run; there are: ${runNames.join(", ")}`);
 
@@ -77,7 +78,7 @@ interface RunKitOptions {
   readonly expected: readonly ExpectedFailure[];
 }
 
-/** One run of a kit; answers how many of its outcomes were not expected. */
+/** Runs a kit once. Returns the number of unexpected outcomes. */
 async function runKit(
   kit: CompatibilityKit,
   run: KitRun,
@@ -108,7 +109,10 @@ async function runKit(
   }
 }
 
-/** The Python that was named, the kit's own, or the host's; it must have what the kit needs. */
+/**
+ * Returns the Python interpreter given on the command line, the kit's own, or the host's. It must have the
+ * modules that the kit requires.
+ */
 async function findPython(
   { testFolder: tests, version, branch, pythonModules: needs, pipArguments: install }: CompatibilityKit,
   place: string,
@@ -127,7 +131,7 @@ async function findPython(
   );
 }
 
-/** The exit code; undefined for a program that could not be started. */
+/** Resolves with the exit code, or with `undefined` if the program could not be started. */
 function waitForExit(child: ReturnType<typeof spawn>): Promise<number | null | undefined> {
   return new Promise((done) => {
     child.once("error", () => done(undefined)).once("exit", (code) => done(code));

@@ -11,9 +11,9 @@ import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
-/** What the work of a command that is about an agent is given. */
+/** Input for a command that works with an agent. */
 interface AgentCommandInput<O extends ClientOptions> {
-  /** The words of the command line behind the agent. */
+  /** The positional arguments after the agent. */
   readonly args: readonly string[];
   readonly options: O;
   readonly output: OutputWriter;
@@ -22,8 +22,8 @@ interface AgentCommandInput<O extends ClientOptions> {
 export type AgentCommandContext<O extends ClientOptions> = AgentCommandInput<O> & AgentConnection;
 
 /**
- * A command that talks to an agent: takes the agent from the command line, finds its card, and reports what goes wrong
- * as problems. `args` is how the arguments behind the agent are shown in the help.
+ * Defines a command that connects to an agent. It reads the agent from the command line, connects to it, and
+ * converts errors to `CliError`. `words` is how the help shows the arguments after the agent.
  */
 export function defineClientCommand<O extends ClientOptions>(
   command: Command,
@@ -32,14 +32,14 @@ export function defineClientCommand<O extends ClientOptions>(
   work: (call: AgentCommandContext<O>) => Promise<void>,
 ): Command {
   const open = async (ref: string, options: O, world: CliContext): Promise<AgentConnection> => {
-    // All that speaks with agents; who only looks at a card does not wait for it.
-    const { connectToAgent: openTarget } = await import("./agent-connection.ts");
-    return openTarget(ref, options, world);
+    // Loads the client code only here, so that commands that only read a card start faster.
+    const { connectToAgent } = await import("./agent-connection.ts");
+    return connectToAgent(ref, options, world);
   };
   return defineAgentCommand(command, words, context, open, work);
 }
 
-/** A command that only looks at an agent's card: whether it could talk to the agent does not matter. */
+/** Defines a command that only reads an agent's card and never connects to the agent. */
 export function defineCardCommand<O extends ClientOptions>(
   command: Command,
   context: CliContext,
@@ -67,8 +67,8 @@ function defineAgentCommand<O extends ClientOptions, T>(
       const { ref, rest } = parseAgentArgument(given, options, isSaid);
       const isNamed = isSaid || rest.length < given.length;
       if (!isNamed) assertCredentialsMayBeSent(self, settings);
-      const { stream: lines = false, verbose = false } = options;
-      const output = new OutputWriter(context.streams, options.output, { jsonLines: lines, verbose });
+      const { stream = false, verbose = false } = options;
+      const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
       for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
       if (options.insecure) output.writeWarning(formatInsecureWarning(options));
       try {
@@ -80,15 +80,17 @@ function defineAgentCommand<O extends ClientOptions, T>(
     });
 }
 
-/** The one id that a command wants. */
+/** Returns the only task id among the arguments, or throws a usage error. */
 export function requireSingleId(words: readonly string[]): string {
   const [id, ...more] = words;
   if (id !== undefined && more.length === 0) return id;
-  throw createUsageError(id === undefined ? "Name the task by its id." : "Name one task only.",
-  );
+  throw createUsageError(id === undefined ? "Name the task by its id." : "Name one task only.");
 }
 
-/** The user or `--timeout` ended the waiting, not the task: `resume` is the command that goes on with it. */
+/**
+ * Builds the error for a wait that Ctrl-C or `--timeout` ended. The task itself continues, and `resume` is
+ * the command that waits for it again.
+ */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,
   error: unknown,
@@ -108,7 +110,10 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
   return new CliError("A2ACLI_ERR_TIMEOUT", message, hint, error);
 }
 
-/** Whoever answers may be anybody, and is told what the command line has for the agent. */
+/**
+ * Builds the warning for `--insecure`. Without certificate verification, any server can receive the user's
+ * credentials.
+ */
 function formatInsecureWarning(options: ClientOptions): string {
   const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
   return `--insecure: certificates are not verified, so whoever answers is believed${what}`;
@@ -133,7 +138,7 @@ function findErrorHint(
   ref: string,
   options: ClientOptions & { taskId?: string },
 ): string | undefined {
-  // The secret goes nowhere only because a card says so.
+  // A client secret is never sent to a token server that only the agent card names.
   if (reason === "UNAUTHENTICATED" && options.oauthClient !== undefined && options.oauthIssuer === undefined)
     return "If you know the server that your client's secret is for, name it: --oauth-issuer.";
   if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)

@@ -36,7 +36,7 @@ function runAuthNewKey(
   });
   if (file !== undefined) {
     const known = existsSync(file) ? readApiKeys(file) : [];
-    // At once or not at all: a server may be reading it.
+    // Writes a temporary file and renames it, because a server may read the file at any time.
     const beside = `${file}.${randomUUID()}`;
     writeFileSync(beside, `${JSON.stringify([...known, storedKey], null, 2)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(beside, file);

@@ -19,7 +19,7 @@ import { runInProcess } from "./cli-process.contract.ts";
 let guarded: AuthTestServer | undefined;
 afterEach(async () => guarded?.[Symbol.asyncDispose]());
 
-/** What an agent that lets in by that scheme says of whoever comes with these options. */
+/** Returns the caller name that an agent with this scheme sees for a client with these options. */
 async function fetchCallerName(
   scheme: AuthScheme,
   ...options: string[]
@@ -41,9 +41,9 @@ describe("credentials on the command line go where the card wants them", () => {
   });
 
   it("an API key, in the query where the card has it there", async () => {
-    const { key, storedKey: stored } = generateApiKey("ada");
+    const { key, storedKey } = generateApiKey("ada");
     const { out } = await fetchCallerName(
-      apiKeys({ in: "query", name: "k", keys: [stored] }),
+      apiKeys({ in: "query", name: "k", keys: [storedKey] }),
       "--api-key",
       key,
     );
@@ -86,7 +86,7 @@ describe("credentials on the command line go where the card wants them", () => {
     const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
     const file = join(folder, "card.json");
     const agent = await startRecordingServer((response) => sendJson(response, {}, 500));
-    // This machine by an address that is no loopback's.
+    // A non-loopback address of this machine.
     await writeFile(file, JSON.stringify(buildAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
     const send = ["send", file, "hi", "--bearer", TOKEN];
     const refused = await runInProcess(send);

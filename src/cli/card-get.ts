@@ -16,14 +16,14 @@ export function createCardGetCommand(context: CliContext): Command {
   return defineCardCommand<CardGetOptions>(
     command,
     context,
-    async ({ card, servedJson: served, options, output }) => {
-      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(served);
+    async ({ card, servedJson, options, output }) => {
+      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(servedJson);
       output.writeCard(card);
     },
     async (ref, options, world) => {
       if (!options.extended) return loadAgentCard(ref, options, world);
-      const { loadExtendedCard: openExtendedCard } = await import("./agent-connection.ts");
-      return openExtendedCard(ref, options, world);
+      const { loadExtendedCard } = await import("./agent-connection.ts");
+      return loadExtendedCard(ref, options, world);
     },
   );
 }

@@ -20,20 +20,16 @@ export function createCardSignCommand(context: CliContext): Command {
     .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
     .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
     .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
-  return defineCardCommand<CardSignOptions>(
-    command,
-    context,
-    async ({ servedJson: served, options, output }) => {
-      const { key, alg, kid, jku } = options;
-      const privateKey = await readPrivateKey(key);
-      const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
-      try {
-        output.writeJson(await signCard(v1.decodeCard(served), how));
-      } catch (error) {
-        throw createUsageError((error as Error).message, undefined, error);
-      }
-    },
-  );
+  return defineCardCommand<CardSignOptions>(command, context, async ({ servedJson, options, output }) => {
+    const { key, alg, kid, jku } = options;
+    const privateKey = await readPrivateKey(key);
+    const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
+    try {
+      output.writeJson(await signCard(v1.decodeCard(servedJson), how));
+    } catch (error) {
+      throw createUsageError((error as Error).message, undefined, error);
+    }
+  });
 }
 
 async function readPrivateKey(file: string): Promise<CardSigningOptions["privateKey"]> {

@@ -24,31 +24,26 @@ export function createCardVerifyCommand(context: CliContext): Command {
     )
     .option("--jwks <url>", "trust the keys there; repeatable", appendValue)
     .option("--strict", "take no signature over the SDKs' form of cards");
-  return defineCardCommand<CardVerifyOptions>(
-    command,
-    context,
-    async ({ servedJson: served, options, output }) => {
-      const verify = await createVerifier(options);
-      try {
-        const { canonicalForm: form, ...key } = await verify(served);
-        output.writeResult({ ...key, form }, { "Signed by": `${key.kid} (${key.alg})`, Form: form });
-      } catch (error) {
-        if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
-        throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);
-      }
-    },
-  );
+  return defineCardCommand<CardVerifyOptions>(command, context, async ({ servedJson, options, output }) => {
+    const verify = await createVerifier(options);
+    try {
+      const { canonicalForm, ...key } = await verify(servedJson);
+      output.writeResult(
+        { ...key, form: canonicalForm },
+        { "Signed by": `${key.kid} (${key.alg})`, Form: canonicalForm },
+      );
+    } catch (error) {
+      if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
+      throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);
+    }
+  });
 }
 
-async function createVerifier({
-  key: files = [],
-  jwks = [],
-  strict,
-}: CardVerifyOptions): Promise<CardVerifier> {
-  if (files.length + jwks.length === 0) {
+async function createVerifier({ key = [], jwks = [], strict }: CardVerifyOptions): Promise<CardVerifier> {
+  if (key.length + jwks.length === 0) {
     throw createUsageError("Say whose signature counts: --key or --jwks.");
   }
-  const keys = (await Promise.all(files.map(readPublicKeys))).flat();
+  const keys = (await Promise.all(key.map(readPublicKeys))).flat();
   const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwks };
   try {
     return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);

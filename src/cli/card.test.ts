@@ -39,12 +39,12 @@ describe("card get", () => {
     );
     const host = createServer(strict, { store: "memory" });
     onTestFinished(() => host.close());
-    const { url: at } = await host.listen();
-    expect(await runCardCommand("get", at)).toMatchObject({
+    const { url } = await host.listen();
+    expect(await runCardCommand("get", url)).toMatchObject({
       code: 0,
       out: expect.stringContaining("strict") as string,
     });
-    const sent = await runInProcess(["send", at, "hello"]);
+    const sent = await runInProcess(["send", url, "hello"]);
     expect(sent).toMatchObject({ code: 1, err: expect.stringContaining("Pass --extension") as string });
   });
 

@@ -176,12 +176,12 @@ describe("serve", () => {
       [["--openai"], 200],
       [[], 404],
     ] as const) {
-      const { process: cli, url, banner } = await startServingProcess([...shout, ...flags], cwd);
+      const { process, url, banner } = await startServingProcess([...shout, ...flags], cwd);
       expect(banner.includes(`as models of OpenAI's API, too: ${url}/v1\n`)).toBe(status === 200);
       expect(banner.includes(`"openai": "${url}/v1"`)).toBe(status === 200);
       expect((await fetch(`${url}/v1/models`)).status).toBe(status);
-      cli.child.kill("SIGINT");
-      expect((await cli.result).code).toBe(0);
+      process.child.kill("SIGINT");
+      expect((await process.result).code).toBe(0);
     }
   });
 

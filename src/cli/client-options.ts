@@ -3,7 +3,7 @@ import type { ClientBinding } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
-/** The options of every command that talks to an agent. */
+/** Options of every command that contacts an agent. */
 export interface ClientOptions {
   agentCard?: string;
   output: OutputFormat;
@@ -32,7 +32,9 @@ const BINDINGS_BY_NAME: Record<string, ClientBinding> = {
   grpc: "GRPC",
 };
 
-/** The same words for all commands; each option is a variable too, see `settings.ts`. */
+/**
+ * Adds the options that all client commands share. Each can also be set as a variable (see `settings.ts`).
+ */
 export function addClientOptions(command: Command): Command {
   return command
     .addOption(
@@ -123,7 +125,10 @@ export function createPollIntervalOption(): Option {
     .default(2000, "2s");
 }
 
-/** Milliseconds from `500ms`, `30s`, `5m`, `1h`, or a plain number of seconds. */
+/**
+ * Parses a duration such as `500ms`, `30s`, `5m`, or `1h`, or a plain number of seconds. Returns
+ * milliseconds.
+ */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
   if (!match) throw new InvalidArgumentError("Write it as 500ms, 30s, 5m or 1h.");
@@ -149,17 +154,19 @@ export function parseJsonObject(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // Said below.
+    // The error below covers invalid JSON, too.
   }
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 
-/** For options that may be repeated. */
+/** Parses an option that can be repeated. */
 export function appendValue(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 
-/** The same for what has no commas in it: a variable can have several only so. */
+/**
+ * Parses a repeatable option whose values contain no commas, so that one variable can hold several values.
+ */
 function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }

@@ -3,29 +3,30 @@ import { CARDS_COMMANDS } from "./cards/index.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /**
- * A command: what it does, for the help of its parent and its own, and its module, which is loaded when the command is
- * called and not before: what a command needs costs only whoever calls it.
+ * A command: its description for the help, and a function that loads its module. The module is loaded only
+ * when the command is called, so that each command pays only for its own dependencies.
  */
 interface CommandEntry {
   readonly description: string;
   readonly loadFactory: () => Promise<(context: CliContext) => Command>;
 }
 
-/** A word with commands below it. */
+/** A command that only groups subcommands. */
 interface CommandGroup {
   readonly description: string;
   readonly commands: CommandTable;
 }
 
-/** Commands by their names, in the order in which the help shows them. */
+/** Commands by name, in the order in which the help lists them. */
 export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>;
 
-/** What looks at all other commands; for these alone everything is loaded. */
+/** Commands that inspect all other commands. Only these load every module. */
 export const NEEDS_ALL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config"]);
 
 /**
- * All commands. To add one: a file with `export function …Command(context: Context): Command`, and a line here. A folder
- * of commands exports a table like this one, with nothing in it but such imports, and has one line here.
+ * All commands. To add a command, create a file with `export function create…Command(context: CliContext):
+ * Command`, and add a line here. A folder of commands exports a table like this one, which contains only lazy
+ * imports, and has one line here.
  */
 export const COMMANDS: CommandTable = {
   serve: {

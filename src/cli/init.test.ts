@@ -12,7 +12,7 @@ import {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A project as init makes it, with the packages of this one and types without a build. */
+/** Creates a project with `colloquy init`, linked to this repository's packages and source types. */
 async function createProject(): Promise<string> {
   const above = await createTempDirectory({});
   const { code } = await runInProcess(["init", "weather-man"], { cwd: above });
@@ -29,7 +29,7 @@ describe("init", () => {
       colloquy: [join(root, "src/entries/colloquy.ts")],
       "colloquy/*": [join(root, "src/entries/*.ts")],
     };
-    // Our sources are not checked against a browser's types; what we publish is not touched by them.
+    // Adds these libraries because the check includes our sources; the published types do not need them.
     const lib = ["es2024", "esnext.disposable"];
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
     await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
@@ -106,7 +106,7 @@ describe("colloquy.config.ts", () => {
       "two.mjs": AGENT,
     });
     const { code, err } = await startColloquy(["serve", "--port", "0"], cwd).result;
-    // The host is the file's: not beyond this machine without a word.
+    // The host comes from the file, so a non-loopback address still requires an explicit option.
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("--allow-unauthenticated") as string,

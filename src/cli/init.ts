@@ -38,7 +38,7 @@ async function runInit(
   }
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
-    // Whoever made the file meanwhile keeps it.
+    // The flag `wx` never overwrites a file, even if it was created since the check above.
     await writeFile(join(root, file), text, { flag: "wx" });
   }
   const output = new OutputWriter(context.streams, format);

@@ -50,7 +50,7 @@ describe("mcp", () => {
   it("writes one protocol message in each line, and ends when its host has gone", async () => {
     const cwd = await createTempDirectory({ "noisy.ts": NOISY });
     const cli = startColloquy(["mcp", "noisy.ts"], cwd);
-    // Its stdin is closed already.
+    // Stdin is already closed.
     const { code, out, err } = await cli.result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toContain("loaded");

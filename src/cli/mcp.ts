@@ -19,7 +19,7 @@ interface McpOptions extends ClientOptions {
   askUser?: boolean;
 }
 
-/** Of those that talk to one agent, once. */
+/** Client options that make no sense for a server with several agents. */
 const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
 
 export function createMcpCommand(context: CliContext): Command {
@@ -69,7 +69,8 @@ Examples:
 
 async function runMcp(refs: string[], options: McpOptions, context: CliContext): Promise<void> {
   const { port, store, wait, askUser } = options;
-  // Before any agent is loaded: what that prints would be taken for the protocol.
+  // Reserves stdout before any agent is loaded, because an MCP host would parse an agent's output as protocol
+  // messages.
   const stdout = port === undefined ? reserveStdout() : undefined;
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(store, observer);

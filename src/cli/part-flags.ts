@@ -33,8 +33,9 @@ const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
 };
 
 /**
- * The flags from which a message is put together (a2a-cli SPEC §10.2): repeatable, in the order of the command line,
- * `--media-type` for the one before it. Commander calls the parsers in that order, so they share one list.
+ * Flags that add message parts (a2a-cli SPEC §10.2). They can be repeated and keep their order on the command
+ * line; `--media-type` applies to the flag before it. Commander calls the option parsers in that order, so
+ * all parsers append to one list.
  */
 export class PartFlags {
   readonly #flags: PartFlag[] = [];
@@ -65,7 +66,10 @@ export class PartFlags {
     ];
   }
 
-  /** The parts of the message: the words of the command line as one text, then the flags. `-` alone reads stdin. */
+  /**
+   * Builds the message parts: first the positional arguments as one text, then the flags. A single `-` reads
+   * stdin.
+   */
   async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {
     const parts: Part[] = [];
     const said = words.join(" ");

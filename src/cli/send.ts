@@ -63,19 +63,20 @@ function createAnswerOption(): Option {
 }
 
 async function buildMessageParts(
-  { args: words, options, client: remote, signal }: AgentCommandContext<SendOptions>,
+  { args, options, client, signal }: AgentCommandContext<SendOptions>,
   flags: PartFlags,
   { stdin }: CliContext,
 ): Promise<Part[]> {
-  if (options.answer === undefined) return flags.buildParts(words, stdin);
-  if (options.taskId === undefined) throw createSendUsageError("--answer needs --task-id: the task that waits.");
-  const answers = createAnswerParts(await remote.tasks.get(options.taskId, { signal }), options.answer);
-  const more = words.length > 0 || flags.hasFlags ? await flags.buildParts(words, stdin) : [];
+  if (options.answer === undefined) return flags.buildParts(args, stdin);
+  if (options.taskId === undefined)
+    throw createSendUsageError("--answer needs --task-id: the task that waits.");
+  const answers = createAnswerParts(await client.tasks.get(options.taskId, { signal }), options.answer);
+  const more = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
   return [...answers, ...more];
 }
 
 async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): Promise<void> {
-  const { agentRef: ref, client: remote, signal, options, output } = call;
+  const { agentRef, client, signal, options, output } = call;
   const { taskId, contextId, metadata, history } = options;
   const isAsync = options.async === true || options.wait === false || options.returnImmediately === true;
   const messageId = options.messageId ?? crypto.randomUUID();
@@ -93,23 +94,25 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
   };
   output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
-    // An agent that streams repeats the task first, as it was before this turn; one that does not answers with its end.
-    const known = taskId !== undefined && remote.card.capabilities.streaming === true;
-    return showStream(remote.stream(parts, request), call, known);
+    // A streaming agent first repeats the task as it was before this turn. An agent without streaming only
+    // sends the result.
+    const known = taskId !== undefined && client.card.capabilities.streaming === true;
+    return showStream(client.stream(parts, request), call, known);
   }
   const response = isAsync
-    ? await remote.send(parts, request)
+    ? await client.send(parts, request)
     : await waitForResponse(
-        untilTerminalOrInterrupted(remote.stream(parts, request), taskId !== undefined),
+        untilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
         call,
       );
   output.writeResponse(response, (history ?? 0) > 0);
-  if ("task" in response) reportTaskState(output, ref, response.task);
+  if ("task" in response) reportTaskState(output, agentRef, response.task);
 }
 
 /**
- * The result of a turn. A stream is followed for it where the agent streams, because that survives a cut; the task is
- * polled when the stream is lost for good, or when an agent that does not stream answers before it has finished.
+ * Waits for the result of a turn. It follows the stream, which survives a broken connection if the agent
+ * supports streaming. It polls the task when the stream is lost, or when an agent without streaming answers
+ * before the task has finished.
  */
 async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,
@@ -136,7 +139,7 @@ async function waitForResponse(
   }
 }
 
-/** The stream, telling the task's id as soon as it is known. */
+/** Passes a stream through, and reports the task's id as soon as it is known. */
 async function* withTaskIdCallback(
   stream: AsyncIterable<StreamResponse>,
   tell: (taskId: string) => void,

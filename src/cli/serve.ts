@@ -101,18 +101,18 @@ async function loadAgents(
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isPathList: isList } = await import("./serve/config.ts");
-    if (!isList(wanted)) return { agents: wanted, skipped: [] };
-    const { loadAgentFiles: loadFiles } = await import("./serve/load-agent-files.ts");
-    return loadFiles(wanted, adk);
+    const { isPathList } = await import("./serve/config.ts");
+    if (!isPathList(wanted)) return { agents: wanted, skipped: [] };
+    const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
+    return loadAgentFiles(wanted, adk);
   }
   const { command } = await import("../adapters/index.ts");
-  const { toAgentId: toId } = await import("./serve/find-agent-files.ts");
+  const { toAgentId } = await import("./serve/find-agent-files.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
-  return { agents: { [toId((await agent.describe()).name)]: agent }, skipped: [] };
+  return { agents: { [toAgentId((await agent.describe()).name)]: agent }, skipped: [] };
 }
 
-/** No file is passed over in silence. */
+/** Lists the skipped files with the reasons. */
 function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }

@@ -17,8 +17,8 @@ export function createTaskDownloadCommand(context: CliContext): Command {
     .option("--dir <directory>", "where the files are to be; made when it is not there", ".")
     .option("--force", "overwrite files that are there already");
   return defineClientCommand<TaskDownloadOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
-    const task = await remote.tasks.get(requireSingleId(call.args), { signal, historyLength: 0 });
+    const { client, signal, options, output } = call;
+    const task = await client.tasks.get(requireSingleId(call.args), { signal, historyLength: 0 });
     const { files, links } = collectArtifactFiles(task);
     const directory = resolve(context.cwd, options.dir);
     await mkdir(directory, { recursive: true });

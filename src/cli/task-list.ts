@@ -23,9 +23,9 @@ export function createTaskListCommand(context: CliContext): Command {
     command,
     "",
     context,
-    async ({ client: remote, signal, options, output }) => {
+    async ({ client, signal, options, output }) => {
       const { contextId, state, pageSize, pageToken, artifacts } = options;
-      const page = await remote.tasks.list(
+      const page = await client.tasks.list(
         {
           ...(contextId === undefined ? {} : { contextId }),
           ...(state === undefined ? {} : { status: state }),
@@ -40,7 +40,7 @@ export function createTaskListCommand(context: CliContext): Command {
   );
 }
 
-/** `working`, `input-required` and the protocol's own names. */
+/** Parses a task state such as `working` or `input-required`, and the protocol's own names. */
 function parseTaskState(text: string): TaskState {
   const name = text
     .toUpperCase()

@@ -1,4 +1,7 @@
-/** The official JavaScript client of A2A 0.3, which knows nothing of 1.0, against our server: all that it can do. */
+/**
+ * Tests the official JavaScript client of A2A 0.3, which does not support 1.0, with all its operations
+ * against our server.
+ */
 import type { Message, Part, Task, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
 import {
   ClientFactory,
@@ -15,7 +18,7 @@ import { STORE_FACTORIES } from "../store-factories.ts";
 
 const storyWords = ["Once ", "upon ", "a ", "time"];
 
-/** Does what the text says. */
+/** An agent that follows the instruction in the text. */
 const textDrivenAgent = agent(
   {
     name: "actor",
@@ -72,7 +75,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         transports: [BINDINGS[binding]],
         preferredTransports: [binding],
       });
-      // The card is the hybrid, because this client names no version.
+      // This client sends no version, so it receives the hybrid card.
       client = await new ClientFactory(options).createFromUrl(url);
     });
     afterAll(async () => {
@@ -120,7 +123,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         { url: "https://example.com/x", mediaType: "text/plain" },
       ]);
       const { artifacts } = requireTask(await client.sendMessage(createRequest("parts")));
-      // A file has no name in the proto.
+      // The proto has no member for a file's name.
       const name = binding === "JSONRPC" ? { name: "a.txt" } : {};
       expect(artifacts?.map(({ parts }) => parts[0])).toMatchObject([
         { kind: "text", text: "a text" },

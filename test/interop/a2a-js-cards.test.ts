@@ -1,4 +1,7 @@
-/** The official JavaScript client and what our cards declare: signatures, extensions, media types. */
+/**
+ * Tests the official JavaScript client with the features that our cards declare: signatures, extensions, and
+ * media types.
+ */
 import { SendMessageRequest, verifyAgentCardSignature, type Task } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -18,7 +21,7 @@ import { createServer, type Server } from "../../src/server/index.ts";
 const POLITE = "urn:x:polite/v1";
 const skills = [{ id: "see", name: "See", description: "Sees", tags: ["eyes"], inputModes: ["image/*"] }];
 
-/** Says which extensions are active. */
+/** An agent that reports its active extensions. */
 const imageAgent = agent(
   {
     name: "careful",

@@ -1,4 +1,7 @@
-/** The official JavaScript client of 1.0 in its mode for servers of 0.3, against ours; and our cards, to both clients. */
+/**
+ * Tests the official JavaScript client of 1.0 in its compatibility mode for 0.3 against our server. It also
+ * tests our cards with both clients.
+ */
 import { SendMessageRequest, TaskState, type Message, type StreamResponse, type Task } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -109,7 +112,7 @@ describe("a card for readers of both versions", () => {
       status: { state: "completed" },
     });
 
-    // A proxy that keeps headers to itself: the newer client reads the same hybrid.
+    // Simulates a proxy that removes headers: the newer client receives the same hybrid card.
     const bare: typeof fetch = (input) => fetch(input);
     const newer = await createClientFactory("JSONRPC", bare).createFromUrl(url);
     expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/agent` });

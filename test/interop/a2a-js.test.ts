@@ -1,4 +1,7 @@
-/** The official JavaScript client, which we did not write, against our server: all that it can do, on every store. */
+/**
+ * Tests all operations of the official JavaScript client, an independent implementation, against our server
+ * with every store.
+ */
 import { Message, Role, SendMessageRequest, TaskState, type StreamResponse, type Task } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -16,7 +19,7 @@ import { STORE_FACTORIES } from "../store-factories.ts";
 
 const storyWords = ["Once ", "upon ", "a ", "time"];
 
-/** Does what the text says. */
+/** An agent that follows the instruction in the text. */
 const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
   async function* ({ text, signal, history }) {

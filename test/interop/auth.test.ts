@@ -1,4 +1,7 @@
-/** The official client, and ours, at servers that want to know who asks; ours by nothing but what the card says. */
+/**
+ * Tests the official client and our client against servers that require authentication. Our client uses only
+ * the information in the card.
+ */
 import { Role, SendMessageRequest } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -26,7 +29,7 @@ import {
 
 const TOKEN = "token-of-ada-0123456789";
 
-/** Says to whom it speaks, and more in its extended card. */
+/** An agent that names its caller, with more details in its extended card. */
 const polite = agent(
   { name: "polite", description: "Greets" },
   async function* ({ caller }) {
@@ -37,9 +40,9 @@ const polite = agent(
 
 interface AuthCase {
   readonly scheme: AuthScheme;
-  /** What the official client sends. */
+  /** Headers that the official client sends. */
   readonly headers: Record<string, string>;
-  /** What ours is given. */
+  /** Options for our client. */
   readonly auth: ClientAuthOptions;
   readonly name?: string;
 }
@@ -119,7 +122,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
   });
 });
 
-/** A client of @a2a-js/sdk that shows these headers once it was refused. */
+/** Creates an official client that sends these headers after a rejected request. */
 async function createOfficialClient(
   url: string,
   binding: "JSONRPC" | "HTTP+JSON",

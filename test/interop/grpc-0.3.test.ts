@@ -1,4 +1,4 @@
-/** The official JavaScript client of A2A 0.3 against our server, over gRPC. */
+/** Tests the official JavaScript client of A2A 0.3 against our server over gRPC. */
 import type { Message, MessageSendParams, Task } from "a2a-js-sdk-0.3";
 import { ClientFactory, type Client } from "a2a-js-sdk-0.3/client";
 import { GrpcTransportFactory } from "a2a-js-sdk-0.3/client/grpc";

@@ -1,6 +1,6 @@
 /**
- * The Python client of the guide whose dialect the simple dialect is, unchanged, against our server. It runs on any
- * python3: what it uses of `requests` is in a module of that name beside it.
+ * Tests the unmodified Python client from the guide that defines the simple dialect against our server. It
+ * runs on any python3: a local module named `requests` replaces the parts of that package that it uses.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";

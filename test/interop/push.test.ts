@@ -1,4 +1,4 @@
-/** The official JavaScript clients of A2A 1.0 and 0.3 register webhooks at our server, which serves them. */
+/** Tests webhooks that the official JavaScript clients of A2A 1.0 and 0.3 register on our server. */
 import { Message, Role, type SendMessageRequest } from "@a2a-js/sdk";
 import {
   ClientFactory,
@@ -33,7 +33,7 @@ async function startServer(): Promise<{ url: string; receiver: WebhookReceiver }
   return { url, receiver };
 }
 
-/** What a webhook got, until the task's end. */
+/** Returns the requests that a webhook received up to the end of the task. */
 async function waitForEnd(receiver: WebhookReceiver): Promise<Record<string, unknown>[]> {
   await receiver.waitForRequests((posted) => posted.some(({ body }) => /completed/i.test(body)));
   return receiver.requests.map(({ json }) => json);

@@ -1,4 +1,4 @@
-/** Our RemoteAgent, in a Runner of ADK, against a server that is made with the official SDK, @a2a-js/sdk. */
+/** Tests our RemoteAgent in an ADK Runner against a server built with the official SDK, @a2a-js/sdk. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ import { publishToSdkBus } from "../../src/client/sdk-events.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";
 
-/** Counts, asks, fails, works without an end, or answers without a task, as it is told. */
+/** Counts, asks, fails, works endlessly, or answers without a task, as the text requests. */
 class TextDrivenExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 

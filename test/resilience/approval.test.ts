@@ -36,7 +36,7 @@ function requireTask(result: object): Task {
 const getTaskText = ({ artifacts = [] }: Task): string =>
   artifacts.map(({ parts }) => getText(parts)).join("");
 
-/** Approves what the task asks for. */
+/** Creates the approval for the pending call of a task. */
 function createApproval({ status }: Task, euros: number): Part[] {
   const call = status.message?.parts[0] as DataPart;
   const { id } = call.data as { id: string };

@@ -16,7 +16,7 @@ async function startChild(file: string): Promise<{ child: ChildProcess; url: str
   return { child, url };
 }
 
-/** Reads a stream into `frames`; answers the code of what broke it, if anything did. */
+/** Reads a stream into `frames`. Resolves with the code of the error that broke it, if any. */
 async function readWholeStream(
   asked: StreamRequest,
   frames: SseFrame[],

@@ -24,7 +24,7 @@ async function stopChild({ child }: { child: ChildProcess }): Promise<void> {
   await gone;
 }
 
-/** A webhook, and a server on a file of its own that knows it. */
+/** Starts a webhook, and a server that allows it, on a temporary file. */
 async function startWithWebhook(agent: string): Promise<{
   receiver: WebhookReceiver;
   file: string;
@@ -56,7 +56,7 @@ function isTerminalUpdate({ json }: ReceivedRequest): boolean {
   return /"state":"TASK_STATE_(COMPLETED|FAILED)"/.test(JSON.stringify(json));
 }
 
-/** The whole log of a task, as a reader of the server gets it. */
+/** Returns all events of a task as a client of the server receives them. */
 async function readTaskLog(url: string, agent: string, taskId: string): Promise<StreamResponse[]> {
   const { subscribe, event } = STREAM_REQUESTS["HTTP+JSON"];
   const log: StreamResponse[] = [];
@@ -65,7 +65,7 @@ async function readTaskLog(url: string, agent: string, taskId: string): Promise<
   return log;
 }
 
-/** What arrived, each event where it arrived first. */
+/** Returns the received requests without repetitions of an event. */
 function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
   return posted.filter(
     (one, at) => posted.findIndex((other) => getSequenceNumber(other) === getSequenceNumber(one)) === at,

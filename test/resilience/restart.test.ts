@@ -17,9 +17,9 @@ async function startChild(...args: string[]): Promise<{ child: ChildProcess; url
   return { child, url, port: new URL(url).port };
 }
 
-/** The task that a reader has who folds what comes. */
+/** Applies an event to the task, as a client does. */
 function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefined {
-  // A stream that is picked up without an id begins with the whole task.
+  // A stream that is resumed without an event id starts with the complete task.
   const folded = fold("task" in event ? undefined : task, event);
   if (isEventRefusal(folded)) throw new Error(folded.refusalReason);
   return folded;
@@ -56,7 +56,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) =>
       expect(completions).toBe(1);
       expect(attempts).toEqual(["Attempt 1", "Attempt 2"]);
       expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual([REPORT]);
-      // Resumed, nothing is said twice.
+      // A resumed agent repeats nothing.
       if (how === "resume") expect(chunks).toBe(40);
       else expect(chunks).toBeGreaterThanOrEqual(50);
       const kept = await remote.tasks.get(task?.id ?? "");

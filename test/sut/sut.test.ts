@@ -58,7 +58,7 @@ describe("the agent under test", () => {
 
 const { LengthDelimited, Varint } = WireType;
 
-/** Instructions as the ITK writes them. */
+/** Encodes instructions as the ITK does. */
 const encodeInstruction = {
   answer: (response: string, hold = false) =>
     encodeProtobuf((to) =>

@@ -3,12 +3,12 @@ import type { TokenTariff } from "../../cards/index.ts";
 import { createOutputOption } from "../client-options.ts";
 import type { OutputFormat } from "../output-writer.ts";
 
-/** The options of every command that reads a run. */
+/** Options of every command that reads a run. */
 export interface RunFilesOptions {
   run?: string;
 }
 
-/** Those of every command that has a text for people and a document for programs. */
+/** Options of every command that prints text for people or one JSON document for programs. */
 export interface DocumentOptions {
   output: OutputFormat;
   json?: boolean;
@@ -16,7 +16,7 @@ export interface DocumentOptions {
 
 export type CardsOptions = RunFilesOptions & DocumentOptions;
 
-/** Adds the files, and which of their runs. */
+/** Adds the arguments that name the files and select a run. */
 export function addRunFilesArgument(command: Command): Command {
   return command
     .argument(
@@ -32,7 +32,7 @@ export function addDocumentOptions(command: Command): Command {
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
 }
 
-/** The options of a command that reads a run and says something of it. */
+/** Adds the options of a command that reads a run and reports on it. */
 export function addCardsOptions(command: Command): Command {
   return addDocumentOptions(addRunFilesArgument(command));
 }

@@ -19,12 +19,11 @@ export function createCardsCompareCommand(context: CliContext): Command {
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
-        throw createUsageError("Name the files of two runs or more.",
-          "colloquy cards stats is for one.",
-        );
+        throw createUsageError("Name the files of two runs or more.", "colloquy cards stats is for one.");
       const bare = runs.find(({ recording }) => !recording.run);
       if (bare)
-        throw createUsageError(`${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
+        throw createUsageError(
+          `${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
           "Name the file that the run was recorded in (.cards.jsonl).",
         );
       const report = buildComparisonReport(
@@ -36,7 +35,7 @@ export function createCardsCompareCommand(context: CliContext): Command {
     });
 }
 
-/** A comparison as text. The first row is what the others are beside. */
+/** Renders a comparison as text. The first row is the baseline for the others. */
 export function renderComparison({
   dataset,
   evidence,
@@ -101,7 +100,7 @@ function renderBudget({
     : `at equal tokens: none for ${spent}; ${nearest}. To do: run ${missing}, too`;
 }
 
-/** `+1.5 points (-0.5 to 3.5)` */
+/** Formats a difference with its confidence interval: `+1.5 points (-0.5 to 3.5)`. */
 function formatDifference({ difference: { value, low, high } }: BaselineComparison): string {
   return `${formatSignedPoints(value)} points (${formatSignedPoints(low)} to ${formatSignedPoints(high)})`;
 }

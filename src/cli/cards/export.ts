@@ -31,7 +31,7 @@ interface ExportOptions extends RunFilesOptions, SampleOptions {
   content?: boolean;
 }
 
-/** What a run can be written as. */
+/** Export formats for a run. */
 const EXPORT_FORMATS = {
   "seed-json": (run: Recording) => renderJsonList(toSpecificationCards(run)),
   perfetto: (run: Recording) => `${renderJson(toPerfettoTrace(run))}\n`,
@@ -63,12 +63,12 @@ export function createCardsExportCommand(context: CliContext): Command {
     });
 }
 
-/** A sequence is of one problem. */
+/** Returns the cards of the only problem. A sequence diagram shows a single problem. */
 function getSingleSampleCards(run: Recording): ReturnType<typeof toSpecificationCards> {
   return [...requireSingleSample(collectRunSamples(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
-/** One on a line, for those who search in it. */
+/** Renders a JSON list with one item per line, so that line-based tools can search it. */
 function renderJsonList(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
 }

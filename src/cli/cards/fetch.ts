@@ -22,7 +22,10 @@ const DATASET_SOURCES = [
   },
 ] as const;
 
-/** Says where to get the whole datasets. It loads nothing by itself: what is loaded has licences to be read. */
+/**
+ * Creates `colloquy cards fetch`, which prints where to download the complete datasets. It downloads nothing,
+ * because users should read the licenses first.
+ */
 export function createCardsFetchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("fetch"))
     .argument("[folder]", "where they are to be", "data")

@@ -1,6 +1,6 @@
 import type { CommandTable } from "../commands.ts";
 
-/** What there is to do with the cards of a run. */
+/** The commands for runs of the card protocol. */
 export const CARDS_COMMANDS: CommandTable = {
   run: {
     description: "Have planner and solver, or a baseline, solve problems; record and score it all.",

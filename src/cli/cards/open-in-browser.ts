@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 
-/** Asks the system to show a file or an address; `failed` is told when there is nothing that could. */
+/**
+ * Opens a file or a URL with the system's default program. `failed` is called when no such program exists.
+ */
 export function openInBrowser(target: string, failed: (why: string) => void): void {
   const [program, ...words] =
     process.platform === "darwin"

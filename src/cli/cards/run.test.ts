@@ -111,7 +111,8 @@ describe("colloquy cards run", () => {
     expect((await runInProcess([...words, "there"])).code).toBe(0);
     await solver.close({ graceMs: 0 });
     const gone = await runInProcess([...words, "gone"]);
-    // The planner is there and makes the best of it; but that says nothing of how well the two solve problems.
+    // The planner is running and completes without the solver. Such a run does not measure how well the two
+    // solve problems together.
     expect(gone.code).toBe(3);
     expect(gone.err).toContain("have no verdict: solver could not be asked");
     const { cards, scores } = readRecording(join(cwd, "gone.cards.jsonl"));
@@ -125,7 +126,7 @@ describe("colloquy cards run", () => {
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
     expect((await runInProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
     expect((await runInProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
-    // Two problems at a time: whose card is written first is chance.
+    // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>
       listRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
         .map(({ content }) => content)

@@ -36,7 +36,7 @@ interface RenderOptions {
 
 type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph";
 
-/** How one problem is shown to people; several stand below each other. */
+/** Text styles for a single problem. Several problems are printed one below the other. */
 const TEXT_STYLES = {
   boxes: ({ cards }: RunSample, look: RenderOptions) => visualizeCards(cards, look),
   flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
@@ -46,7 +46,7 @@ const TEXT_STYLES = {
     renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
-/** What is a file of its own: of one problem. */
+/** Diagram styles that produce a complete file for a single problem. */
 const DIAGRAM_STYLES = {
   mermaid: ({ cards }: RunSample) => renderSequenceMermaid(cards),
   svg: ({ cards, id }: RunSample) =>
@@ -88,7 +88,7 @@ export function createCardsShowCommand(context: CliContext): Command {
     });
 }
 
-/** The problem, and what became of it. */
+/** Renders the problem's id and its score. */
 function renderSampleHeading({ id, score }: RunSample): string {
   const name = id ?? "Cards of no problem";
   if (!score) return name;
@@ -102,9 +102,12 @@ function truncate(text: string): string {
   return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
 }
 
-/** Only where somebody looks, and not where they have said that they want none (no-color.org). */
-function shouldUseColors({ stdoutColumns: columns, env }: CliContext): boolean {
-  return columns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+/**
+ * Returns whether to use colors: only on a terminal, and only if the user has not disabled them
+ * (no-color.org).
+ */
+function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
+  return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
 function parseColumns(text: string): number {

@@ -14,7 +14,7 @@ import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-pr
 
 const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
 
-/** One call that is on no card. */
+/** A recording with one model call that no card accounts for. */
 const UNBALANCED = createScriptedRecordText([JANET_SCRIPT]).replace(
   /("kind":"call".*?"input_tokens":)182/,
   (_, before: string) => `${before}282`,
@@ -68,7 +68,7 @@ describe("cards stats", () => {
     expect(code).toBe(0);
     expect(out).toContain("not known: which problems there were");
     expect(out).toContain("not known: what replies to what");
-    // What cards say of themselves is known all the same.
+    // Figures from the cards themselves are available nevertheless.
     expect(out).toMatch(/cards +6 +3 task, 3 result/);
   });
 

@@ -14,9 +14,9 @@ export function createPushConfigCreateCommand(context: CliContext): Command {
     .option("--scheme <name>", "how the agent authenticates to the webhook, for example Bearer")
     .option("--credentials <text>", "with what, for --scheme");
   return defineClientCommand<PushConfigCreateOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
+    const { client, signal, options, output } = call;
     const { url, id, token, scheme, credentials } = options;
-    const config = await remote.tasks.pushConfigs.create(
+    const config = await client.tasks.pushConfigs.create(
       requireSingleId(call.args),
       {
         url,

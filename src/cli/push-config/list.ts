@@ -13,9 +13,9 @@ export function createPushConfigListCommand(context: CliContext): Command {
     .option("--page-size <n>", "at most this many", parseCount)
     .option("--page-token <token>", "go on behind this page");
   return defineClientCommand<PushConfigListOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
+    const { client, signal, options, output } = call;
     const { pageSize, pageToken } = options;
-    const page = await remote.tasks.pushConfigs.list(requireSingleId(call.args), {
+    const page = await client.tasks.pushConfigs.list(requireSingleId(call.args), {
       signal,
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(pageToken === undefined ? {} : { pageToken }),

@@ -1,7 +1,7 @@
 import type { ClientOptions } from "../client-options.ts";
 import { createUsageError } from "../cli-error.ts";
 
-/** The ids of a task, and of a configuration of it. */
+/** Returns the task id and the configuration id among the arguments, or throws a usage error. */
 export function requireTaskAndConfigIds(words: readonly string[]): [taskId: string, id: string] {
   const [taskId, id, ...more] = words;
   if (taskId !== undefined && id !== undefined && more.length === 0) return [taskId, id];

@@ -7,7 +7,7 @@ import { createServer } from "../../server/index.ts";
 import { createTempDirectory } from "../cli-process.contract.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 
-/** Says how much of a conversation its model is shown. */
+/** Creates an agent whose answer is the number of messages that its model receives. */
 function createCounterAgent(): LlmAgent {
   const model = new ScriptedLlm(({ request }) => `${request.contents.length} before you`);
   return new LlmAgent({ name: "counter", description: "Counts", model });

@@ -20,7 +20,7 @@ export default agent({ name: "who", description: "Says who asks" }, async functi
   yield caller.principal + "@" + caller.tenant;
 });`;
 
-/** `colloquy serve who.ts …`, and what it is asked. */
+/** A `colloquy serve who.ts …` process, with methods to query it. */
 class ServeProcess implements AsyncDisposable {
   readonly #process: CliProcess;
   url = "";

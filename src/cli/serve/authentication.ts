@@ -10,7 +10,10 @@ import {
 import { appendValue } from "../client-options.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 
-/** Who may come in, as the command line says it. No secret stands on it: others see what runs on their machine. */
+/**
+ * Authentication options of the server. They contain no secrets, because other users can see the command
+ * lines of running processes.
+ */
 export interface ServeAuthOptions {
   authTokenEnv?: string[];
   bearerFile?: string;
@@ -19,7 +22,7 @@ export interface ServeAuthOptions {
   audience?: string[];
 }
 
-/** The header of API keys. */
+/** Header that carries the API key. */
 const API_KEY_HEADER = "X-API-Key";
 
 export function addAuthOptions(command: Command): Command {
@@ -41,7 +44,10 @@ export function addAuthOptions(command: Command): Command {
     );
 }
 
-/** How callers authenticate; undefined when nothing is said of it. Variables and the file of tokens are read once. */
+/**
+ * Creates the authentication schemes, or returns `undefined` when no option asks for any. Variables and the
+ * token file are read once.
+ */
 export function createAuthSchemes(
   options: ServeAuthOptions,
   env: NodeJS.ProcessEnv,
@@ -55,7 +61,7 @@ export function createAuthSchemes(
   return ways.length === 0 ? undefined : ways;
 }
 
-/** Whether the command line says anything of who may come in. */
+/** Returns whether any option configures authentication. */
 export function hasAuthOptions({
   authTokenEnv,
   bearerFile,
@@ -65,10 +71,13 @@ export function hasAuthOptions({
   return [authTokenEnv, bearerFile, apiKeysFile, oidcIssuer].some((option) => option !== undefined);
 }
 
-/** What callers are to send, for the banner; the variables are those that the client's commands read. */
+/**
+ * Describes for the banner which credentials callers send. The variables are those that the client commands
+ * read.
+ */
 export function describeClientCredentials(ways: readonly AuthScheme[]): { hint: string; header: string } {
-  const hasKeys = ways.some(({ securityScheme: declared }) => "apiKeySecurityScheme" in declared);
-  const hasTokens = ways.some(({ securityScheme: declared }) => !("apiKeySecurityScheme" in declared));
+  const hasKeys = ways.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
+  const hasTokens = ways.some(({ securityScheme }) => !("apiKeySecurityScheme" in securityScheme));
   const names = [...(hasTokens ? ["A2ACLI_BEARER"] : []), ...(hasKeys ? ["A2ACLI_API_KEY"] : [])];
   const header = hasTokens ? "Authorization: Bearer $A2ACLI_BEARER" : `${API_KEY_HEADER}: $A2ACLI_API_KEY`;
   return { hint: `Callers authenticate; first put your own credentials into ${names.join(" or ")}.`, header };
@@ -104,7 +113,7 @@ function createApiKeyScheme({ apiKeysFile }: ServeAuthOptions, now: () => number
   if (apiKeysFile === undefined) return undefined;
   const file = new ApiKeyFile(apiKeysFile, now);
   const check = { in: "header", name: API_KEY_HEADER, keys: file.keys } as const;
-  // Tells of keys that are not as they should be before anybody comes.
+  // Reports invalid keys at startup instead of at the first request.
   withUsageErrors(() => apiKeys(check));
   return apiKeys({ ...check, keys: (id) => file.find(id) });
 }
@@ -119,7 +128,7 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
 }
 
-/** A file of keys that may be added to, and taken from, while a server runs. */
+/** A file of API keys that can change while the server runs. */
 class ApiKeyFile {
   readonly #path: string;
   readonly #now: () => number;
@@ -152,7 +161,7 @@ class ApiKeyFile {
   }
 }
 
-/** The keys of a file. */
+/** Reads the API keys of a file. */
 export function readApiKeys(path: string): StoredApiKey[] {
   try {
     const keys: unknown = JSON.parse(readTextFile(path));
@@ -187,7 +196,7 @@ function createUnreadableError(path: string, error: unknown): CliError {
   );
 }
 
-/** What a scheme says is wrong with its options, as the user's. */
+/** Converts the errors of a scheme's options to usage errors. */
 function withUsageErrors(make: () => AuthScheme): AuthScheme {
   try {
     return make();

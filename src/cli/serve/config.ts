@@ -8,12 +8,12 @@ import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
-/** What stands in a configuration, with its paths made whole. */
+/** A configuration with absolute paths, and the file it was read from. */
 export type LoadedConfig = Config & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 
-/** What each key may be. `Record` makes the compiler see to it that none is forgotten. */
+/** The type of each key. `Record` makes the compiler check that no key is missing. */
 const CONFIG_VALUE_TYPES: Record<keyof Config, ConfigValueType> = {
   agents: "agents",
   port: "number",
@@ -40,7 +40,7 @@ const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   agents: "a list of files, or agents by their names",
 };
 
-/** The configuration in `cwd`, or the one that is named; undefined where there is none. */
+/** Reads the named configuration, or the one in `cwd`. Returns `undefined` when neither exists. */
 export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
@@ -99,7 +99,7 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
   return Array.isArray(agents);
 }
 
-/** Gives the options that neither the command line nor the environment says the values of the configuration. */
+/** Applies the configuration to all options that neither the command line nor the environment sets. */
 export function applyConfig(command: Command, config: Config): void {
   for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);

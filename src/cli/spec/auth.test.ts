@@ -11,7 +11,7 @@ import { textDrivenAgent, startTextDrivenServer } from "./test-servers.fixture.t
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
-const { key: KEY, storedKey: stored } = generateApiKey("bob");
+const { key: KEY, storedKey } = generateApiKey("bob");
 const HOME = "/nowhere";
 const TOKENS = bearer({ tokens: { [TOKEN]: "ada" } });
 
@@ -20,7 +20,7 @@ describe("credentials", () => {
     ["a bearer token", () => TOKENS, "--bearer", "A2ACLI_BEARER", TOKEN, "ada"],
     [
       "an API key in a header",
-      () => apiKeys({ in: "header", name: "X-Key", keys: [stored] }),
+      () => apiKeys({ in: "header", name: "X-Key", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -28,7 +28,7 @@ describe("credentials", () => {
     ],
     [
       "an API key in the query",
-      () => apiKeys({ in: "query", name: "k", keys: [stored] }),
+      () => apiKeys({ in: "query", name: "k", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -36,7 +36,7 @@ describe("credentials", () => {
     ],
     [
       "an API key in a cookie",
-      () => apiKeys({ in: "cookie", name: "k", keys: [stored] }),
+      () => apiKeys({ in: "cookie", name: "k", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -94,7 +94,7 @@ describe("what is printed", () => {
       const basic = ["--basic", `ada:${password}`];
       const others = ["--oauth-client", `me:${client}`, "--svc-param", `x-trace: ${trace}`];
       const credentials = ["--bearer", token, "--api-key", key, ...basic, ...others];
-      // What the agent repeats of them is on the wire, too.
+      // The agent echoes the credentials, so they are also in the response.
       const { out, err } = await runSuccessfully([
         "send",
         served.url,
@@ -180,16 +180,16 @@ describe("--insecure", () => {
 
   it("is of gRPC, too [AUTH_003]", async () => {
     const beside = createServer(textDrivenAgent, { store: "memory" });
-    const { url: there, grpc } = await beside.listen({
+    const { url, grpc } = await beside.listen({
       grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_KEY } },
     });
-    const card = JSON.stringify(await runForJson(["card", "get", there]));
+    const card = JSON.stringify(await runForJson(["card", "get", url]));
     const address = `127.0.0.1:${grpc?.port}`;
     const cwd = await createTempDirectory({
       "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`),
     });
     const words = ["send", "-a", `${cwd}/card.json`, "hello", "--transport", "grpc"];
-    // A connection that does not come about is tried again and again.
+    // A failed connection is retried until the timeout.
     expect(await runExpectingError([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
     expect((await runSuccessfully([...words, "--insecure"])).out).toContain("You said: hello");
     await beside.close({ graceMs: 50 });

@@ -111,7 +111,7 @@ describe("a chat", () => {
     expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
   });
 
-  // `script`, of util-linux, makes a terminal.
+  // Creates a terminal with `script` of util-linux.
   const hasTerminals = spawnSync("script", ["--version"]).status === 0;
   it.skipIf(!hasTerminals)("on a real terminal asks, answers, and ends with Ctrl-D", async () => {
     const words = [process.execPath, "bin/colloquy.js", "chat", served.url].join(" ");

@@ -105,7 +105,7 @@ describe("task push-config", () => {
 
   it("is not asked of an agent that has none [VER_003, PUSH_001]", async () => {
     const served = await startTextDrivenServer();
-    const { task: other } = await runForJson<{ task: Task }>(["send", served.url, "ask"]);
+    const { task } = await runForJson<{ task: Task }>(["send", served.url, "ask"]);
     const without = createServer(
       {
         ...textDrivenAgent,
@@ -113,8 +113,8 @@ describe("task push-config", () => {
       },
       { store: "memory" },
     );
-    const { url: there } = await without.listen();
-    expect(await runExpectingError(["task", "push-config", "list", there, other.id])).toMatchObject({
+    const { url } = await without.listen();
+    expect(await runExpectingError(["task", "push-config", "list", url, task.id])).toMatchObject({
       code: "PushNotificationNotSupportedError",
       exit: 1,
     });

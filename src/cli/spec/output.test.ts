@@ -247,7 +247,7 @@ describe("text", () => {
   });
 
   it("asks nothing: a chat with a person who can not see it is refused [OUT_005]", async () => {
-    // A keyboard at which nobody types, and output that goes elsewhere.
+    // A terminal as input, without a terminal as output.
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const { code, err } = await runInProcess(["chat", served.url], { stdin });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("A chat needs") as string });

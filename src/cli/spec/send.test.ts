@@ -68,7 +68,7 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
 
 describe("send", () => {
   let served: RunningServer;
-  /** The parts as the agent got them. */
+  /** Sends a message and returns the parts that the agent received. */
   const heard = async (args: string[], stdin: Readable = Readable.from([])): Promise<Part[]> => {
     const { task } = await runForJson<{ task: Task }>(["send", served.url, ...args], { stdin });
     const [part] = task.artifacts?.[0]?.parts ?? [];

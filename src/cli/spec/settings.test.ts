@@ -11,7 +11,7 @@ interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];
 }
 
-/** A home with a global file, and a project in it with a local one. */
+/** Creates a home directory with a global settings file, and a project in it with a local one. */
 async function createHome(
   global: string,
   local: string,
@@ -73,7 +73,7 @@ describe("settings", () => {
     expect(JSON.parse(out)).toMatchObject({
       task: { status: { state: expect.stringMatching(/SUBMITTED|WORKING/) as string } },
     });
-    // A flag turns each of them back.
+    // Flags override each of these settings.
     expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], world)).out).toContain(
       "State: TASK_STATE_COMPLETED",
     );
@@ -84,8 +84,8 @@ describe("settings", () => {
 
   it("are of the agent whose file --config names, in place of the one that would be found [CONFIG_002]", async () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
-    const { key, storedKey: stored } = generateApiKey("bob");
-    await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [stored] }));
+    const { key, storedKey } = generateApiKey("bob");
+    await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [storedKey] }));
     const world = await createHome("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
     for (const [name, url, credential] of [
       ["ada", ada.url, "A2ACLI_BEARER=token-of-ada-0123456789"],
@@ -108,14 +108,15 @@ describe("settings", () => {
     const local = `A2ACLI_AGENT_CARD=${ada.url}\n`;
     const credential = "A2ACLI_BEARER=token-of-ada-0123456789\n";
     const world = await createHome(credential, local);
-    // Not even when the words begin with what was meant as the agent.
+    // This holds even if the first argument looks like an agent reference.
     for (const words of [["Who?"], ["agent.example", "Who?"]]) {
       const { code, hint, message, exit } = await runExpectingError(["send", ...words], world);
       expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
       expect(message).toContain(`${world.HOME}/project/.env`);
       expect(hint).toContain("--config");
     }
-    // Who says which agent is meant, or which file, means it; and a file's own credentials are for its agent.
+    // A user who names the agent or the file consents. Credentials in the same file as the agent may be sent
+    // to that agent.
     for (const words of [
       ["send", ada.url, "Who?"],
       ["send", "-a", ada.url, "Who?"],

@@ -50,9 +50,9 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
       ["task", "get", "--wait"],
       ["task", "wait"],
     ]) {
-      const { id: other } = await taskOf("wait", "--async");
-      const waiting = runForJson<Task>([...words, served.url, other, "--poll-interval", "20ms"]);
-      await runSuccessfully(["task", "cancel", served.url, other]);
+      const { id } = await taskOf("wait", "--async");
+      const waiting = runForJson<Task>([...words, served.url, id, "--poll-interval", "20ms"]);
+      await runSuccessfully(["task", "cancel", served.url, id]);
       expect((await waiting).status.state).toBe("TASK_STATE_CANCELED");
     }
   });
@@ -107,7 +107,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
   });
 });
 
-/** An agent that is asked for its task, and answers each time as told. */
+/** Starts a server that returns a task with a scripted state for each poll. */
 async function startPolledServer(
   state: (time: number) => string,
 ): Promise<{ url: string; asked: () => RecordedRequest[] }> {

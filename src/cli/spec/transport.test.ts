@@ -17,7 +17,7 @@ import {
 } from "./test-servers.fixture.ts";
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
-/** An agent on two bindings, with a card as told, that answers every message. */
+/** Starts an agent on two bindings with a custom card. It answers every message. */
 async function startAgentWithInterfaces(
   interfaces: (url: string) => object[],
   about: object = {},
@@ -141,7 +141,7 @@ describe("the version", () => {
     await runSuccessfully(["task", "get", url, "t"]);
     expect(seen.length).toBeGreaterThan(3);
     expect(seen.map(({ headers }) => headers["a2a-version"])).toEqual(seen.map(() => "1.0"));
-    // A patch is no other version.
+    // The patch number is not part of the protocol version.
     const patched = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC", "1.0.1")]);
     await runSuccessfully(["send", patched.url, "hello"]);
   });
@@ -196,7 +196,7 @@ describe("what the card does not offer", () => {
     expect(await runExpectingError(["card", "get", url, "--extended"])).toMatchObject({
       code: "UnsupportedOperationError",
     });
-    expect(seen.slice(before).every(({ url: path }) => path.includes("/.well-known/"))).toBe(true);
+    expect(seen.slice(before).every(({ url }) => url.includes("/.well-known/"))).toBe(true);
   });
 
   it("and what it requires is declared with --extension, or refused at once [VER_002]", async () => {

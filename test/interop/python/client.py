@@ -74,7 +74,7 @@ async def refused(work: Awaitable[object], kind: str) -> None:
 class Scenarios:
     def __init__(self, once: Client, streaming: Client, binding: str, version: str) -> None:
         self.once, self.streaming, self.version = once, streaming, version
-        # The SDK's client does not have it there.
+        # The SDK's client does not support listing here.
         self.lists = (binding, version) != ("HTTP+JSON", "0.3")
 
     async def send(self) -> None:

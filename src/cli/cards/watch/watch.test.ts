@@ -124,7 +124,7 @@ async function startWatching(file: string): Promise<WatchServer> {
   return server;
 }
 
-/** A request with whatever headers, which `fetch` would not send. */
+/** Sends a request with any headers, including those that `fetch` forbids. */
 function requestStatus(
   url: string,
   headers: Record<string, string> = {},
@@ -183,7 +183,7 @@ describe("the server of a watched record", () => {
   });
 });
 
-/** The first event that has an id. */
+/** Returns the id of the first event that has one. */
 async function readFirstEvent(response: Response): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
@@ -200,7 +200,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     const { url } = await startWatching(file);
     const browser = await openBrowser();
     cleanups.unshift(() => browser.close());
-    const { page, errors: complaints } = await openObservedPage(browser, url);
+    const { page, errors } = await openObservedPage(browser, url);
     const state = page.locator("#run .state");
     expect(await state.innerText()).toBe("waiting for the run to begin");
 
@@ -225,6 +225,6 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     await truncate(file, 0);
     await page.locator("#run .state.running").waitFor();
     expect(await state.innerText()).toBe("waiting for the run to begin");
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });
