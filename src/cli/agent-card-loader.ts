@@ -24,7 +24,10 @@ export function parseAgentArgument(
   }
   const [ref, ...rest] = words;
   if (ref !== undefined) return { ref, rest };
-  throw createUsageError("Name the agent: its URL as the first argument, or --agent-card.", undefined);
+  throw createUsageError(
+    "No agent is named. Pass its URL as the first argument, or use --agent-card.",
+    undefined,
+  );
 }
 
 /** The agent card for commands that need no connection to the agent. */
@@ -111,7 +114,8 @@ function readCardFile(ref: string): string | undefined {
 function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
   if (timeout === undefined || interruptSignal.aborted) return interruptSignal;
   const ends = new AbortController();
-  const late = (): void => ends.abort(new DOMException("The time of --timeout is over.", "TimeoutError"));
+  const late = (): void =>
+    ends.abort(new DOMException("The time limit of --timeout expired.", "TimeoutError"));
   setTimeout(late, timeout).unref();
   interruptSignal.addEventListener("abort", () => ends.abort(interruptSignal.reason), { once: true });
   return ends.signal;
@@ -120,16 +124,16 @@ function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliC
 export function toCardError(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
   if ("clearText" in error.metadata) {
-    const hint = "If you trust the network: --allow-clear-text.";
+    const hint = "If you trust the network, pass --allow-clear-text.";
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
   if (url === CARD_FILE_URL && error.reason === "INVALID_AGENT_RESPONSE") {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
-    return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} can not be used: ${why}.`, undefined, error);
+    return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} cannot be used: ${why}.`, undefined, error);
   }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new CliError("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
   if (reason === "INVALID_PARAMS") return createUsageError(message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
-  return new CliError("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
+  return new CliError("A2ACLI_ERR_CARD_INVALID", message, `Run curl -i ${ref} to see the response.`, error);
 }

@@ -84,7 +84,7 @@ function defineAgentCommand<O extends ClientOptions, T>(
 export function requireSingleId(words: readonly string[]): string {
   const [id, ...more] = words;
   if (id !== undefined && more.length === 0) return id;
-  throw createUsageError(id === undefined ? "Name the task by its id." : "Name one task only.");
+  throw createUsageError(id === undefined ? "Pass the id of the task." : "Pass a single task id.");
 }
 
 /**
@@ -97,7 +97,7 @@ export function toInterruptedWaitError(
   resume: string,
 ): unknown {
   if (isTimeoutError(error)) return createTimeoutError(error, call.options, resume);
-  call.output.writeHint(`the task goes on: ${resume}`);
+  call.output.writeHint(`the task continues: ${resume}`);
   return error;
 }
 
@@ -106,7 +106,7 @@ function isTimeoutError(error: unknown): boolean {
 }
 
 function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: string): CliError {
-  const message = `There was no end within ${(timeout ?? 0) / 1000} s.`;
+  const message = `The command did not finish within ${(timeout ?? 0) / 1000} s.`;
   return new CliError("A2ACLI_ERR_TIMEOUT", message, hint, error);
 }
 
@@ -115,8 +115,9 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
  * credentials.
  */
 function formatInsecureWarning(options: ClientOptions): string {
-  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
-  return `--insecure: certificates are not verified, so whoever answers is believed${what}`;
+  const what =
+    hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS ARE SENT TO AN UNVERIFIED SERVER" : "";
+  return `--insecure: certificates are not verified, so any server can pose as the agent${what}`;
 }
 
 function hasCredentials(options: ClientOptions): boolean {
@@ -140,11 +141,11 @@ function findErrorHint(
 ): string | undefined {
   // A client secret is never sent to a token server that only the agent card names.
   if (reason === "UNAUTHENTICATED" && options.oauthClient !== undefined && options.oauthIssuer === undefined)
-    return "If you know the server that your client's secret is for, name it: --oauth-issuer.";
+    return "Pass the authorization server that the client secret belongs to: --oauth-issuer.";
   if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)
-    return "If the agent speaks 0.3 only: --a2a-version 0.3.";
+    return "If the agent supports only 0.3, pass --a2a-version 0.3.";
   const list = reason === "TASK_NOT_FOUND" ? formatCommandLine("task", "list", ref) : undefined;
   if (options.taskId === undefined) return list;
-  const debug = "No other task was begun; --debug shows what the agent answered.";
-  return list === undefined ? debug : `${list} shows the tasks that there are. ${debug}`;
+  const debug = "No other task was started. --debug shows the agent's response.";
+  return list === undefined ? debug : `${list} lists the existing tasks. ${debug}`;
 }

@@ -65,14 +65,14 @@ function parseSettingValue(option: Option, variable: string, { value, source }: 
     return option.parseArg ? option.parseArg(value, undefined) : value;
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw createUsageError(`${variable} of ${formatSettingSource(source)} can not be used: ${error.message}`);
+    throw createUsageError(`${variable} of ${formatSettingSource(source)} cannot be used: ${error.message}`);
   }
 }
 
 function parseBoolean(value: string): boolean {
   if (/^(true|yes|on|1)$/i.test(value)) return true;
   if (/^(false|no|off|0)$/i.test(value)) return false;
-  throw new InvalidArgumentError("Write true or false.");
+  throw new InvalidArgumentError("Use true or false.");
 }
 
 /**
@@ -89,7 +89,7 @@ export function assertCredentialsMayBeSent(command: Command, settings: Settings)
     if (from?.kind !== "global") continue;
     throw createUsageError(
       `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
-      `If you trust that file: --config ${agent.source.file}; else name the agent by its URL.`,
+      `If you trust that file, pass --config ${agent.source.file}. Otherwise, pass the agent's URL.`,
     );
   }
 }
@@ -105,7 +105,7 @@ export function formatSettingSource(source: SettingSource): string {
 export function collectSettingWarnings(command: Command, settings: Settings): string[] {
   const ignored = settings.ignoredVariables.map(
     ({ variable, file }) =>
-      `${variable} in ${file} is ignored: say it yourself, or name the file with --config`,
+      `${variable} in ${file} is ignored: pass the flag, or name the file with --config`,
   );
   const open = new Set<string>();
   for (const option of command.options) {
@@ -113,7 +113,10 @@ export function collectSettingWarnings(command: Command, settings: Settings): st
     if (setting && "file" in setting.source && isReadableByOthers(setting.source.file))
       open.add(setting.source.file);
   }
-  return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
+  return [
+    ...ignored,
+    ...[...open].map((file) => `other users can read the credentials in ${file}; run chmod 600 on it`),
+  ];
 }
 
 /** `--svc-param` counts as a credential because its value may contain one. */

@@ -16,10 +16,10 @@ interface AuthNewKeyOptions {
 
 export function createAuthNewKeyCommand(context: CliContext): Command {
   return new Command("new-key")
-    .argument("<principal>", "whom the key stands for; owns the tasks that are made with it")
-    .option("--tenant <tenant>", "the only tenant that the key is for")
-    .option("--scope <scope...>", "what the key permits")
-    .option("--file <file>", "add what a server keeps of it to this file, for `serve --api-keys-file`")
+    .argument("<principal>", "the caller that the key identifies; it owns the tasks created with the key")
+    .option("--tenant <tenant>", "the only tenant that accepts the key")
+    .option("--scope <scope...>", "the scopes that the key grants")
+    .option("--file <file>", "add the stored form of the key to this file, for `serve --api-keys-file`")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action((principal: string, options: AuthNewKeyOptions) => runAuthNewKey(principal, options, context));
 }
@@ -47,7 +47,7 @@ function runAuthNewKey(
   if (file === undefined) streams.out(`Kept: ${JSON.stringify(storedKey)}\n`);
   out.writeHint(
     file === undefined
-      ? "The key can not be shown again. Servers are given what stands behind Kept."
-      : `The key can not be shown again. Serve with --api-keys-file ${file}`,
+      ? "The key cannot be shown again. Configure servers with the value after Kept."
+      : `The key cannot be shown again. Serve with --api-keys-file ${file}`,
   );
 }

@@ -11,8 +11,8 @@ interface CardGetOptions extends ClientOptions {
 
 export function createCardGetCommand(context: CliContext): Command {
   const command = new Command("get")
-    .option("--validate", "also check it against A2A 1.0, and fail when it is not like that")
-    .option("--extended", "the one that the agent shows to those who have authenticated");
+    .option("--validate", "also check the card against A2A 1.0, and fail if it is invalid")
+    .option("--extended", "get the extended card, which requires authentication");
   return defineCardCommand<CardGetOptions>(
     command,
     context,

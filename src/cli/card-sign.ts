@@ -17,9 +17,9 @@ interface CardSignOptions extends ClientOptions {
 export function createCardSignCommand(context: CliContext): Command {
   const command = new Command("sign")
     .requiredOption("--key <file>", "the private key: a JWK, or PKCS #8 as PEM")
-    .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
-    .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
-    .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
+    .option("--alg <name>", "the algorithm for a PEM key, for example EdDSA or ES256")
+    .option("--kid <name>", "the key id for verifiers (default: the id in the key, or its thumbprint)")
+    .option("--jku <url>", "URL of the JWKS with the public key");
   return defineCardCommand<CardSignOptions>(command, context, async ({ servedJson, options, output }) => {
     const { key, alg, kid, jku } = options;
     const privateKey = await readPrivateKey(key);
@@ -39,7 +39,7 @@ async function readPrivateKey(file: string): Promise<CardSigningOptions["private
       ? text
       : (JSON.parse(text) as Exclude<CardSigningOptions["privateKey"], string>);
   } catch (cause) {
-    const message = `${file} can not be read as a private key; give a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
+    const message = `${file} cannot be read as a private key; use a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
     throw createUsageError(message, undefined, cause);
   }
 }

@@ -21,5 +21,5 @@ export function assertValidCardJson(served: unknown): void {
   const violations = v1.validateAgentCard(served, "strict");
   if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `\n  ${field} ${description}`).join("");
-  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card is not what A2A 1.0 wants:${list}`);
+  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card violates A2A 1.0:${list}`);
 }

@@ -17,13 +17,9 @@ type TrustedKey = Extract<CardTrustOptions["keys"], readonly unknown[]>[number];
 
 export function createCardVerifyCommand(context: CliContext): Command {
   const command = new Command("verify")
-    .option(
-      "--key <file>",
-      "trust the public key in this file, or keys: JWK or JWKS; repeatable",
-      appendValue,
-    )
-    .option("--jwks <url>", "trust the keys there; repeatable", appendValue)
-    .option("--strict", "take no signature over the SDKs' form of cards");
+    .option("--key <file>", "trust the public keys in this file (JWK or JWKS); repeatable", appendValue)
+    .option("--jwks <url>", "trust the keys at this URL; repeatable", appendValue)
+    .option("--strict", "reject signatures over the SDKs' canonical form of cards");
   return defineCardCommand<CardVerifyOptions>(command, context, async ({ servedJson, options, output }) => {
     const verify = await createVerifier(options);
     try {
@@ -41,10 +37,10 @@ export function createCardVerifyCommand(context: CliContext): Command {
 
 async function createVerifier({ key = [], jwks = [], strict }: CardVerifyOptions): Promise<CardVerifier> {
   if (key.length + jwks.length === 0) {
-    throw createUsageError("Say whose signature counts: --key or --jwks.");
+    throw createUsageError("No trusted key is given. Pass --key or --jwks.");
   }
   const keys = (await Promise.all(key.map(readPublicKeys))).flat();
-  const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwks };
+  const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwksUrls: jwks };
   try {
     return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
   } catch (error) {
@@ -57,7 +53,7 @@ async function readPublicKeys(file: string): Promise<readonly TrustedKey[]> {
     const json = JSON.parse(await readFile(file, "utf8")) as TrustedKey | { keys: TrustedKey[] };
     return "keys" in json && Array.isArray(json.keys) ? json.keys : [json as TrustedKey];
   } catch (cause) {
-    const message = `${file} can not be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
+    const message = `${file} cannot be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
     throw createUsageError(message, undefined, cause);
   }
 }

@@ -51,7 +51,7 @@ describe("card get", () => {
   it("names the file that is no card", async () => {
     const { code, err } = await runCardCommand("get", `${cwd}/junk.json`);
     expect(code).toBe(1);
-    expect(err).toContain(`${cwd}/junk.json can not be used: not an agent card.`);
+    expect(err).toContain(`${cwd}/junk.json cannot be used: not an agent card.`);
     expect(err).not.toContain("http");
   });
 });

@@ -25,18 +25,18 @@ interface ConversationState {
 
 export function createChatCommand(context: CliContext): Command {
   const command = new Command("chat")
-    .option("--context-id <id>", "go on with this conversation")
-    .option("--task-id <id>", "the first line answers this task, which waits for it")
+    .option("--context-id <id>", "continue this conversation")
+    .option("--task-id <id>", "the first line answers this waiting task")
     .addHelpText(
       "after",
       `
-Lines come from the terminal or from a pipe. /answer <json> answers a tool call that waits; /quit or Ctrl-D ends.`,
+Reads lines from the terminal or from a pipe. /answer <json> answers a pending tool call. /quit or Ctrl-D ends the chat.`,
     );
   return defineClientCommand<ChatOptions>(command, "[text...] ", context, async (call) => {
     const { options, output, args } = call;
     if (options.output === "json" && !options.stream)
       throw createSendUsageError(
-        "A chat has more than one result: add --stream for a line of JSON for each event.",
+        "A chat has more than one result. Add --stream to get one JSON line per event.",
       );
     const chat = new ChatSession(call, options);
     const lines = readInputLines(args, context);
@@ -47,7 +47,7 @@ Lines come from the terminal or from a pipe. /answer <json> answers a tool call 
         if (text !== "") await chat.sendLine(text, context.isInteractive);
       }
     } finally {
-      if (chat.resumeCommand) output.writeHint(`the conversation goes on with: ${chat.resumeCommand}`);
+      if (chat.resumeCommand) output.writeHint(`continue the conversation: ${chat.resumeCommand}`);
     }
   });
 }
@@ -61,7 +61,7 @@ async function* readInputLines(words: readonly string[], context: CliContext): A
   const isPerson = "isTTY" in stdin && stdin.isTTY === true;
   if (isPerson && !isInteractive) {
     if (words.length > 0) return;
-    throw createSendUsageError("A chat needs a terminal, a pipe on stdin, or a text to send once.");
+    throw createSendUsageError("A chat requires a terminal, a pipe on stdin, or a text to send.");
   }
   const lines = createInterface({
     input: stdin,
@@ -99,15 +99,15 @@ class ChatSession {
   }
 
   /**
-   * Sends one line and prints the answer. When `goesOn` is true, it reports a failure instead of throwing, so
+   * Sends one line and prints the answer. When `continuesOnError` is true, it reports a failure instead of throwing, so
    * that the next line can be sent.
    */
-  async sendLine(line: string, goesOn: boolean): Promise<void> {
+  async sendLine(line: string, continuesOnError: boolean): Promise<void> {
     const { output, signal } = this.#context;
     try {
       await this.#sendParts(await this.#parseLine(line));
     } catch (error) {
-      if (!goesOn || signal.aborted) throw error;
+      if (!continuesOnError || signal.aborted) throw error;
       output.writeError(toCliError(error));
     }
   }
@@ -117,7 +117,7 @@ class ChatSession {
     if (json === undefined) return [{ text: line }];
     const answer = parseAnswer(json);
     const { taskId } = this.#conversation;
-    if (taskId === undefined) throw createSendUsageError("No task waits for an answer.");
+    if (taskId === undefined) throw createSendUsageError("No task is waiting for an answer.");
     const { client, signal } = this.#context;
     this.#waitingTask ??= await client.tasks.get(taskId, { signal });
     return createAnswerParts(this.#waitingTask, [answer]);
@@ -141,7 +141,7 @@ class ChatSession {
     this.#waitingTask = seen;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
-    if (waits) output.writeWarning(`the task waits for you (${status.state})`);
+    if (waits) output.writeWarning(`the task is waiting for your input (${status.state})`);
     else if (status.state !== "TASK_STATE_COMPLETED") {
       output.writeWarning(
         `the task is ${status.state}: ${formatCommandLine("task", "get", agentRef, id, "--wait")}`,
@@ -149,7 +149,7 @@ class ChatSession {
     }
     for (const { name, args } of findPendingToolCalls(seen)) {
       output.writeHint(
-        `it wants to know the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
+        `the agent needs the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
       );
     }
   }

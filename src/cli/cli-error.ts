@@ -118,7 +118,7 @@ function fromA2AError(
     return new CliError(
       "A2ACLI_ERR_CREDENTIALS_MISSING",
       message,
-      "Pass --bearer, --api-key, --basic or --oauth-client; the card says which.",
+      "Pass --bearer, --api-key, --basic, or --oauth-client, as the agent card requires.",
       error,
     );
   }
@@ -133,7 +133,7 @@ function fromA2AError(
   if (reason === "EXTENSION_SUPPORT_REQUIRED")
     return new CliError(
       error,
-      hint ?? "Pass --extension with the URI, if what you send is as that extension wants it.",
+      hint ?? "If your message follows that extension, pass --extension with its URI.",
     );
   return new CliError(error, hint ?? formatViolations(error));
 }

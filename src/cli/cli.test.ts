@@ -92,7 +92,7 @@ describe("serve", () => {
     expect(strict).toMatchObject({ code: 1, out: "" });
     expect(strict.err).toContain(`Port ${port} is taken`);
     const other = startColloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
-    await other.waitForOutput(`Port ${port} is taken; using `);
+    await other.waitForOutput(`Port ${port} is in use; using `);
     await other.waitForOutput("Ctrl-C stops it.");
     other.child.kill("SIGTERM");
     expect((await other.result).code).toBe(0);
@@ -305,7 +305,7 @@ describe("send", () => {
     cli.child.kill("SIGINT");
     const { code, err } = await cli.result;
     expect(code).toBe(130);
-    const resume = runShellLine(/the task goes on: (.+)/.exec(err)?.[1] ?? "false", cwd);
+    const resume = runShellLine(/the task continues: (.+)/.exec(err)?.[1] ?? "false", cwd);
     await resume.waitForOutput("State: TASK_STATE_WORKING");
     resume.child.kill("SIGKILL");
   });

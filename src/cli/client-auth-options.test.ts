@@ -26,6 +26,6 @@ describe("credentials", () => {
 
   it("that lack their half are refused without being shown", () => {
     const half = (): unknown => toClientAuthOptions({ output: "text", basic: "s3cret" });
-    expect(half).toThrow("--basic is a name and a secret with a colon between them.");
+    expect(half).toThrow("--basic must be a name and a secret separated by a colon.");
   });
 });

@@ -29,7 +29,7 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const at = text.indexOf(":");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw createUsageError(`${option} is a name and a secret with a colon between them.`);
+  throw createUsageError(`${option} must be a name and a secret separated by a colon.`);
 }
 
 /** Parses the headers of `--svc-param`. The error message omits the value, which may be a credential. */
@@ -38,7 +38,7 @@ export function parseServiceParams(params: readonly string[] = []): Record<strin
     params.map((param) => {
       const at = param.indexOf(":");
       if (at > 0) return [param.slice(0, at).trim(), param.slice(at + 1).trim()];
-      throw createUsageError("--svc-param is a name and a value with a colon between them.");
+      throw createUsageError("--svc-param must be a name and a value separated by a colon.");
     }),
   );
 }

@@ -39,25 +39,25 @@ const renderTryCommands =
     const solved =
       flowDiagram === undefined
         ? ""
-        : `The planner and the solver of the tutor have just solved a problem of GSM8K, card by card:\n${flowDiagram}\n\n`;
+        : `The tutor's planner and solver have just solved a GSM8K problem, card by card:\n${flowDiagram}\n\n`;
     return `${solved}Try in another terminal
   # tools, streamed
 ${renderSendCommand(assistant.url, question, "--stream")}
-  # a tool that takes its time: the task waits for somebody's approval
+  # a tool that needs approval: the task waits for it
 ${renderSendCommand(assistant.url, "Reimburse 150 euros for a taxi")}
   # approve it, now or after a restart (the command above prints this line with its task id)
   ${formatCommandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
 
-  # a slow stream: stop it with Ctrl-C and see that the task goes on
+  # a slow stream: press Ctrl-C, and the task continues
 ${renderSendCommand(writer.url, "Write 50 words", "--stream")}
-  # what has happened so far
+  # all tasks so far
   ${formatCommandLine("task", "list", writer.url)}
 
-  # a planner and a solver, each on a server of its own: watch their cards
+  # a planner and a solver on separate servers: watch their cards
 ${renderSendCommand(tutor.url, sampleProblem, "--stream")}
-  # the same for twenty problems, with a record of all that was said, and what it cost
+  # the same for twenty problems, recorded with all cards and costs
   ${formatCommandLine("cards", "run")}
 
-  # nothing but curl
+  # the same request with curl
 ${renderCurlCommand(assistant.url, question, header)}`;
   };

@@ -18,8 +18,8 @@ interface InitOptions {
 
 export function createInitCommand(context: CliContext): Command {
   return new Command("init")
-    .argument("[directory]", "where the project is to be; made when it is not there", ".")
-    .option("--name <id>", "the agent's name (default: that of the directory)")
+    .argument("[directory]", "directory of the project; created if missing", ".")
+    .option("--name <id>", "name of the agent (default: the directory's name)")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action((directory: string, options: InitOptions) => runInit(directory, options, context));
 }
@@ -33,7 +33,7 @@ async function runInit(
   const files = buildProjectFiles(toAgentId(name ?? basename(root)).toLowerCase(), readPackageVersion());
   const there = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (there.length > 0) {
-    const message = `${root} has ${there.join(", ")} already, and nothing is overwritten.`;
+    const message = `${root} already has ${there.join(", ")}. Nothing was overwritten.`;
     throw createUsageError(message, "colloquy init another-directory");
   }
   for (const [file, text] of Object.entries(files)) {

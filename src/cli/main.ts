@@ -84,11 +84,11 @@ function configureCommand(command: Command, streams: OutputStreams): void {
 
 function toUsageError(error: CommanderError): CliError {
   // Without a command, Commander shows the help as an error.
-  if (error.code === "commander.help") return createUsageError("Name a command.", "colloquy --help");
+  if (error.code === "commander.help") return createUsageError("No command is given.", "colloquy --help");
   const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
   return createUsageError(
     message,
-    "colloquy --help shows the commands, colloquy <command> --help the flags.",
+    "Run colloquy --help for the commands, or colloquy <command> --help for the flags.",
   );
 }
 

@@ -80,7 +80,7 @@ describe("mcp", () => {
       "s3cret",
     ]);
     expect(code).toBe(2);
-    expect(err).toContain("The credentials would go to 2 agents.");
+    expect(err).toContain("The credentials would be sent to 2 agents.");
     expect(err).not.toContain("s3cret");
   });
 

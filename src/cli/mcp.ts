@@ -25,28 +25,25 @@ const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbo
 export function createMcpCommand(context: CliContext): Command {
   const command = addClientOptions(new Command("mcp"))
     .usage("<agent...> [options]")
-    .argument("<agents...>", "agents by their URLs, and agent files or directories as serve takes them")
+    .argument("<agents...>", "URLs of agents, and agent files or directories as for serve")
     .addOption(
       new Option(
         "--port <number>",
         "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
       ).argParser(parsePort),
     )
-    .option("--store <store>", "where tasks of agent files live: memory, or sqlite:FILE", "memory")
+    .option("--store <store>", "task store for agent files: memory, or sqlite:FILE", "memory")
     .addOption(
       new Option(
         "--wait <duration>",
-        "after this long a call gives the task as it is, and the model can wait on (default: as long as it takes)",
+        "time limit after which a call returns the unfinished task (default: none)",
       ).argParser(parseDuration),
     )
-    .option(
-      "--ask-user",
-      "what an agent asks goes to the host's user where the host can do that (default: to the model)",
-    )
+    .option("--ask-user", "send an agent's questions to the host's user if supported (default: to the model)")
     .addHelpText(
       "after",
       `
-Each skill of each agent becomes a tool. Hosts start the command by themselves; in their configuration:
+Each skill of each agent becomes a tool. The host starts the command, with this configuration:
   { "mcpServers": { "agents": { "command": "colloquy", "args": ["mcp", "https://agent.example.com"] } } }
 Credentials go into its "env" (A2ACLI_BEARER …).
 

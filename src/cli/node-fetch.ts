@@ -46,7 +46,7 @@ export function createNodeFetch({
       return new MinimalResponse(message.statusCode ?? 0, message.headers, stream, url.href);
     } catch (cause) {
       watcher?.onError(cause);
-      throw new TypeError("There is no answer.", { cause });
+      throw new TypeError("The server did not respond.", { cause });
     }
   };
   // `MinimalResponse` has only the members of `Response` that the client uses. Redirects are never followed,

@@ -50,16 +50,16 @@ export class PartFlags {
       this.#createOption(
         "file",
         "--file <path|url>",
-        "add a file part: the bytes of a file, or a URL for the agent to fetch",
+        "add a file part: a local file's content, or a URL for the agent to fetch",
       ),
       this.#createOption(
         "data",
         "--data <json|path|->",
-        "add a data part: JSON itself, a file with JSON, or stdin",
+        "add a data part: a JSON value, a JSON file, or stdin",
       ),
-      new Option("--media-type <type>", "media type of the part before it").argParser((type: string) => {
+      new Option("--media-type <type>", "media type of the preceding part").argParser((type: string) => {
         const last = this.#flags.at(-1);
-        if (!last) throw createSendUsageError("--media-type needs a --text, --file or --data before it.");
+        if (!last) throw createSendUsageError("--media-type must follow a --text, --file, or --data.");
         last.mediaType = type;
         return type;
       }),
@@ -77,7 +77,7 @@ export class PartFlags {
     else if (said !== "") parts.push({ text: said });
     for (const flag of this.#flags) parts.push(await toPart(flag, stdin));
     if (parts.length === 0)
-      throw createSendUsageError("There is nothing to send: give a text, or --text, --file or --data.");
+      throw createSendUsageError("There is nothing to send. Pass a text, --text, --file, or --data.");
     return parts;
   }
 

@@ -35,19 +35,16 @@ export function createSendCommand(context: CliContext): Command {
   command
     .addOption(createAnswerOption())
     .addOption(
-      new Option("--async", "do not wait: answer once the task exists (default: wait)").conflicts("wait"),
+      new Option("--async", "return once the task exists (default: wait for the end)").conflicts("wait"),
     )
-    .option(
-      "--wait",
-      "wait until the task has ended or waits for you: the default, where a setting says --async",
-    )
+    .option("--wait", "wait until the task ends or needs input; overrides an --async setting")
     .addOption(new Option("--no-wait").hideHelp())
     .addOption(new Option("--return-immediately").hideHelp())
-    .option("--task-id <id>", "go on with this task")
-    .option("--context-id <id>", "put the new task into this conversation")
-    .option("--message-id <id>", "the message's id; an agent takes the same one only once")
+    .option("--task-id <id>", "continue this task")
+    .option("--context-id <id>", "start the task in this conversation")
+    .option("--message-id <id>", "message id; an agent processes the same id only once")
     .option("--metadata <json>", "metadata of the request", parseJsonObject)
-    .option("--history <n>", "at most this many messages in the result's history", parseCount)
+    .option("--history <n>", "maximum number of history messages in the result", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<SendOptions>(command, "[text...] ", context, async (call) => {
     const parts = await buildMessageParts(call, flags, context);
@@ -58,7 +55,7 @@ export function createSendCommand(context: CliContext): Command {
 function createAnswerOption(): Option {
   return new Option(
     "--answer <json>",
-    "answer a tool call that the task of --task-id waits for; repeatable, in their order",
+    "answer a pending tool call of the --task-id task; repeatable, in order",
   ).argParser((text: string, previous?: JsonObject[]) => [...(previous ?? []), parseJsonObject(text)]);
 }
 
@@ -69,7 +66,7 @@ async function buildMessageParts(
 ): Promise<Part[]> {
   if (options.answer === undefined) return flags.buildParts(args, stdin);
   if (options.taskId === undefined)
-    throw createSendUsageError("--answer needs --task-id: the task that waits.");
+    throw createSendUsageError("--answer requires --task-id, the id of the waiting task.");
   const answers = createAnswerParts(await client.tasks.get(options.taskId, { signal }), options.answer);
   const more = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
   return [...answers, ...more];

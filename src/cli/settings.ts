@@ -125,7 +125,7 @@ function findNearestEnvFile(cwd: string): SettingsLayer | undefined {
 function readNamedEnvFile(file: string): SettingsLayer {
   const values = readEnvFile(file);
   if (values) return { source: { kind: "local", file, isDiscovered: false }, values };
-  throw createUsageError(`The file of --config, ${file}, can not be read.`);
+  throw createUsageError(`The --config file ${file} cannot be read.`);
 }
 
 function readEnvFile(file: string): Record<string, string | undefined> | undefined {

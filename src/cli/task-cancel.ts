@@ -23,7 +23,7 @@ async function cancelTask(
     if (!(error instanceof A2AError) || error.reason !== "TASK_NOT_CANCELABLE") throw error;
     const task = await client.tasks.get(id, { signal, historyLength: 0 });
     if (task.status.state === "TASK_STATE_CANCELED") return task;
-    const hint = `${formatCommandLine("task", "get", agentRef, id)} shows it; it is ${task.status.state}.`;
+    const hint = `Its state is ${task.status.state}. ${formatCommandLine("task", "get", agentRef, id)} shows it.`;
     throw new CliError(error, hint);
   }
 }

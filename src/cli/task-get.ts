@@ -13,8 +13,8 @@ interface TaskGetOptions extends ClientOptions {
 
 export function createTaskGetCommand(context: CliContext): Command {
   const command = new Command("get")
-    .option("--wait", "look again until it has ended or waits for its user (default: look once)")
-    .option("--history <n>", "also show its last messages, at most this many", parseCount)
+    .option("--wait", "poll until the task ends or needs input (default: check once)")
+    .option("--history <n>", "also show up to this many of the last messages", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<TaskGetOptions>(command, "<task id> ", context, async (call) => {
     const { client, agentRef, signal, options, output } = call;

@@ -14,11 +14,11 @@ interface TaskListOptions extends ClientOptions {
 
 export function createTaskListCommand(context: CliContext): Command {
   const command = new Command("list")
-    .option("--context-id <id>", "only of this conversation")
-    .option("--state <state>", "only in this state, for example working", parseTaskState)
-    .option("--page-size <n>", "at most this many, 1 to 100", parseCount)
-    .option("--page-token <token>", "go on behind this page")
-    .option("--artifacts", "with their artifacts (in JSON)");
+    .option("--context-id <id>", "only tasks of this conversation")
+    .option("--state <state>", "only tasks in this state, for example working", parseTaskState)
+    .option("--page-size <n>", "maximum number of tasks, from 1 to 100", parseCount)
+    .option("--page-token <token>", "token of the page to show")
+    .option("--artifacts", "include artifacts (in JSON)");
   return defineClientCommand<TaskListOptions>(
     command,
     "",
@@ -49,5 +49,5 @@ function parseTaskState(text: string): TaskState {
   const known = TASK_STATES.find((candidate) => candidate === name);
   if (known) return known;
   const names = TASK_STATES.map((one) => one.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-"));
-  throw new InvalidArgumentError(`Known are ${names.join(", ")}.`);
+  throw new InvalidArgumentError(`Allowed values are ${names.join(", ")}.`);
 }

@@ -11,7 +11,7 @@ interface TaskSubscribeOptions extends ClientOptions {
 }
 
 export function createTaskSubscribeCommand(context: CliContext): Command {
-  const command = new Command("subscribe").option("--after <event id>", "only what came after this event");
+  const command = new Command("subscribe").option("--after <event id>", "only events after this one");
   return defineClientCommand<TaskSubscribeOptions>(command, "<task id> ", context, async (call) => {
     const { client, agentRef, signal, options, output } = call;
     const after = options.after === undefined ? {} : { after: options.after };

@@ -18,7 +18,7 @@ interface TaskWaitOptions extends ClientOptions {
 /** Creates `colloquy task wait`, an alias of `task get --wait`. */
 export function createTaskWaitCommand(context: CliContext): Command {
   const command = new Command("wait")
-    .option("--history <n>", "also show its last messages, at most this many", parseCount)
+    .option("--history <n>", "also show up to this many of the last messages", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<TaskWaitOptions>(command, "<task id> ", context, (call) =>
     waitAndWriteTask(call, requireSingleId(call.args)),

@@ -29,8 +29,8 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
     const waiting = calls.map((call) => call.name).join(", ");
     throw createUsageError(
       calls.length === 0
-        ? `Task ${task.id} (${task.status.state}) waits for no answer to a function call.`
-        : `Task ${task.id} waits for ${calls.length} answers (${waiting}), but --answer was given ${answers.length} times.`,
+        ? `Task ${task.id} (${task.status.state}) has no pending function call.`
+        : `Task ${task.id} requires ${calls.length} answers (${waiting}), but --answer was passed ${answers.length} times.`,
       calls.length > 0 ? undefined : getAnswerHint(task),
     );
   }
@@ -42,6 +42,6 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
 
 function getAnswerHint({ status }: Task): string {
   return isTerminal(status.state)
-    ? "The task has ended; leave out --answer and --task-id to begin another."
-    : "Leave out --answer and send a text.";
+    ? "The task has ended. Omit --answer and --task-id to start a new one."
+    : "Omit --answer, and send a text.";
 }

@@ -8,4 +8,4 @@ export function readPackageVersion(): string {
 }
 
 /** One-line description of the program. */
-export const PROGRAM_DESCRIPTION = "Agents on the A2A network: serve them, and talk to anybody's.";
+export const PROGRAM_DESCRIPTION = "Serve agents on the A2A network, and call the agents of others.";

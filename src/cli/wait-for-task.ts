@@ -80,7 +80,7 @@ export async function waitForTask(
 export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
   const { state } = task.status;
   if (isInterrupted(state)) {
-    output.writeWarning(`the task waits for you (${state})`);
+    output.writeWarning(`the task is waiting for your input (${state})`);
     for (const line of formatResumeCommands(ref, task)) output.writeHint(line);
   } else if (!isTerminal(state)) {
     output.writeHint(formatCommandLine("task", "get", ref, task.id, "--wait"));
@@ -93,10 +93,10 @@ function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): s
   const calls = findPendingToolCalls(task);
   const send = ["send", ref, "--task-id", task.id];
   if (calls.length === 0) return [`${formatCommandLine(...send)} "<your answer>"`];
-  const asked = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
+  const pending = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
   const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
   return [
-    `it wants to know the result of ${asked}; tell it like this:`,
+    `the agent needs the result of ${pending}. Send it with this command:`,
     formatCommandLine(...send, ...answers),
   ];
 }

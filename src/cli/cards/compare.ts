@@ -19,12 +19,15 @@ export function createCardsCompareCommand(context: CliContext): Command {
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
-        throw createUsageError("Name the files of two runs or more.", "colloquy cards stats is for one.");
+        throw createUsageError(
+          "A comparison requires at least two runs.",
+          "Use colloquy cards stats for a single run.",
+        );
       const bare = runs.find(({ recording }) => !recording.run);
       if (bare)
         throw createUsageError(
-          `${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
-          "Name the file that the run was recorded in (.cards.jsonl).",
+          `${bare.name} contains only message cards. The problems and the correct answers of the run are missing.`,
+          "Pass the recording of the run (.cards.jsonl).",
         );
       const report = buildComparisonReport(
         runs.map(({ recording }) => recording),

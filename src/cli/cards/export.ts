@@ -47,13 +47,13 @@ const EXPORT_FORMATS = {
 export function createCardsExportCommand(context: CliContext): Command {
   return addRunFilesArgument(new Command("export"))
     .addOption(
-      new Option("--to <form>", "what to write it as")
+      new Option("--to <form>", "the output format")
         .choices(Object.keys(EXPORT_FORMATS))
         .makeOptionMandatory(),
     )
     .addOption(createSampleOption())
-    .option("--out <file>", "where to; otherwise it is printed")
-    .option("--content", "otlp-json: what is on the cards too, not only who, when and how much")
+    .option("--out <file>", "output file (default: stdout)")
+    .option("--content", "include the content of cards in otlp-json")
     .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
       const { recording } = await readRun(files, run, context.stdin);
       const shown = filterRecording(recording, selectSamples(recording, sample));

@@ -28,7 +28,7 @@ const DATASET_SOURCES = [
  */
 export function createCardsFetchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("fetch"))
-    .argument("[folder]", "where they are to be", "data")
+    .argument("[folder]", "folder for the datasets", "data")
     .action((folder: string, { output }: DocumentOptions) => {
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson({ folder, sources: DATASET_SOURCES });

@@ -11,6 +11,6 @@ export function openInBrowser(target: string, failed: (why: string) => void): vo
         ? ["rundll32", "url.dll,FileProtocolHandler"]
         : ["xdg-open"];
   const child = spawn(program ?? "xdg-open", [...words, target], { stdio: "ignore", detached: true });
-  child.on("error", () => failed(`Cannot open a browser here. To do: open ${target}`));
+  child.on("error", () => failed(`No browser can be opened. Open ${target} yourself.`));
   child.unref();
 }

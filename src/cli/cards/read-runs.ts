@@ -31,11 +31,11 @@ export async function readRun(
 ): Promise<LoadedRun> {
   const runs = await readRuns(files, runId, stdin);
   const [first, second] = runs;
-  if (!first) throw createUsageError("Name a file: a record (.cards.jsonl), or a list of cards.");
+  if (!first) throw createUsageError("Pass a recording (.cards.jsonl) or a list of message cards.");
   if (second)
     throw createUsageError(
-      `These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
-      "Name the files of one run, or: colloquy cards compare",
+      `These files belong to several runs: ${runs.map(({ name }) => name).join(", ")}.`,
+      "Pass the files of one run, or use colloquy cards compare.",
     );
   return first;
 }
@@ -86,10 +86,10 @@ export async function readText(file: string, stdin: NodeJS.ReadableStream): Prom
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const why =
-      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(cause);
+      code === "ENOENT" ? "the file does not exist" : code === "EISDIR" ? "it is a directory" : String(cause);
     throw new A2AError(
       "INVALID_PARAMS",
-      `${file}: ${why}. To do: name a record (.cards.jsonl), or a list of cards.`,
+      `${file}: ${why}. Pass a recording (.cards.jsonl) or a list of message cards.`,
       {
         cause,
       },

@@ -38,7 +38,7 @@ async function createBareModel(
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
     if (known.length === 0)
-      throw createUsageError("The oracle knows GSM8K alone.", "--model heuristic, or a real one");
+      throw createUsageError("The oracle supports only GSM8K.", "Use --model heuristic or a real model.");
     return createOracleModel(known);
   }
   if (name === "heuristic") return createHotpotHeuristicModel();
@@ -49,7 +49,7 @@ async function createBareModel(
     const found = GSM8K_ANSWER_MODELS.find((one) => one === wanted);
     if (!found)
       throw createUsageError(
-        `There are no recorded answers of ${wanted}.`,
+        `No recorded answers exist for ${wanted}.`,
         `--model recorded:${GSM8K_ANSWER_MODELS.join(" | recorded:")}`,
       );
     return createRecordedModel(readRecordedAnswers(data), found);
@@ -63,7 +63,7 @@ async function createBareModel(
     return toRoleModel(createModel(name), { id: name, evidenceKind: evidence });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw createUsageError(why, "colloquy cards run --help says what --model takes.", cause);
+    throw createUsageError(why, "Run colloquy cards run --help for the values of --model.", cause);
   }
 }
 
@@ -79,7 +79,7 @@ function withCassette(
 
 function createUnrecordedModel(id: string, evidence: EvidenceKind): RoleModel {
   const fail = (): never => {
-    throw createUsageError(`--replay needs the cassette that ${id} was recorded on.`, "--cassette <file>");
+    throw createUsageError(`--replay requires the cassette with the answers of ${id}.`, "--cassette <file>");
   };
   return { id, evidenceKind: evidence, complete: () => Promise.resolve(fail()) };
 }

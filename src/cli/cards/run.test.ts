@@ -163,10 +163,10 @@ describe("colloquy cards run", () => {
     [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no gsm8k_99; it has gsm8k_0 to gsm8k_19."],
     [["--method", "tot"], '"tot" is no method; there are a2a, cot'],
     [["--rule", "f1"], 'gsm8k is not scored by "f1"'],
-    [["--model", "recorded:gpt"], "There are no recorded answers of gpt."],
+    [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "nobody"], "nobody"],
-    [["--faults", "wrong=2"], "wrong=2 is no fault"],
-    [["--replay"], "--replay has nothing to take answers from."],
+    [["--faults", "wrong=2"], "wrong=2 is not a fault"],
+    [["--replay"], "--replay requires a cassette."],
     [["--data", "/nowhere"], "/nowhere: there is no such file. To do: `colloquy cards fetch` says where"],
     [["--max-turns", "1"], "with maxTurns 1 there is no turn left to answer in"],
   ])("with %j says what is wrong", async (words, message) => {

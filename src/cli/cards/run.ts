@@ -64,7 +64,7 @@ async function createRoleModels(
     replay = false,
   } = options;
   if (replay && cassette === undefined)
-    throw createUsageError("--replay has nothing to take answers from.", "--cassette <file>");
+    throw createUsageError("--replay requires a cassette.", "--cassette <file>");
   const source: RoleModelOptions = {
     samples,
     data,
@@ -206,7 +206,7 @@ function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
       `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "nobody said why"}`,
-      "The same again with --resume.",
+      "Run the same command again with --resume.",
     );
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
   if (outcomes.some(({ report, isDegraded }) => isDegraded || report.broken.length > 0))

@@ -16,8 +16,8 @@ export function selectSamples(recording: Recording, id: string | undefined): Run
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
   if (found.length > 0) return found;
   throw createUsageError(
-    id === undefined ? "There is no card in it." : `There is no card of a problem ${id} in it.`,
-    samples.length > 0 ? `There are ${formatSampleIds(samples)}.` : undefined,
+    id === undefined ? "The run has no message cards." : `The run has no message cards for problem ${id}.`,
+    samples.length > 0 ? `Available problems: ${formatSampleIds(samples)}.` : undefined,
   );
 }
 
@@ -26,8 +26,8 @@ export function requireSingleSample(samples: readonly RunSample[]): RunSample {
   const [only] = samples;
   if (only && samples.length === 1) return only;
   throw createUsageError(
-    `This is drawn of one problem, and there are ${samples.length}.`,
-    `Name one with --sample: ${formatSampleIds(samples)}.`,
+    `This output shows a single problem, but the run has ${samples.length}.`,
+    `Select one with --sample: ${formatSampleIds(samples)}.`,
   );
 }
 

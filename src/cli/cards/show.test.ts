@@ -81,10 +81,10 @@ describe("cards show", () => {
     const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
     const several = await runCardsCommand("show", file, "--style", "svg");
     expect(several).toMatchObject({ code: 2, out: "" });
-    expect(several.err).toContain("This is drawn of one problem, and there are 4.");
+    expect(several.err).toContain("This output shows a single problem, but the run has 4.");
     expect(several.err).toContain("--sample: gsm8k_0, gsm8k_1, gsm8k_2, gsm8k_3.");
     expect((await runCardsCommand("show", file, "--sample", "gsm8k_9")).err).toContain(
-      "no card of a problem gsm8k_9",
+      "no message cards for problem gsm8k_9",
     );
   });
 });

@@ -57,12 +57,14 @@ export function createCardsShowCommand(context: CliContext): Command {
   return addCardsOptions(new Command("show"))
     .addOption(createSampleOption())
     .addOption(
-      new Option("--style <style>", "how to show them; graph is of the whole run, in Mermaid")
+      new Option("--style <style>", "display style; graph shows the entire run in Mermaid")
         .choices([...Object.keys(TEXT_STYLES), ...Object.keys(DIAGRAM_STYLES), "graph"])
         .default("boxes"),
     )
     .addOption(
-      new Option("--width <columns>", "how wide; otherwise as the terminal, or 100").argParser(parseColumns),
+      new Option("--width <columns>", "width in columns (default: the terminal's width, or 100)").argParser(
+        parseColumns,
+      ),
     )
     .action(async (files: string[], options: ShowOptions) => {
       const { run, sample, style, output } = options;
@@ -113,6 +115,6 @@ function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
 function parseColumns(text: string): number {
   const columns = Number(text);
   if (!Number.isInteger(columns) || columns < 40 || columns > 1000)
-    throw new InvalidArgumentError("Give a number of columns from 40 to 1000.");
+    throw new InvalidArgumentError("Use a number of columns from 40 to 1000.");
   return columns;
 }

@@ -150,7 +150,7 @@ describe("cards compare", () => {
       "their evidence differs: simulated and oracle. To do: compare runs of one evidence.",
     );
     expect((await runCardsCommand("compare", `${cwd}/a.jsonl`)).err).toContain(
-      "Name the files of two runs or more.",
+      "A comparison requires at least two runs.",
     );
   });
 
@@ -161,13 +161,13 @@ describe("cards compare", () => {
     });
     const { code, err } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(2);
-    expect(err).toContain("cards.json has cards, and no record of a run");
+    expect(err).toContain("cards.json contains only message cards");
   });
 
   it("refuses a tariff that it does not understand", async () => {
     const { code, err } = await runCardsCommand("compare", "a", "b", "--tariff", "input=3");
     expect(code).toBe(2);
-    expect(err).toContain("Give a price for input and one for output.");
+    expect(err).toContain("Set a price for input and one for output.");
   });
 });
 
@@ -265,7 +265,7 @@ describe("the files of a run", () => {
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
-    expect(err).toContain(`${cwd}/none: there is no such file. To do: name a record`);
+    expect(err).toContain(`${cwd}/none: the file does not exist. To do: name a record`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
     const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });

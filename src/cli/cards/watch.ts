@@ -16,13 +16,13 @@ interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
 
 export function createCardsWatchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("watch"))
-    .argument("<file>", "a record (.cards.jsonl) that is being written, or is going to be")
+    .argument("<file>", "a recording (.cards.jsonl), which need not exist yet")
     .addOption(
-      new Option("--port <number>", "port to listen on, on this machine only; 0 for any that is free")
+      new Option("--port <number>", "port to listen on, on this machine only; 0 for any free port")
         .argParser(parsePort)
         .default(0),
     )
-    .addOption(new Option("--run <id>", "the run, where the file has several; default: the first"))
+    .addOption(new Option("--run <id>", "id of the run, if the file has several (default: the first)"))
     .option("--open", "open the page in the browser")
     .action(async (file: string, options: CardsWatchOptions) => runCardsWatch(file, options, context));
 }
@@ -41,14 +41,15 @@ async function runCardsWatch(
       port,
       ...(run !== undefined && { runId: run }),
       onForeignRun: (runId) => {
-        if (!told.has(runId)) streams.err(`There are lines of the run ${runId}, too: --run ${runId}\n`);
+        if (!told.has(runId))
+          streams.err(`The file also has run ${runId}. Use --run ${runId} to watch it.\n`);
         told.add(runId);
       },
     }),
   );
   try {
     new OutputWriter(streams, output).writeJsonResult({ url: server.url });
-    streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops.\n`);
+    streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops it.\n`);
     if (open) openInBrowser(server.url, (why) => streams.err(`${why}\n`));
     await waitForAbort(context.interruptSignal);
   } finally {
@@ -61,7 +62,7 @@ async function withPortInUseError(port: number, start: () => Promise<WatchServer
     return await start();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    const hint = "Name another port, or none: then one that is free is taken.";
-    throw createUsageError(`The port ${port} is taken.`, hint, error);
+    const hint = "Choose another port, or omit --port to use any free port.";
+    throw createUsageError(`Port ${port} is in use.`, hint, error);
   }
 }

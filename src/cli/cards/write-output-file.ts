@@ -7,6 +7,6 @@ export async function writeOutputFile(file: string, text: string): Promise<void>
     await writeFile(file, text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw createUsageError(`${file} cannot be written (${why}).`, "Name another file.", cause);
+    throw createUsageError(`${file} cannot be written (${why}).`, "Choose another file.", cause);
   }
 }

@@ -39,7 +39,7 @@ export default defineConfig({
 
 /** Each yielded value reaches the caller at once. A thrown error fails the task. */
 export default agent(
-  { name: ${JSON.stringify(name)}, description: "Greets whoever writes" },
+  { name: ${JSON.stringify(name)}, description: "Greets its caller" },
   async function* ({ text }) {
     yield status("Thinking of something nice…");
     yield \`Hello, \${text}!\`;

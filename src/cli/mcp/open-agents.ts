@@ -53,8 +53,8 @@ function assertCredentialsNotShared(refs: readonly string[], options: ClientOpti
     CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
   if (!given) return;
   throw createUsageError(
-    `The credentials would go to ${refs.length} agents.`,
-    "Configure a server of its own for each agent that needs some.",
+    `The credentials would be sent to ${refs.length} agents.`,
+    "Configure a separate MCP server for each agent that requires credentials.",
   );
 }
 

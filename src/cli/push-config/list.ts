@@ -10,8 +10,8 @@ interface PushConfigListOptions extends ClientOptions {
 
 export function createPushConfigListCommand(context: CliContext): Command {
   const command = new Command("list")
-    .option("--page-size <n>", "at most this many", parseCount)
-    .option("--page-token <token>", "go on behind this page");
+    .option("--page-size <n>", "maximum number of configurations", parseCount)
+    .option("--page-token <token>", "token of the page to show");
   return defineClientCommand<PushConfigListOptions>(command, "<task id> ", context, async (call) => {
     const { client, signal, options, output } = call;
     const { pageSize, pageToken } = options;

@@ -5,7 +5,7 @@ import { createUsageError } from "../cli-error.ts";
 export function requireTaskAndConfigIds(words: readonly string[]): [taskId: string, id: string] {
   const [taskId, id, ...more] = words;
   if (taskId !== undefined && id !== undefined && more.length === 0) return [taskId, id];
-  throw createUsageError("Name the task and the configuration by their ids.");
+  throw createUsageError("Pass the ids of the task and of the configuration.");
 }
 
 export interface PushConfigCreateOptions extends ClientOptions {

@@ -95,8 +95,8 @@ describe("serve", () => {
       ["--auth-token-env", "NOT_SET_ANYWHERE"],
       "NOT_SET_ANYWHERE of --auth-token-env is not set",
     ],
-    ["a file that is not there", ["--bearer-file", "/nowhere/tokens"], "/nowhere/tokens can not be read"],
-    ["keys that are not there", ["--api-keys-file", "/nowhere/keys"], "/nowhere/keys can not be read"],
+    ["a file that is not there", ["--bearer-file", "/nowhere/tokens"], "/nowhere/tokens cannot be read"],
+    ["keys that are not there", ["--api-keys-file", "/nowhere/keys"], "/nowhere/keys cannot be read"],
     ["an issuer without an audience", ["--oidc-issuer", "https://id.example.com"], "belong together"],
     ["an audience without an issuer", ["--audience", "agents"], "belong together"],
     [
@@ -197,6 +197,6 @@ describe("the file of keys", () => {
     expect([await whose(ada.key), await whose(bob.key)]).toEqual(["invalid", "bob"]);
     await rm(file);
     time = 2000;
-    await expect(whose(bob.key)).rejects.toThrow("can not be read");
+    await expect(whose(bob.key)).rejects.toThrow("cannot be read");
   });
 });

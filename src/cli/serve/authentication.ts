@@ -30,17 +30,16 @@ export function addAuthOptions(command: Command): Command {
     .addOption(
       new Option(
         "--auth-token-env <name>",
-        "a variable with a bearer token, whose caller is named like it; repeatable",
+        "variable with a bearer token; its name is the caller's name; repeatable",
       ).argParser(appendValue),
     )
-    .option("--bearer-file <file>", "bearer tokens: a line for each, with the caller's name and the token")
-    .option("--api-keys-file <file>", "API keys, as `colloquy auth new-key` writes them")
+    .option("--bearer-file <file>", "file of bearer tokens: one line per caller with name and token")
+    .option("--api-keys-file <file>", "file of API keys, written by `colloquy auth new-key`")
     .option("--oidc-issuer <url>", "accept the access tokens (JWT) of this OpenID issuer")
     .addOption(
-      new Option(
-        "--audience <name>",
-        "what the issuer calls this server, in its tokens; repeatable",
-      ).argParser(appendValue),
+      new Option("--audience <name>", "audience of this server in the issuer's tokens; repeatable").argParser(
+        appendValue,
+      ),
     );
 }
 
@@ -80,7 +79,7 @@ export function describeClientCredentials(ways: readonly AuthScheme[]): { hint: 
   const hasTokens = ways.some(({ securityScheme }) => !("apiKeySecurityScheme" in securityScheme));
   const names = [...(hasTokens ? ["A2ACLI_BEARER"] : []), ...(hasKeys ? ["A2ACLI_API_KEY"] : [])];
   const header = hasTokens ? "Authorization: Bearer $A2ACLI_BEARER" : `${API_KEY_HEADER}: $A2ACLI_API_KEY`;
-  return { hint: `Callers authenticate; first put your own credentials into ${names.join(" or ")}.`, header };
+  return { hint: `Callers must authenticate. First set ${names.join(" or ")} to your credentials.`, header };
 }
 
 function createBearerScheme(
@@ -100,7 +99,7 @@ function createBearerScheme(
       const [principal = "", token, ...rest] = line.trim().split(/\s+/);
       if (token === undefined || rest.length > 0) {
         throw createUsageError(
-          `${bearerFile}:${at + 1} is not "name token"; give every caller a line of that form.`,
+          `${bearerFile}:${at + 1} does not have the form "name token". Write one such line per caller.`,
         );
       }
       tokens.set(token, principal);
@@ -122,7 +121,7 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   if (oidcIssuer === undefined && audience === undefined) return undefined;
   if (oidcIssuer === undefined || audience === undefined) {
     throw createUsageError(
-      "--oidc-issuer and --audience belong together: tokens are accepted of that issuer, for that audience.",
+      "--oidc-issuer and --audience must be used together. They name the accepted issuer and audience of tokens.",
     );
   }
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
@@ -170,7 +169,7 @@ export function readApiKeys(path: string): StoredApiKey[] {
     if (error instanceof CliError) throw error;
   }
   throw createUsageError(
-    `${path} has no JSON list of keys; make it with colloquy auth new-key --file ${path}.`,
+    `${path} has no JSON list of keys. Create it with colloquy auth new-key --file ${path}.`,
   );
 }
 
@@ -192,7 +191,7 @@ function statFile(path: string): { mtimeMs: number; size: number; ino: number } 
 
 function createUnreadableError(path: string, error: unknown): CliError {
   return createUsageError(
-    `${path} can not be read: ${error instanceof Error ? error.message : String(error)}`,
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
   );
 }
 

@@ -45,7 +45,7 @@ export async function readConfig(named: string | undefined, cwd: string): Promis
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
   const file = resolve(cwd, name);
-  if (!existsSync(file)) throw createUsageError(`There is no ${file}.`);
+  if (!existsSync(file)) throw createUsageError(`The configuration file ${file} does not exist.`);
   const { default: config } = await importConfig(file);
   return resolveConfigPaths(parseConfig(config, file), file);
 }

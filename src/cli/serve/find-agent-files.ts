@@ -20,7 +20,7 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
     if (!is) {
       throw createUsageError(
         `${path} does not exist (looked for ${absolute}).`,
-        "Give the file of an agent, or a directory with agents in it.",
+        "Pass an agent file, or a directory with agent files.",
       );
     }
     if (is.isDirectory()) found.push(...(await searchDirectory(absolute)));

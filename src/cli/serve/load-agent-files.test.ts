@@ -52,7 +52,7 @@ describe("the agents of a directory", () => {
         "notes: has no agent.ts",
         "silent.ts: exports nothing; export your agent as rootAgent, agent, default",
         "types.d.ts: only declares types",
-        "wrong.ts: rootAgent is no agent: neither of ADK, nor agent(…), nor an async generator",
+        "wrong.ts: rootAgent is not an agent: use an ADK agent, agent(…), or an async generator",
       ],
     });
   });
@@ -104,7 +104,7 @@ describe("the agents of a directory", () => {
   it("are asked for when there are none", async () => {
     const directory = await createTempDirectory({ "helper.ts": "export const add = 1;" });
     await expect(loadFromDirectory(directory)).rejects.toThrow(
-      /There is no agent to serve\.\n.*helper\.ts: exports no agent/,
+      /No agent was found\.\n.*helper\.ts: exports no agent/,
     );
     await expect(loadFromDirectory(directory, "nowhere.ts")).rejects.toThrow("does not exist");
   });

@@ -19,8 +19,8 @@ export async function loadAgentFiles(
   if (Object.keys(agents).length === 0) {
     throw new CliError(
       "A2ACLI_ERR_INTERNAL",
-      ["There is no agent to serve.", ...skipped].join("\n  "),
-      "Export it as rootAgent, agent or default; `colloquy serve --help` has examples.",
+      ["No agent was found.", ...skipped].join("\n  "),
+      "Export the agent as rootAgent, agent, or default. `colloquy serve --help` has examples.",
     );
   }
   return { agents, skipped };

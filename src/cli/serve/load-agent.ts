@@ -60,7 +60,7 @@ function explainMissingAgent(exports: Record<string, unknown>): string {
   if (found.length === 0) return `exports nothing; export your agent as ${wanted}`;
   const near = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
   if (near.length > 0)
-    return `${near.join(", ")} is no agent: neither of ADK, nor agent(…), nor an async generator`;
+    return `${near.join(", ")} is not an agent: use an ADK agent, agent(…), or an async generator`;
   return `exports no agent (only ${found.join(", ")}); name it ${wanted}`;
 }
 

@@ -87,7 +87,7 @@ export async function serveUntilStopped(
       await renderBanner(lineup, address, options, authenticate && describeClientCredentials(authenticate)),
     );
     await waitForAbort(context.interruptSignal);
-    context.streams.err("Stopping; Ctrl-C again stops at once.\n");
+    context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
     await server.close();
     await lineup.close?.();
@@ -101,7 +101,7 @@ function createServerOrFail(agents: Record<string, Agent>, options: ServerOption
     return createServer(agents, options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw createUsageError(message, "colloquy serve --help shows the flags.", error);
+    throw createUsageError(message, "Run colloquy serve --help for the flags.", error);
   }
 }
 
@@ -138,15 +138,15 @@ async function listenOnFreePort(
   for (let next = port; ; next++) {
     try {
       const address = await server.listen({ port: next, host, ...grpc });
-      if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
+      if (next !== port) streams.err(`Port ${port} is in use; using ${next}.\n`);
       return address;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw createStartError(error, options);
       if (next < last) continue;
       throw new CliError(
         "A2ACLI_ERR_INTERNAL",
-        strictPort ? `Port ${port} is taken.` : `The ports ${port} to ${last} are taken.`,
-        "Choose another with --port; 0 takes any that is free.",
+        strictPort ? `Port ${port} is in use.` : `The ports ${port} to ${last} are in use.`,
+        "Choose another port with --port; 0 selects any free port.",
         error,
       );
     }
@@ -163,7 +163,7 @@ function createStartError(error: unknown, options: ServeOptions): CliError {
   const hint =
     host === "127.0.0.1" || allowUnauthenticated || hasAuthOptions(options)
       ? undefined
-      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in, or say who may, for example with --auth-token-env.";
+      : "Configure authentication, for example with --auth-token-env, or pass --allow-unauthenticated to accept all callers.";
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
@@ -178,7 +178,7 @@ export function createErrorObserver({ streams }: CliContext): Observer {
     },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;
-      streams.err(`The webhook ${configId} of task ${taskId} is given up: ${reason}\n`);
+      streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
     },
   };
 }

@@ -40,7 +40,7 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
       response.end(renderLiveHtmlReport("events", { title: options.title }));
       return;
     }
-    if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open; close one.");
+    if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open. Close one.");
     streams += 1;
     void streamEvents(request, response, options, closing.signal).finally(() => (streams -= 1));
   });
@@ -77,13 +77,12 @@ function findRefusal(
   host: string,
   word: string,
 ): [status: number, why: string] | undefined {
-  if (headers.host !== host) return [403, `This server answers only as ${host}.`];
+  if (headers.host !== host) return [403, `This server accepts only the host name ${host}.`];
   if (headers.origin !== undefined && headers.origin !== `http://${host}`)
-    return [403, "This server answers no pages from elsewhere."];
-  if (method !== "GET") return [405, "Only GET is answered here."];
+    return [403, "This server rejects requests from other origins."];
+  if (method !== "GET") return [405, "Only GET is supported."];
   const [, given = ""] = /^\/([^/?]*)\/(?:events)?$/.exec(url) ?? [];
-  if (!isSameSecret(given, word))
-    return [404, "There is nothing here. To do: open the whole address that the command has printed."];
+  if (!isSameSecret(given, word)) return [404, "Not found. Open the complete URL that the command printed."];
   return undefined;
 }
 
