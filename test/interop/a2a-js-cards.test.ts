@@ -4,8 +4,6 @@
  */
 import { SendMessageRequest, verifyAgentCardSignature, type Task } from "@a2a-js/sdk";
 import {
-  ClientFactory,
-  ClientFactoryOptions,
   JsonRpcTransportFactory,
   RestTransportFactory,
   ServiceParameters,
@@ -17,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { agent, data } from "../../src/adapters/index.ts";
 import { createSigner, generateSigningKey, type JWK } from "../../src/keys/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const POLITE = "urn:x:polite/v1";
 const skills = [{ id: "see", name: "See", description: "Sees", tags: ["eyes"], inputModes: ["image/*"] }];
@@ -67,12 +66,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   let publicKey: JWK;
   let client: Client;
 
-  const connect = (to: string): Promise<Client> => {
-    const options = { transports: [TRANSPORTS[binding]], preferredTransports: [binding] };
-    return new ClientFactory(
-      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, options),
-    ).createFromUrl(to);
-  };
+  const connect = (to: string): Promise<Client> => createSdkClient(to, binding, TRANSPORTS[binding]);
 
   beforeAll(async () => {
     const privateKey = await generateSigningKey();

@@ -4,8 +4,6 @@
  */
 import { Role, SendMessageRequest } from "@a2a-js/sdk";
 import {
-  ClientFactory,
-  ClientFactoryOptions,
   createAuthenticatingFetchWithRetry,
   JsonRpcTransportFactory,
   RestTransportFactory,
@@ -26,6 +24,7 @@ import {
   openIdConnect,
   type AuthScheme,
 } from "../../src/server/auth/index.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 
@@ -145,11 +144,7 @@ async function createOfficialClient(
     binding === "JSONRPC"
       ? new JsonRpcTransportFactory({ fetchImpl })
       : new RestTransportFactory({ fetchImpl });
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [transport],
-    preferredTransports: [binding],
-  });
-  return await new ClientFactory(options).createFromUrl(url);
+  return await createSdkClient(url, binding, transport);
 }
 
 function createHelloRequest(): SendMessageRequest {

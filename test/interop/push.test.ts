@@ -1,12 +1,6 @@
 /** Tests webhooks that the official JavaScript clients of A2A 1.0 and 0.3 register on our server. */
 import { Message, Role, type SendMessageRequest } from "@a2a-js/sdk";
-import {
-  ClientFactory,
-  ClientFactoryOptions,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-  type Client,
-} from "@a2a-js/sdk/client";
+import { JsonRpcTransportFactory, RestTransportFactory, type Client } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import {
   ClientFactory as ClientFactory03,
@@ -19,6 +13,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { WebhookReceiver } from "../../src/server/push/webhook-receiver.fixture.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const echo = agent({ name: "echo", description: "Repeats" }, async function* ({ text }) {
   yield text;
@@ -46,13 +41,7 @@ const V1_PUSH = {
 };
 
 describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk, over %s", (binding) => {
-  async function connect(url: string): Promise<Client> {
-    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [V1_PUSH[binding]()],
-      preferredTransports: [binding],
-    });
-    return new ClientFactory(options).createFromUrl(url);
-  }
+  const connect = (url: string): Promise<Client> => createSdkClient(url, binding, V1_PUSH[binding]());
 
   it("registers a webhook with its message, which is sent all of the task as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
     const { url, receiver } = await startServer();
