@@ -355,11 +355,11 @@ describe("the examples of hosts", () => {
     const route = JSON.stringify(example("next-route.ts"));
     const served = `
       import { createServer } from "node:http";
-      import { nodeListener } from "colloquy";
+      import { toNodeListener } from "colloquy";
       const route = await import(${route});
       const answer = async (request) =>
         route[request.method]?.(request, { params: Promise.resolve({}) }) ?? new Response(null, { status: 405 });
-      const http = createServer(nodeListener(answer)).listen(0, "127.0.0.1", () =>
+      const http = createServer(toNodeListener(answer)).listen(0, "127.0.0.1", () =>
         console.log("http://127.0.0.1:" + http.address().port + "/agents"));`;
     const folder = await createTempDirectory({ "served.mjs": served });
     const app = new CliProcess(process.execPath, ["served.mjs"], folder);

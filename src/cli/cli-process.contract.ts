@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { CliContext } from "./cli-context.ts";
@@ -125,7 +125,10 @@ export async function startServingProcess(args: readonly string[], cwd: string):
 /** Creates a temporary directory with the given files. */
 export async function createTempDirectory(files: Record<string, string>): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
-  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), content);
+  }
   return directory;
 }
 

@@ -1,10 +1,9 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { Part } from "../protocol/index.ts";
+import { createTempDirectory } from "./cli-process.contract.ts";
 import { PartFlags } from "./part-flags.ts";
 
 async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
@@ -16,9 +15,7 @@ async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
 }
 
 async function createFile(name: string, content: string): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), "colloquy-")), name);
-  await writeFile(file, content);
-  return file;
+  return join(await createTempDirectory({ [name]: content }), name);
 }
 
 describe("the parts of a message", () => {

@@ -1,21 +1,11 @@
-import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createTempDirectory } from "../cli-process.contract.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { loadAgentFiles } from "./load-agent-files.ts";
 
 const GENERATOR = `export default async function* () { yield "hi"; }`;
 const AGENT = `export const agent = { describe: () => ({ name: "n", description: "d" }), async *execute() {} };`;
-
-async function createTempDirectory(files: Record<string, string>): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(directory, name)), { recursive: true });
-    await writeFile(join(directory, name), content);
-  }
-  return directory;
-}
 
 async function loadFromDirectory(
   directory: string,
