@@ -26,11 +26,13 @@ async function bundleScript(input: string): Promise<string> {
   await using build = await rolldown({ input, treeshake: { moduleSideEffects: false }, tsconfig: false });
   const { output } = await build.generate({ format: "iife", minify: true, comments: false });
   const [chunk, ...others] = output;
-  if (others.length > 0) throw new Error("The page is to be one script; do not import dynamically.");
+  if (others.length > 0) throw new Error("The page must be a single script. Remove its dynamic imports.");
   const code = chunk.code.trim();
   // Inside a `<script>` element, such text would end the script or start a comment.
   if (/<\/script|<!--|<script/i.test(code))
-    throw new Error("The page's script has HTML in it; write it otherwise.");
+    throw new Error(
+      "The page's script contains HTML tags that would end it. Build these strings differently.",
+    );
   return code;
 }
 

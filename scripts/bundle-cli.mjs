@@ -17,7 +17,7 @@ const bundle = await rolldown({
   input: { main: join(cli, "main.js") },
   platform: "node",
   external: (id) => /^[a-z@]/i.test(id) && !PACKAGES.has(id),
-  plugins: [{ name: "rooms", resolveId: roomOf }],
+  plugins: [{ name: "rooms", resolveId: resolveRoom }],
 });
 const { output } = await bundle.write({
   dir: cli,
@@ -31,14 +31,14 @@ await bundle.close();
 
 const written = new Set(output.map(({ fileName }) => fileName));
 if (output.some(({ code }) => code?.includes("class A2AError")))
-  throw new Error("A2AError is in the bundle; leave the file that has it now outside (`roomOf`).");
+  throw new Error("The bundle contains A2AError. Add its file to the external modules in `resolveRoom`.");
 for (const name of readdirSync(cli)) if (!written.has(name)) rmSync(join(cli, name), { recursive: true });
 
 /**
  * Keeps other folders and the error class external. With a second copy of the class in the bundle,
  * `instanceof` would not match errors thrown by other folders.
  */
-async function roomOf(id, importer, options) {
+async function resolveRoom(id, importer, options) {
   const found = await this.resolve(id, importer, { ...options, skipSelf: true });
   if (!found?.id.startsWith(dist)) return found;
   const path = relative(dist, found.id).split(sep);

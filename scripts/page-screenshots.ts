@@ -26,7 +26,9 @@ const MAX_SCREENSHOT_BYTES = 150_000;
 const [file] = process.argv.slice(2);
 if (file === undefined || findChromium() === undefined) {
   console.error(
-    file === undefined ? "Name a record: npm run page:pictures -- run.cards.jsonl" : CHROMIUM_MISSING_MESSAGE,
+    file === undefined
+      ? "Pass a recording: npm run page:pictures -- run.cards.jsonl"
+      : CHROMIUM_MISSING_MESSAGE,
   );
   process.exit(1);
 }

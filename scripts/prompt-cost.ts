@@ -123,7 +123,7 @@ function renderHotpotReply(sample: HotpotQaSample, { input: step }: ModelRequest
     const paragraph = needed.find(({ title }) => step.task.content.endsWith(title));
     return paragraph ? getSupportingSentences(sample, paragraph) : "Not found";
   }
-  if (step.kind === "answer") throw new Error("The planner does not answer at once.");
+  if (step.kind === "answer") throw new Error("The planner must delegate a subtask before it answers.");
   const subtask = ({ title }: Paragraph): string => `${sample.question} Look into ${title}`;
   const open = needed.slice(step.findings.length);
   const [next] = open;
@@ -218,4 +218,4 @@ if (hotpot[0] !== undefined)
     "routed: planner sees titles, solver what it is given": defineHotpotPlanner({ context: "routed" }),
     "routed, both hops at once": defineHotpotPlanner({ context: "routed", mode: "parallel" }),
   });
-else console.log("\nHotpotQA: name a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");
+else console.log("\nHotpotQA: pass a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");

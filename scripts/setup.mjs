@@ -17,17 +17,17 @@ const lock = readJson("package-lock.json");
 if (!isInstalled()) {
   if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
     fail(
-      "node_modules is a link and does not hold what package-lock.json names; run `npm ci` where it points.",
+      "node_modules is a link and lacks packages of package-lock.json. Run `npm ci` in the linked directory.",
     );
   }
   const began = Date.now();
-  say("Installing the dependencies (npm ci), about a minute …");
-  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed; what it said is above.");
+  say("Installing the dependencies with npm ci (about a minute) …");
+  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed. See its output above.");
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
 }
 // An npm configured to skip install scripts leaves the package without its binary.
 if (!hasNode()) {
-  say("Fetching the Node that the scripts run on (npm rebuild node) …");
+  say("Installing Node for the scripts (npm rebuild node) …");
   if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
 
@@ -53,10 +53,10 @@ function useHostNode() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 13)) {
     fail(
-      `Node ${process.version} is too old and Node 24 could not be installed; install Node 22.13 or newer.`,
+      `Node ${process.version} is too old, and Node 24 could not be installed. Install Node 22.13 or newer.`,
     );
   }
-  say(`Node 24 could not be installed; going on with the host's ${process.version}.`);
+  say(`Node 24 could not be installed. Continuing with the host's ${process.version}.`);
 }
 
 /** Runs npm on the current Node binary, because the binary in node_modules is being replaced. */

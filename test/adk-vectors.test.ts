@@ -23,12 +23,12 @@ describe("the vectors of ADK's bridges", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it("are each verified by a test, unless they are not ours", () => {
+  it("are each verified by a test, unless they concern ADK itself", () => {
     const missing = BEHAVIOR_VECTORS.filter(([id, , status]) => status === undefined && !cited.has(id));
     expect(missing.map(([id, text]) => `${id} ${text}`)).toEqual([]);
   });
 
-  it("are not called somebody else's where a test verifies them", () => {
+  it("are not marked `elsewhere` if a test verifies them", () => {
     expect(BEHAVIOR_VECTORS.filter(([id, , status]) => status !== undefined && cited.has(id))).toEqual([]);
   });
 

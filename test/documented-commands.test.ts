@@ -56,7 +56,7 @@ describe("the commands in the documents", () => {
     findCommandLines(readFileSync(document, "utf8")).map((line) => ({ document, line })),
   );
 
-  it("are all there, with their flags", async () => {
+  it("exist with all their flags", async () => {
     expect(lines.length).toBeGreaterThan(30);
     const mistakes = await Promise.all(
       lines.map(async ({ document, line }) => ({ document, line, mistake: await findCommandMistake(line) })),
@@ -64,7 +64,7 @@ describe("the commands in the documents", () => {
     expect(mistakes.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
-  it("are looked at: a command or a flag that is not there is found", async () => {
+  it("are checked: an unknown command or flag is found", async () => {
     const source =
       '```sh\nA=1 colloquy task gt http://x # a\nnpx colloquy send X "--not-a-flag" --strem\ncolloquy send X --stream\n```\n';
     const found = await Promise.all(findCommandLines(source).map(findCommandMistake));

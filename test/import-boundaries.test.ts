@@ -27,19 +27,19 @@ function listAllowedRooms({ rooms }: ImportBoundary): string {
   return names.join(", ") || "nothing";
 }
 
-describe("the walls between the rooms of src/", () => {
-  it("stand", () => {
+describe("the import boundaries of src/", () => {
+  it("are respected", () => {
     expect(findViolations(sources, nestedEntryPoints)).toEqual([]);
   });
 
-  it("have a row for every room", () => {
+  it("have an entry for every folder", () => {
     const rooms = new Set(
       [...sources.keys()].filter((file) => file.includes("/")).map((file) => file.split("/")[0]),
     );
     expect([...rooms].filter((room) => !Object.hasOwn(IMPORT_BOUNDARIES, room ?? ""))).toEqual([]);
   });
 
-  it("are as AGENTS.md has them", () => {
+  it("match the table in AGENTS.md", () => {
     const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");
     const rows = [...agents.matchAll(/^\| `([\w-]+)\/` \|.*\| (.+) \|$/gm)].map(([, room, opens]) => [
       room,
@@ -52,7 +52,7 @@ describe("the walls between the rooms of src/", () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(walls));
   });
 
-  it("show each outside package to one room, and to the demo, but for what is shared", () => {
+  it("assign each external package to one folder, except shared ones", () => {
     const { demo: _, ...rooms } = IMPORT_BOUNDARIES;
     const packages = Object.values(rooms)
       .flatMap((wall) => wall.packages ?? [])
@@ -60,7 +60,7 @@ describe("the walls between the rooms of src/", () => {
     expect(packages).toEqual([...new Set(packages)]);
   });
 
-  it("keep what frameworks need out of the front: who serves a generator loads none of them", () => {
+  it("keep framework packages out of the main entry", () => {
     const imports = listImports(sources).filter(({ isTypeOnly: typesOnly }) => !typesOnly);
     const reached = new Set(["index.ts"]);
     for (const file of reached) {
@@ -71,7 +71,7 @@ describe("the walls between the rooms of src/", () => {
     expect(imports.some(({ to }) => ofAdapters.includes(to))).toBe(true);
   });
 
-  it("let through only packages that whoever installs us gets or is asked for", () => {
+  it("allow only packages that are dependencies or peer dependencies", () => {
     const { dependencies = {}, peerDependencies = {} } = JSON.parse(
       readFileSync(new URL("../package.json", import.meta.url), "utf8"),
     ) as Record<"dependencies" | "peerDependencies", Record<string, string> | undefined>;
@@ -83,7 +83,7 @@ describe("the walls between the rooms of src/", () => {
   });
 });
 
-describe("a hole in a wall", () => {
+describe("a boundary violation", () => {
   it.each([
     ["protocol/bad.ts", `import { x } from "../wire/index.ts";`, "protocol/bad.ts opens wire"],
     ["client/bad.ts", `import type { Engine } from "../engine/index.ts";`, "client/bad.ts opens engine"],
@@ -137,7 +137,7 @@ describe("a hole in a wall", () => {
     expect(findViolations(new Map([...sources, [file, source]]), nestedEntryPoints)).toContain(violation);
   });
 
-  it("is found when files import each other in a circle", () => {
+  it("is reported for cyclic imports", () => {
     const circle = new Map([
       ["wire/a.ts", `import { b } from "./b.ts";`],
       ["wire/b.ts", `export { c } from "./c.ts";`],
@@ -146,7 +146,7 @@ describe("a hole in a wall", () => {
     expect(findViolations(circle)).toEqual(["cycle: wire/a.ts → wire/b.ts → wire/c.ts → wire/a.ts"]);
   });
 
-  it("is not seen where there is none", () => {
+  it("is not reported for valid imports", () => {
     const sound = new Map([
       ["stores/a.ts", `import type { TaskStore } from "../engine/index.ts";\nimport fs from "node:fs";`],
       ["server/resolve-store.ts", `const { SqliteStore } = await import("../stores/index.ts");`],

@@ -60,7 +60,7 @@ function getReport(task: Task): string {
 const countOccurrences = (text: string, words: string): number => text.split(words).length - 1;
 
 describe("examples/research", () => {
-  it("answers over its folder with citations, tells its progress, and gives the report as text and as a file", async () => {
+  it("answers with citations from its folder, reports progress, and returns the report as text and as a file", async () => {
     const cwd = await createTempDirectory({});
     const task = await sendQuestion(await startExample(cwd), cwd);
     expect(getProgressTexts(task)).toEqual(PROGRESS);
@@ -85,7 +85,7 @@ describe("examples/research", () => {
   });
 
   it.each(["TASK_STATE_SUBMITTED", "Found 7 documents", "Analysis done"])(
-    "goes on when its server was killed after %s: the client resumes, and gets the report once [E9, E4]",
+    "continues when its server was killed after %s: the client resumes, and receives the report once [E9, E4]",
     { timeout: 60_000 },
     async (seen) => {
       const cwd = await createTempDirectory({});
@@ -113,7 +113,7 @@ describe("examples/research", () => {
     },
   );
 
-  it("researches in Korean, by the words of the guide, and writes no report that nobody asked for", async () => {
+  it("researches in Korean with the guide's keywords, and writes no unrequested report", async () => {
     const cwd = await createTempDirectory({});
     const { url } = await startExample(cwd);
     const rpc = async (method: string, params: object): Promise<Record<string, unknown>> => {
@@ -146,7 +146,7 @@ describe("examples/research", () => {
     expect(skills.map(({ name }) => name)).toEqual(["web_research", "report_generation"]);
   });
 
-  it("looks into the folder that it is given, says so when nothing is there, and ends when it is told", async () => {
+  it("searches the given folder, reports an empty folder, and exits on request", async () => {
     const cwd = await createTempDirectory({
       "tea.md": "# Tea\n\nGreen tea is steeped at eighty degrees for two minutes.",
     });
@@ -161,7 +161,7 @@ describe("examples/research", () => {
     expect((await server.cli.result).code).toBe(0);
   });
 
-  it("thinks with a model where one is named, and searches with vectors where an embedding model is", async () => {
+  it("uses a model if configured, and vector search with an embedding model", async () => {
     const cwd = await createTempDirectory({});
     await writeFile(join(cwd, "tea.md"), "# Tea\n\nGreen tea is steeped at eighty degrees.");
     await writeFile(join(cwd, "cats.md"), "# Cats\n\nA cat sleeps sixteen hours a day.");

@@ -26,7 +26,7 @@ export async function checkScaffold(): Promise<void> {
   const server = spawn(process.execPath, [cliFile, ...serve], { cwd, stdio: ["ignore", "ignore", "pipe"] });
   try {
     const said = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
-    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project says: ${said}`);
+    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project answered: ${said}`);
   } finally {
     server.kill("SIGKILL");
   }
@@ -34,6 +34,6 @@ export async function checkScaffold(): Promise<void> {
 
 function runNode(args: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${args.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`${args.join(" ")} exited with ${status}: ${stdout}${stderr}`);
   return stdout;
 }

@@ -58,7 +58,7 @@ for (const { command: what, median } of startup?.rows ?? []) {
   );
 }
 await checkScaffold();
-console.log("colloquy init: its project is right by its types, and served, with the built package");
+console.log("colloquy init: the project compiles and serves its agent with the built package");
 console.log("reports/cli-compliance.md, .yaml");
 process.exitCode = computeTierTally(report, 1).satisfied ? 0 : 1;
 

@@ -51,7 +51,7 @@ export async function measureStartup(rounds: number): Promise<StartupTimings> {
         const began = performance.now();
         const { status } = spawnSync(process.execPath, args, { cwd: directory, stdio: "ignore" });
         times[at]?.push(performance.now() - began);
-        if (status !== 0) throw new Error(`${what} ended with ${status}.`);
+        if (status !== 0) throw new Error(`${what} exited with ${status}.`);
       }
     }
     const [base, ...rows] = commands.map(([what], at) => summarizeTimes(what, times[at] ?? []));
@@ -67,7 +67,7 @@ export async function readServerUrl(stderr: NodeJS.ReadableStream): Promise<stri
     const [url] = /http:\/\/\S+/.exec(line) ?? [];
     if (url !== undefined) return url;
   }
-  throw new Error("The server has not begun.");
+  throw new Error("The server exited before it listened.");
 }
 
 function summarizeTimes(what: string, times: readonly number[]): CommandTiming {

@@ -17,14 +17,14 @@ export function renderGeneratedBlock(words: string): string {
   if (kind === "exports") return renderExportsTables();
   if (kind === "glossary") return renderGlossary();
   throw new Error(
-    `A page wants to be made of ${words}; known are members, functions, errors, cli-errors, exports and glossary.`,
+    `Unknown generator "${words}" in a page. Use members, functions, errors, cli-errors, exports, or glossary.`,
   );
 }
 
 /** Renders a table of the members of an interface. */
 function renderMembersTable(file: string, name: string): string {
   const declared = SourceFile.load(file).findDeclaration(name);
-  if (!declared) throw new Error(`There is no ${name} in ${file}.`);
+  if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
     ({ name: member, type, comment: about }) =>
       `| \`${member}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(about))} |`,
@@ -39,7 +39,7 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
     .filter(({ declaration: declared }) => declared.kind === "function");
   const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
   const rows = chosen.map((one, at) => {
-    if (!one) throw new Error(`There is no function ${names[at]} in ${file}.`);
+    if (!one) throw new Error(`${file} does not export a function ${names[at]}.`);
     return `| ${escapeCell(formatCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceDocLinks(removeCode(one.declaration.comment)))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
@@ -48,13 +48,15 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
 /** Renders a table of all error reasons, with the cause and the remedy from the docstring of each. */
 function renderErrorsTable(): string {
   const source = SourceFile.load("src/protocol/error.ts");
-  const said = ["A2AErrorReason", "TransportErrorReason"].flatMap(
+  const members = ["A2AErrorReason", "TransportErrorReason"].flatMap(
     (name) => source.findDeclaration(name)?.members ?? [],
   );
   const rows = Object.entries(ERROR_MAPPINGS).map(([reason, { jsonRpc, http, grpc }]) => {
-    const about = said.find(({ name }) => name === reason)?.comment;
+    const about = members.find(({ name }) => name === reason)?.comment;
     if (!about)
-      throw new Error(`Nothing is said of ${reason} in src/protocol/error.ts: its cause, and what to do.`);
+      throw new Error(
+        `${reason} has no docstring in src/protocol/error.ts. Describe its cause and the remedy.`,
+      );
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     const name = toErrorName(reason as keyof typeof ERROR_MAPPINGS);
     return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
@@ -65,11 +67,11 @@ function renderErrorsTable(): string {
 
 /** Renders a table of the command line's error codes and their exit codes. */
 function renderCliErrorsTable(): string {
-  const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("CliErrorCode")?.members ?? [];
+  const members = SourceFile.load("src/cli/cli-error.ts").findDeclaration("CliErrorCode")?.members ?? [];
   const rows = Object.entries(EXIT_CODES).map(([code, exit]) => {
-    const about = said.find(({ name }) => name === code)?.comment;
+    const about = members.find(({ name }) => name === code)?.comment;
     if (!about)
-      throw new Error(`Nothing is said of ${code} in src/cli/cli-error.ts: its cause, and what to do.`);
+      throw new Error(`${code} has no docstring in src/cli/cli-error.ts. Describe its cause and the remedy.`);
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     return `| \`${code}\` | ${exit} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
   });

@@ -9,10 +9,13 @@ import { renderGeneratedBlock } from "./generated-blocks.ts";
 
 /** The pages in reading order. */
 const PAGE_SECTIONS = [
-  { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"] },
-  { title: "How to", pages: ["docs/how-to/*.md"] },
-  { title: "By subject", pages: ["docs/*.md", "docs/extensions/*.md"] },
-  { title: "Coming from elsewhere", pages: ["docs/migrate/*.md"] },
+  {
+    title: "Get started",
+    pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"],
+  },
+  { title: "How-to guides", pages: ["docs/how-to/*.md"] },
+  { title: "Topics", pages: ["docs/*.md", "docs/extensions/*.md"] },
+  { title: "Migration", pages: ["docs/migrate/*.md"] },
   { title: "Reference", pages: ["docs/reference/*.md"] },
   { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },
 ] as const;
@@ -51,7 +54,7 @@ function renderLlmsTxt(text: (file: string) => string): string {
 /** Renders `llms-full.txt`: the content of all pages except those about Colloquy's internals. */
 function renderLlmsFullTxt(text: (file: string) => string): string {
   const inside = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
-  const pages = listPages().flatMap(({ pages: some }) => some.filter((page) => !inside.test(page)));
+  const pages = listPages().flatMap(({ pages }) => pages.filter((page) => !inside.test(page)));
   return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
 }
 
@@ -60,7 +63,7 @@ function listPages(): { title: string; pages: string[] }[] {
     title,
     pages: pages
       .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
-      .filter((page) => title !== "By subject" || page !== "docs/tutorial.md"),
+      .filter((page) => title !== "Topics" || page !== "docs/tutorial.md"),
   }));
 }
 

@@ -103,7 +103,7 @@ export class SourceFile {
     const source = SourceFile.load(this.#resolveImportPath(statement));
     const declared =
       source.findDeclaration(name) ?? source.listExports().find((one) => one.name === name)?.declaration;
-    if (!declared) throw new Error(`${this.#file} exports ${name}, which is not found.`);
+    if (!declared) throw new Error(`${this.#file} exports ${name}, but its declaration was not found.`);
     return declared;
   }
 

@@ -107,7 +107,7 @@ function startProgram([program, ...args]: ProgramCommand): ChildProcess {
 
 async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
   for await (const line of readLines(child)) return (JSON.parse(line) as { url: string }).url;
-  throw new Error(`${command.join(" ")} ended before it listened`);
+  throw new Error(`${command.join(" ")} exited before it listened`);
 }
 
 function readLines({ stdout }: ChildProcess): AsyncIterable<string> {

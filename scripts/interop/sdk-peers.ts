@@ -50,7 +50,7 @@ function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: Pyth
       const wanted = readFileSync(requirements, "utf8");
       const mark = join(place, "installed.txt");
       if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
-        say("Setting up Python's SDK, about a minute …");
+        say("Installing Python's SDK (about a minute) …");
         const pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
         const isDone =
           (await runProgram("python3", "-m", "venv", place)) &&
@@ -78,7 +78,7 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
       if (!canRun("go", "version")) return "there is no Go (go)";
       mkdirSync(cacheFolder, { recursive: true });
       const binary = join(cacheFolder, `interop-${name}`);
-      say("Building with Go's SDK, some minutes the first time …");
+      say("Building with Go's SDK (several minutes the first time) …");
       // The 1.0 and 0.3 modules define protobuf messages with the same names. By default, the Go runtime
       // exits on such a conflict.
       const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";

@@ -27,7 +27,7 @@ export function countUnexpectedOutcomes(
   const stale = due.filter(({ test }) => !failed.has(test));
   for (const { test, reason } of due) if (failed.has(test)) say(`  expected: ${test}\n    ${reason}`);
   for (const [test, message] of unexpected) say(`  FAILED: ${test}\n    ${message}`);
-  for (const { test } of stale) say(`  STALE: ${test} is listed as a failure and did not fail`);
+  for (const { test } of stale) say(`  STALE: ${test} is listed as an expected failure but passed`);
   say(
     `  ${passed} passed, ${skipped} skipped, ${due.length - stale.length} failed as expected, ${unexpected.length} failed, ${stale.length} stale`,
   );

@@ -29,7 +29,7 @@ const chosenKits = KITS.flatMap((kit) => {
 if (chosenKits.length === 0) {
   exitWithError(
     [
-      "Name the place of one kit or both:",
+      "Pass the path of at least one kit:",
       ...KITS.map(
         ({ version, branch }) =>
           `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version}   # then --v${version} tck-${version}`,
@@ -41,7 +41,7 @@ if (chosenKits.length === 0) {
 const runNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
 // A filter that matches no run is an error, not a success.
 if (!runNames.some((name) => name.includes(values.only)))
-  exitWithError(`--only ${values.only} is in the name of no run; there are: ${runNames.join(", ")}`);
+  exitWithError(`--only ${values.only} matches no run. Available runs: ${runNames.join(", ")}`);
 
 let unexpectedCount = 0;
 for (const { kit, place } of chosenKits) {
@@ -89,7 +89,7 @@ async function runKit(
   const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sutFlags];
   try {
     await withSut(flags, async (url) => {
-      console.log(`A2A TCK ${kit.version} against ${url}: ${run.description}, some minutes …`);
+      console.log(`A2A TCK ${kit.version} against ${url}: ${run.description} (several minutes) …`);
       const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
       const pytest = spawn(python, [...args, ...run.getPytestArguments(url, folder)], {
         cwd: place,
@@ -119,7 +119,7 @@ async function findPython(
 ): Promise<string> {
   if (!existsSync(join(place, tests))) {
     exitWithError(
-      `${place} is not the kit for ${version}; that is the branch ${branch} of a2aproject/a2a-tck.`,
+      `${place} is not the kit for ${version}. Check out the branch ${branch} of a2aproject/a2a-tck.`,
     );
   }
   const own = join(place, ".venv/bin/python");
@@ -127,7 +127,7 @@ async function findPython(
   const child = spawn(python, ["-c", `import ${needs}`], { stdio: "ignore", cwd: place });
   if ((await waitForExit(child)) === 0) return python;
   return exitWithError(
-    `The kit for ${version} needs Python 3.11 or newer with its packages: \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or name a Python with --python.`,
+    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or pass a Python interpreter with --python.`,
   );
 }
 

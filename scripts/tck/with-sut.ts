@@ -24,5 +24,5 @@ async function readUrl(sut: ChildProcess): Promise<string> {
     const [url] = /http:\S+/.exec(line) ?? [];
     if (url) return url;
   }
-  throw new Error("the agent under test ended before it listened");
+  throw new Error("the agent under test exited before it listened");
 }

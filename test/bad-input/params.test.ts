@@ -168,7 +168,7 @@ describe("parameters that are not valid", () => {
     expect(listViolatedFields(rest.body).toSorted()).toEqual(fields.toSorted());
   });
 
-  it("never keep a hostile key from being harmless", async () => {
+  it("with hostile keys never pollute prototypes", async () => {
     const metadata = JSON.parse(`{"__proto__":{"polluted":true},"constructor":{"a":1}}`) as object;
     const { body } = await endpoint.callJsonRpc("SendMessage", {
       message: { ...createValidMessage(), metadata },
@@ -178,7 +178,7 @@ describe("parameters that are not valid", () => {
   });
 });
 
-describe("what is unusual and valid", () => {
+describe("unusual but valid input", () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
     endpoint = await startTestEndpoint();

@@ -84,7 +84,7 @@ export async function startTestEndpoint(options: ServerOptions = {}): Promise<Te
   const stillAnswers = async (): Promise<void> => {
     const { body } = await call("SendMessage", { message: createValidMessage() });
     if (requireTask(body).status.state !== "TASK_STATE_COMPLETED")
-      throw new Error(`a good request got ${JSON.stringify(body)}`);
+      throw new Error(`a valid request failed with ${JSON.stringify(body)}`);
   };
   return { server, url, postRaw: post, callJsonRpc: call, callRest: rest, assertStillAnswers: stillAnswers };
 }

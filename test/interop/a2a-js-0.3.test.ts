@@ -154,7 +154,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       ).toEqual(["message"]);
     });
 
-    it("is asked, which ends the stream, and answers within the task [V-04]", async () => {
+    it("receives a question, which ends the stream, and answers within the task [V-04]", async () => {
       const events = await collectEvents(client.sendMessageStream(createTextRequest("ask")));
       const asked = events.at(-1);
       expect(asked).toMatchObject({
@@ -175,7 +175,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
     });
 
-    it("does not wait when it is told not to, and reads the task until it is done [V-09]", async () => {
+    it("does not wait if not requested, and polls the task until it is done [V-09]", async () => {
       const begun = requireTask(
         await client.sendMessage({ ...createTextRequest("wait"), configuration: { blocking: false } }),
       );
@@ -184,7 +184,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       expect(await client.getTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
     });
 
-    it("resubscribes to a task at work, and is told of its end [V-04, V-12]", async () => {
+    it("resubscribes to a running task, and receives its end [V-04, V-12]", async () => {
       const stream = client.sendMessageStream(createTextRequest("wait"));
       const { id } = (await stream.next()).value as Task;
       const subscription = client.resubscribeTask({ id });
@@ -197,7 +197,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         });
     });
 
-    it("resubscribes to a task at rest and gets the task [V-12]", async () => {
+    it("resubscribes to an idle task, and receives the task [V-12]", async () => {
       for (const text of ["done", "ask"]) {
         const { id } = requireTask(await client.sendMessage(createTextRequest(text)));
         expect(await collectEvents(client.resubscribeTask({ id }))).toMatchObject([{ kind: "task", id }]);
@@ -221,7 +221,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([]);
     });
 
-    it("is refused in the words that it knows [V-11, V-16]", async () => {
+    it("receives errors in the format of 0.3 [V-11, V-16]", async () => {
       await expect(client.getTask({ id: "none" })).rejects.toMatchObject({ name: "TaskNotFoundError" });
       const { id } = requireTask(await client.sendMessage(createTextRequest("done")));
       await expect(client.cancelTask({ id })).rejects.toMatchObject({ name: "TaskNotCancelableError" });

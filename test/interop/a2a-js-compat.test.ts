@@ -63,7 +63,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
       expect(client.transport.protocolName).toBe(binding);
     });
 
-    it("sends, is asked and answers, and gets the task [V-01, V-02, V-05, V-13]", async () => {
+    it("sends, answers a question, and gets the task [V-01, V-02, V-05, V-13]", async () => {
       const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
       expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
       const done = requireTask(
@@ -87,7 +87,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
       });
     });
 
-    it("follows a task at work, and cancels it [V-12]", async () => {
+    it("follows a running task, and cancels it [V-12]", async () => {
       const stream = client.sendMessageStream(createTextRequest("wait"));
       const opened = (await stream.next()).value as StreamResponse;
       const id = opened.payload?.$case === "task" ? opened.payload.value.id : "";
@@ -104,7 +104,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
 );
 
 describe("a card for readers of both versions", () => {
-  it("is read by the clients of both, which then speak their own [A-07, B-10]", async () => {
+  it("is read by clients of both versions, which then use their own version [A-07, B-10]", async () => {
     const server = createServer(textDrivenAgent, { store: "memory" });
     const { url } = await server.listen();
     const older = await new ClientFactory03().createFromUrl(url);

@@ -118,7 +118,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
       expect((await client.getTask({ tenant: "", id, historyLength: 0 })).history).toEqual([]);
     });
 
-    it("is told that a task does not exist [F-30]", async () => {
+    it("receives an error for an unknown task [F-30]", async () => {
       await expect(client.getTask({ tenant: "", id: "none" })).rejects.toMatchObject({
         name: "TaskNotFoundError",
       });
@@ -138,7 +138,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
       expect([...first.tasks, ...second.tasks].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     });
 
-    it("subscribes to a task at work, and cancels it [F-40, F-50, E8]", async () => {
+    it("subscribes to a running task, and cancels it [F-40, F-50, E8]", async () => {
       const stream = client.sendMessageStream(createTextRequest("wait"));
       const opened = await stream.next();
       const id = getTaskId(opened.value as StreamResponse);
@@ -152,7 +152,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
         expect(findLastState(await collectEvents(reader))).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
-    it("is told that a finished task can not be canceled [F-41]", async () => {
+    it("receives an error for canceling a finished task [F-41]", async () => {
       const { id } = requireTask(await client.sendMessage(createTextRequest("done")));
       await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toMatchObject({
         name: "TaskNotCancelableError",
@@ -184,7 +184,7 @@ function getTaskId(event: StreamResponse | undefined): string {
 function requireUpdate(event: StreamResponse | undefined): { taskId: string; contextId: string } {
   const { payload } = event ?? {};
   if (payload?.$case === "statusUpdate" || payload?.$case === "artifactUpdate") return payload.value;
-  throw new Error(`no update came, but ${payload?.$case}`);
+  throw new Error(`expected an update, but received ${payload?.$case}`);
 }
 
 function findLastState(events: readonly StreamResponse[]): TaskState | undefined {

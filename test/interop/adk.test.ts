@@ -138,7 +138,7 @@ describe("ADK of the same language, over HTTP", () => {
     );
   });
 
-  it("our RemoteAgent hears of toA2a of @google/adk that a loop is to end [J13]", async () => {
+  it("our RemoteAgent receives the end of a loop from toA2a of @google/adk [J13]", async () => {
     const quit = new FunctionTool({
       name: "quit",
       description: "Ends it",

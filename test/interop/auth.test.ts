@@ -98,7 +98,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
       return { server: await AuthTestServer.start(way.scheme, {}, polite), way };
     };
 
-    it("the client of @a2a-js/sdk is refused, shows what it has, and is let in [M-01, M-11, A-30]", async () => {
+    it("the client of @a2a-js/sdk is rejected, sends its credentials, and is accepted [M-01, M-11, A-30]", async () => {
       const { server, way } = await open();
       await using _ = server;
       const challenges: (string | null)[] = [];
@@ -111,7 +111,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
       expect(description).toBe(`Greets ${way.name ?? "ada"}`);
     });
 
-    it("our client finds by the card where its credentials go [M-01, A-30]", async () => {
+    it("our client finds in the card how to send its credentials [M-01, A-30]", async () => {
       const { server, way } = await open();
       await using _ = server;
       const remote = await connect(server.url, { auth: way.auth, binding });

@@ -43,7 +43,7 @@ const V1_PUSH = {
 describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk, over %s", (binding) => {
   const connect = (url: string): Promise<Client> => createSdkClient(url, binding, V1_PUSH[binding]());
 
-  it("registers a webhook with its message, which is sent all of the task as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
+  it("registers a webhook with its message, which receives all events as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
     const { url, receiver } = await startServer();
     const client = await connect(url);
     await client.sendMessage(
@@ -106,7 +106,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
       return factory.createFromUrl(url);
     }
 
-    it("registers a webhook with its message, which is sent the task as each event left it [F-13, V-10, V-24]", async () => {
+    it("registers a webhook with its message, which receives the task after each event [F-13, V-10, V-24]", async () => {
       const { url, receiver } = await startServer();
       const client = await connect(url);
       await client.sendMessage({

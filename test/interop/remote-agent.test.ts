@@ -133,7 +133,7 @@ describe.each<[string, ConnectOptions]>([
     expect(collectIds([...events, ...more], "a2a:context_id").size).toBe(1);
   });
 
-  it("a question is answered in its task, and what was said before is not said again [W24, J18]", async () => {
+  it("a question is answered in its task without repeating earlier output [W24, J18]", async () => {
     const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
     const asked = await conversation.send("weather?");
     expect(listFinalTexts(asked)).toEqual(["remote: Let me see. "]);

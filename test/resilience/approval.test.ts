@@ -23,7 +23,7 @@ function createApproval({ status }: Task, euros: number): Part[] {
 const AMOUNTS = Array.from({ length: 20 }, (_, n) => n + 1);
 
 describe("the server of an ADK agent that is killed", () => {
-  it("while approvals are waited for, goes on with each of them", async () => {
+  it("while waiting for approvals, continues with each of them", async () => {
     const file = await createTempFile();
     const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
@@ -44,7 +44,7 @@ describe("the server of an ADK agent that is killed", () => {
     }
   });
 
-  it("while it works on the answer, fails that task, tells who listens, and goes on in its context", async () => {
+  it("while working on the answer, fails that task, notifies its readers, and continues in its context", async () => {
     const file = await createTempFile();
     const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);

@@ -6,7 +6,7 @@ import { createTempFile, killChild, startChild } from "./child-process.ts";
 
 const CHILD_SCRIPT = "interrupted-child.ts";
 
-it("an ADK agent that is killed while its tool is at work hears of that, and its context goes on", async () => {
+it("an ADK agent that is killed during a tool call learns of it, and its context continues", async () => {
   const file = await createTempFile();
   const before = await startChild(CHILD_SCRIPT, file);
   const begun = (await (

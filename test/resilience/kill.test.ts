@@ -25,7 +25,7 @@ async function readWholeStream(
 const CLIENTS = 10;
 
 describe.each(HTTP_BINDINGS)("a server that is killed while it streams, over %s", (binding) => {
-  it("comes back with all that its clients saw, and fails the orphans with a reason [E9, E1, E4]", async () => {
+  it("restarts with all events that its clients received, and fails the interrupted tasks with a reason [E9, E1, E4]", async () => {
     const file = await createTempFile();
     const { send, subscribe, event } = STREAM_REQUESTS[binding];
 

@@ -54,7 +54,7 @@ function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
 }
 
 describe("a server that is killed while a webhook does not answer as it should", () => {
-  it("delivers every update in order when it is back: 503 six times, kill -9, restart [E12, I-02, I-07, I-08]", async () => {
+  it("delivers every update in order after 503 six times, kill -9, and a restart [E12, I-02, I-07, I-08]", async () => {
     const { receiver, file, before, send } = await startWithWebhook("brief");
     receiver.queuedResponses.push(503, 503, 503, 503, 503, 503);
     receiver.defaultResponse = "hang";
@@ -76,7 +76,7 @@ describe("a server that is killed while a webhook does not answer as it should",
     expect(receiver.requests.map(getSequenceNumber)).toEqual(log.map((_, at) => at + 1));
   });
 
-  it("delivers what had not arrived, and the end that the kill was, at least once and in order [E12, E9, I-08]", async () => {
+  it("delivers missing updates and the failure by the kill, at least once and in order [E12, E9, I-08]", async () => {
     const { receiver, file, before, send } = await startWithWebhook("endless");
     receiver.queuedResponses.push(200, 200, 503, 200, "cut");
     const taskId = await send();

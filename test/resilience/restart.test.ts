@@ -15,9 +15,9 @@ function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefi
   return folded;
 }
 
-describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) => {
+describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (how) => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
-    "ends what it had begun when its server is back after %s, and one stream sees it through [E9, E4]",
+    "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
     { timeout: 30_000 },
     async (signal) => {
       const file = await createTempFile();

@@ -35,7 +35,7 @@ const SERVERS = STORE_FACTORIES.flatMap(({ name, openStore }) => [
 
 describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at random points and resumed`, () => {
   it.each(SERVERS)(
-    "lose no event and get none twice on $name [E3, E4, F-53, G-03]",
+    "lose no event and receive none twice with $name [E3, E4, F-53, G-03]",
     async ({ openStore, merge }) => {
       const { store, remove } = await openStore();
       onTestFinished(remove);

@@ -33,7 +33,7 @@ async function writeUntilKilled(child: ChildProcess, enough: number): Promise<nu
   return last;
 }
 
-it("an ADK session in SQLite has all that several processes added to it until they were killed", async () => {
+it("an ADK session in SQLite contains all events that several killed processes stored", async () => {
   const { folder, remove } = await createTempFolder();
   onTestFinished(remove);
   const file = join(folder, "sessions.db");

@@ -85,7 +85,7 @@ function decodeFields(bytes: Uint8Array): Readonly<Record<number, readonly Proto
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
     if (type !== WireType.Varint && type !== WireType.LengthDelimited)
-      throw new Error(`field ${number} is of a type that no instruction has`);
+      throw new Error(`field ${number} has an unsupported wire type`);
     (fields[number] ??= []).push(type === WireType.LengthDelimited ? reader.bytes() : reader.uint32());
   }
   return fields;

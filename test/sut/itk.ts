@@ -58,7 +58,7 @@ async function collectResults(instruction: Instruction, signal: AbortSignal): Pr
 /** Sends an instruction to another agent. Resolves with all texts of that agent's response. */
 async function callAgent(call: AgentCall, signal: AbortSignal): Promise<string[]> {
   const binding = BINDINGS[call.transport.toUpperCase()];
-  if (!binding) throw new Error(`there is no transport ${call.transport}`);
+  if (!binding) throw new Error(`unknown transport ${call.transport}`);
   const remote = await connect(call.cardUri, { binding, allowOlderVersion: true, signal });
   const parts = [
     file(call.instruction, { mediaType: "application/x-protobuf", filename: "instruction.bin" }),

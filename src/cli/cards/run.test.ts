@@ -22,7 +22,7 @@ function readRecording(file: string): Recording {
 }
 
 describe("colloquy cards run", () => {
-  it("solves problems, says how well, and leaves a record and the cards of the specification", async () => {
+  it("solves problems, reports the results, and writes a recording and a list of message cards", async () => {
     const cwd = await createTempDirectory({});
     const { code, out, err } = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe("colloquy cards run", () => {
     expect(comparison?.rows).toHaveLength(3);
   });
 
-  it("goes on after kill -9: no problem twice, and none lost", async () => {
+  it("resumes after kill -9 without repeating or losing a problem", async () => {
     const cwd = await createTempDirectory({});
     const words = [
       "cards",
@@ -93,7 +93,7 @@ describe("colloquy cards run", () => {
     expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);
   }, 60_000);
 
-  it("takes a solver that is served elsewhere, and says when it is not there", async () => {
+  it("uses a solver on another server, and reports when it is unreachable", async () => {
     const cwd = await createTempDirectory({});
     const model = createOracleModel(getGsm8kSlice());
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model } } });
@@ -120,7 +120,7 @@ describe("colloquy cards run", () => {
     expect(cards.some(({ card }) => card.metadata["error_type"] === "transport_error")).toBe(true);
   });
 
-  it("records answers of a model on a cassette, and needs no model afterwards", async () => {
+  it("records a model's answers on a cassette, and replays them without the model", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "scripted:echo", "--out", cwd];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
@@ -138,7 +138,7 @@ describe("colloquy cards run", () => {
     expect(missing.err).toContain("have no verdict");
   });
 
-  it("has what an oracle has said on a cassette still for an oracle's when it is replayed", async () => {
+  it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
     await runInProcess([...words, "--run-id", "first"]);
@@ -146,7 +146,7 @@ describe("colloquy cards run", () => {
     expect(readRecording(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
   });
 
-  it("fails when the tokens on the cards are not those of the calls", async () => {
+  it("fails if the tokens on the cards differ from those of the calls", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
     expect((await runInProcess(words)).code).toBe(0);
@@ -176,7 +176,7 @@ describe("colloquy cards run", () => {
     expect(err).toContain(message);
   });
 
-  it("says where the datasets are to be had", async () => {
+  it("prints where to download the datasets", async () => {
     const { out } = await runInProcess(["cards", "fetch", "here"]);
     expect(out).toContain("to    here/gsm8k/test.jsonl\n");
     expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
@@ -187,7 +187,7 @@ describe("colloquy cards run", () => {
 
 const dataFolder = process.env["COLLOQUY_DATA"];
 
-describe.skipIf(!dataFolder)("on whole datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
+describe.skipIf(!dataFolder)("on complete datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
   it.each([
     [["--model", "oracle"], 1_308, 1_319],
     [["--model", "oracle", "-n", "200"], 200, 200],

@@ -13,7 +13,7 @@ function createCounterAgent(): LlmAgent {
   return new LlmAgent({ name: "counter", description: "Counts", model });
 }
 
-it("two ADK agents of one name that share a store and a context do not share a conversation", async () => {
+it("two ADK agents with the same name, store, and context have separate conversations", async () => {
   const store = `sqlite:${await createTempDirectory({})}/tasks.db` as const;
   const adk = new AdkAgentFactory(store, {});
   const agents = {

@@ -17,7 +17,7 @@ async function loadFromDirectory(
 }
 
 describe("the agents of a directory", () => {
-  it("are its files and the agent.ts of its directories; every other file is listed with the reason", async () => {
+  it("are its files and the agent.ts of its subdirectories; skipped files are listed with reasons", async () => {
     const directory = await createTempDirectory({
       "01-hello.ts": GENERATOR,
       "weather/agent.ts": AGENT,
@@ -47,13 +47,13 @@ describe("the agents of a directory", () => {
     });
   });
 
-  it("can be one file, or a directory that is an agent itself", async () => {
+  it("can be one file, or a directory with its own agent.ts", async () => {
     const directory = await createTempDirectory({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
     expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "b"], skipped: [] });
     expect((await loadFromDirectory(directory, "a/agent.ts")).ids).toEqual(["a"]);
   });
 
-  it("may be of ADK", async () => {
+  it("may be ADK agents", async () => {
     const adk = import.meta.resolve("@google/adk");
     const directory = await createTempDirectory({
       "adk.ts": `import { LlmAgent } from ${JSON.stringify(adk)};
@@ -62,7 +62,7 @@ describe("the agents of a directory", () => {
     expect(await loadFromDirectory(directory)).toEqual({ ids: ["adk"], skipped: [] });
   });
 
-  it("may stand in a package that is not of modules, as npm init makes it", async () => {
+  it("may be in a CommonJS package, as created by npm init", async () => {
     const directory = await createTempDirectory({
       "package.json": `{ "type": "commonjs" }`,
       "hello.ts": `import { hostname } from "node:os"; ${GENERATOR} hostname();`,
@@ -83,7 +83,7 @@ describe("the agents of a directory", () => {
     },
   );
 
-  it("find the keys that stand beside them", async () => {
+  it("load the .env file in their directory", async () => {
     const directory = await createTempDirectory({
       ".env": "COLLOQUY_TEST_KEY=found",
       "keyed.ts": `if (process.env.COLLOQUY_TEST_KEY !== "found") throw new Error("no key"); ${GENERATOR}`,
@@ -91,7 +91,7 @@ describe("the agents of a directory", () => {
     expect((await loadFromDirectory(directory)).ids).toEqual(["keyed"]);
   });
 
-  it("are asked for when there are none", async () => {
+  it("are required", async () => {
     const directory = await createTempDirectory({ "helper.ts": "export const add = 1;" });
     await expect(loadFromDirectory(directory)).rejects.toThrow(
       /No agent was found\.\n.*helper\.ts: exports no agent/,
