@@ -1,6 +1,7 @@
 /**
- * `npm run page` makes `src/cards/html/page-bundle.ts` of `src/cards/html/page/`: the page's script and style as texts,
- * because `renderHtmlReport` reads no files. A test tells when it is to be made again.
+ * `npm run page` generates `src/cards/html/page-bundle.ts` from `src/cards/html/page/`. The bundle holds the
+ * page's script and style as strings, because `renderHtmlReport` reads no files. A test fails when the bundle
+ * is out of date.
  */
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { rolldown } from "rolldown";
 
 const htmlFolder = new URL("../src/cards/html/", import.meta.url);
 
-/** The text of `page-bundle.ts`, as it is to be. */
+/** Returns the current content for `page-bundle.ts`. */
 export async function buildPageBundle(): Promise<string> {
   const script = await bundleScript(fileURLToPath(new URL("page/main.ts", htmlFolder)));
   const style = minifyStyle(readFileSync(new URL("page/page.css", htmlFolder), "utf8"));
@@ -25,15 +26,17 @@ async function bundleScript(input: string): Promise<string> {
   await using build = await rolldown({ input, treeshake: { moduleSideEffects: false }, tsconfig: false });
   const { output } = await build.generate({ format: "iife", minify: true, comments: false });
   const [chunk, ...others] = output;
-  if (others.length > 0) throw new Error("The page is to be one script; do not import dynamically.");
+  if (others.length > 0) throw new Error("The page must be a single script. Remove its dynamic imports.");
   const code = chunk.code.trim();
-  // In an element that is a script, such text ends it or begins a comment.
+  // Inside a `<script>` element, such text would end the script or start a comment.
   if (/<\/script|<!--|<script/i.test(code))
-    throw new Error("The page's script has HTML in it; write it otherwise.");
+    throw new Error(
+      "The page's script contains HTML tags that would end it. Build these strings differently.",
+    );
   return code;
 }
 
-/** Without comments and indentation. */
+/** Removes comments and indentation. */
 function minifyStyle(css: string): string {
   return css
     .replaceAll(/\/\*[^]*?\*\//g, "")

@@ -1,6 +1,7 @@
 /**
- * The last step of the build: puts the command line, and what it needs to talk to an agent, into a few files
- * (docs/decisions has what that is worth). Rooms that the agents' own files load too stay as they are.
+ * The last step of the build. It bundles the command line, and the modules that it needs to contact an agent,
+ * into a few files (docs/decisions/026 has the measurements). Folders that agent files also import stay
+ * separate.
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -16,13 +17,13 @@ const bundle = await rolldown({
   input: { main: join(cli, "main.js") },
   platform: "node",
   external: (id) => /^[a-z@]/i.test(id) && !PACKAGES.has(id),
-  plugins: [{ name: "rooms", resolveId: roomOf }],
+  plugins: [{ name: "rooms", resolveId: resolveRoom }],
 });
 const { output } = await bundle.write({
   dir: cli,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  // What most commands need is one file.
+  // Most commands need only this one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 10 }] },
   plugins: [{ name: "builtins", renderChunk: withBuiltins }],
 });
@@ -30,11 +31,14 @@ await bundle.close();
 
 const written = new Set(output.map(({ fileName }) => fileName));
 if (output.some(({ code }) => code?.includes("class A2AError")))
-  throw new Error("A2AError is in the bundle; leave the file that has it now outside (`roomOf`).");
+  throw new Error("The bundle contains A2AError. Add its file to the external modules in `resolveRoom`.");
 for (const name of readdirSync(cli)) if (!written.has(name)) rmSync(join(cli, name), { recursive: true });
 
-/** Another room is loaded from where it is. So is the error class: with a copy in here, `instanceof` misses what rooms throw. */
-async function roomOf(id, importer, options) {
+/**
+ * Keeps other folders and the error class external. With a second copy of the class in the bundle,
+ * `instanceof` would not match errors thrown by other folders.
+ */
+async function resolveRoom(id, importer, options) {
   const found = await this.resolve(id, importer, { ...options, skipSelf: true });
   if (!found?.id.startsWith(dist)) return found;
   const path = relative(dist, found.id).split(sep);
@@ -44,15 +48,15 @@ async function roomOf(id, importer, options) {
 }
 
 /**
- * `import` of a module of Node's looks at all that it exports, and so loads what only some of it needs: `process` its
- * three streams, `http` all of `fetch`. What is taken by hand loads nothing else.
+ * An `import` of a Node module evaluates all its exports: `process` opens three streams, and `http` loads
+ * `fetch`. `getBuiltinModule` loads only the members that are used.
  */
 function withBuiltins(code) {
   return code.replaceAll(
     /^import (?:([\w$]+)(?:, )?)?(\{.*\})? from "(node:[^"]+)";$/gm,
     (_, own, some, module) => {
       const got = `globalThis.process.getBuiltinModule("${module}")`;
-      // commander has it for commands that are programs of their own, of which there are none.
+      // commander uses `spawn` only for commands that are separate programs, and this program has none.
       if (module === "node:child_process")
         return `const ${own} = { spawn: (...args) => ${got}.spawn(...args) };`;
       const names = [own, some?.replaceAll(" as ", ": ")].filter(Boolean);

@@ -1,6 +1,7 @@
 /**
- * `npm run page:pictures -- run.cards.jsonl`: the pictures of the page in `docs/images`, of a record of GSM8K's test by
- * the oracle (`colloquy cards run --dataset gsm8k --data FOLDER --method a2a --model oracle`).
+ * `npm run page:pictures -- run.cards.jsonl` creates the screenshots in `docs/images`. The recording is a run
+ * of the oracle on GSM8K's test set (`colloquy cards run --dataset gsm8k --data FOLDER --method a2a --model
+ * oracle`).
  */
 import { mkdirSync, readFileSync, statSync } from "node:fs";
 import type { Page } from "playwright-core";
@@ -25,7 +26,9 @@ const MAX_SCREENSHOT_BYTES = 150_000;
 const [file] = process.argv.slice(2);
 if (file === undefined || findChromium() === undefined) {
   console.error(
-    file === undefined ? "Name a record: npm run page:pictures -- run.cards.jsonl" : CHROMIUM_MISSING_MESSAGE,
+    file === undefined
+      ? "Pass a recording: npm run page:pictures -- run.cards.jsonl"
+      : CHROMIUM_MISSING_MESSAGE,
   );
   process.exit(1);
 }
@@ -37,7 +40,8 @@ for (const { name, hash, colorScheme } of SCREENSHOTS) {
   const viewport = { width: 1280, height: 780 };
   const { page } = await openObservedPage(browser, url + hash, { colorScheme, viewport });
   const path = new URL(`${name}.png`, folder).pathname;
-  // Of a problem, what is beside the list and below the figures: the whole would be twice as large.
+  // For a problem, captures only the area beside the list and below the figures. The full page would be twice
+  // as large.
   const clip = hash === "" ? {} : { clip: await computeClipArea(page) };
   await page.screenshot({ path, ...clip });
   await page.close();

@@ -1,7 +1,8 @@
 /**
- * What the prompts of our roles cost, without a model: `npm run prompt-cost -- --data <folder>`. The roles work as they do in
- * a run; what a model would say is the human solution, and the tokens of both are counted (o200k_base, texts only). It is
- * arithmetic about the shape of prompts: no model was asked, and none is judged. Without a folder: the 20 shipped problems.
+ * Computes the token cost of our roles' prompts without a model: `npm run prompt-cost -- --data <folder>`.
+ * The roles work as in a real run, with the human solution as the model's answer, and all tokens are counted
+ * (o200k_base, text only). The result describes only the length of the prompts; it measures no model. Without
+ * a folder, it uses the 20 problems in the package.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -39,7 +40,7 @@ interface TokenTotals {
 
 const { values } = parseArgs({ options: { data: { type: "string" } } });
 
-/** Counts what a model is told and what it says. */
+/** Counts the input and output tokens of a model. */
 function withTokenCount(model: RoleModel, sums: TokenTotals): RoleModel {
   return {
     ...model,
@@ -79,7 +80,7 @@ async function measurePromptCost<Sample extends Gsm8kSample | HotpotQaSample>(
   return { calls: mean(sums.calls), input: mean(sums.input), output: mean(sums.output) };
 }
 
-/** Says what the human wrote down, and the answer behind it. */
+/** Creates a model that returns the human solution with the final answer. */
 function createHumanModel(style: "cot" | "direct", solution: string, gold: string): RoleModel {
   return createScriptedModel(() =>
     style === "cot" ? `${solution.trim()}\nAnswer: ${gold}` : `Answer: ${gold}`,
@@ -94,10 +95,10 @@ function defineGsm8kBaseline(style: "cot" | "direct"): PromptCase<Gsm8kSample> {
   return { role: createBaselineRole(style), createModel: modelFor };
 }
 
-/** `<<16-3-4=9>>`: for calculators. */
+/** Matches calculator annotations such as `<<16-3-4=9>>`. */
 const CALCULATOR_ANNOTATION = /<<[^>]*>>/g;
 
-/** The Socratic steps as subtasks, in as many calls as the turns allow. */
+/** Plans the Socratic steps as subtasks, in as many calls as the turn limit allows. */
 function defineGsm8kPlanner(options: PlannerOptions, batch = true): PromptCase<Gsm8kSample> {
   return {
     role: createPlanner(options),
@@ -105,7 +106,10 @@ function defineGsm8kPlanner(options: PlannerOptions, batch = true): PromptCase<G
   };
 }
 
-/** The two paragraphs that are needed, one after the other or both at once; the sentences that are needed as findings. */
+/**
+ * Requests the two supporting paragraphs, either in sequence or in parallel. The findings are the supporting
+ * sentences.
+ */
 function defineHotpotPlanner(options: PlannerOptions): PromptCase<HotpotQaSample> {
   return {
     role: createPlanner(options),
@@ -119,7 +123,7 @@ function renderHotpotReply(sample: HotpotQaSample, { input: step }: ModelRequest
     const paragraph = needed.find(({ title }) => step.task.content.endsWith(title));
     return paragraph ? getSupportingSentences(sample, paragraph) : "Not found";
   }
-  if (step.kind === "answer") throw new Error("The planner does not answer at once.");
+  if (step.kind === "answer") throw new Error("The planner must delegate a subtask before it answers.");
   const subtask = ({ title }: Paragraph): string => `${sample.question} Look into ${title}`;
   const open = needed.slice(step.findings.length);
   const [next] = open;
@@ -214,4 +218,4 @@ if (hotpot[0] !== undefined)
     "routed: planner sees titles, solver what it is given": defineHotpotPlanner({ context: "routed" }),
     "routed, both hops at once": defineHotpotPlanner({ context: "routed", mode: "parallel" }),
   });
-else console.log("\nHotpotQA: name a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");
+else console.log("\nHotpotQA: pass a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");

@@ -1,9 +1,10 @@
 /**
- * Runs before `npm start`, `npm test` and the like, so that they work on a fresh clone and on whatever Node the host
- * has (18 or newer): installs what the lock file names when node_modules does not have it, and makes sure that the
- * Node of the dev dependency `node` is there, which npm puts first in the PATH of its scripts.
+ * Runs before `npm start`, `npm test`, and other scripts, so that they work in a fresh clone and on any
+ * installed Node version from 18. It installs missing dependencies from the lock file. It also makes sure
+ * that the `node` dev dependency is installed, which npm puts first in the PATH of its scripts.
  *
- * It must stay a `pre…` script of its own: a shell that has looked up `node` once goes on using the host's.
+ * It must stay a separate `pre…` script, because a shell that has already resolved `node` continues to use
+ * the host's version.
  */
 import { spawnSync } from "node:child_process";
 import { lstatSync, readFileSync } from "node:fs";
@@ -16,21 +17,24 @@ const lock = readJson("package-lock.json");
 if (!isInstalled()) {
   if (lstatSync(`${root}node_modules`, { throwIfNoEntry: false })?.isSymbolicLink()) {
     fail(
-      "node_modules is a link and does not hold what package-lock.json names; run `npm ci` where it points.",
+      "node_modules is a link and lacks packages of package-lock.json. Run `npm ci` in the linked directory.",
     );
   }
   const began = Date.now();
-  say("Installing the dependencies (npm ci), about a minute …");
-  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed; what it said is above.");
+  say("Installing the dependencies with npm ci (about a minute) …");
+  if (!npm("ci", "--loglevel=error")) fail("`npm ci` failed. See its output above.");
   say(`Installed in ${Math.round((Date.now() - began) / 1000)} s.`);
 }
-// An npm that was told not to run install scripts leaves the package without its binary.
+// An npm configured to skip install scripts leaves the package without its binary.
 if (!hasNode()) {
-  say("Fetching the Node that the scripts run on (npm rebuild node) …");
+  say("Installing Node for the scripts (npm rebuild node) …");
   if (!npm("rebuild", "node", "--ignore-scripts=false", "--loglevel=error") || !hasNode()) useHostNode();
 }
 
-/** True when node_modules holds every package of the lock file in its version; optional ones depend on the machine. */
+/**
+ * Returns whether node_modules contains every package of the lock file in the right version. Optional
+ * packages are not checked, because they depend on the machine.
+ */
 function isInstalled() {
   const installed = readJson("node_modules/.package-lock.json");
   if (!installed) return false;
@@ -49,13 +53,13 @@ function useHostNode() {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 13)) {
     fail(
-      `Node ${process.version} is too old and Node 24 could not be installed; install Node 22.13 or newer.`,
+      `Node ${process.version} is too old, and Node 24 could not be installed. Install Node 22.13 or newer.`,
     );
   }
-  say(`Node 24 could not be installed; going on with the host's ${process.version}.`);
+  say(`Node 24 could not be installed. Continuing with the host's ${process.version}.`);
 }
 
-/** Runs npm by the Node that runs it now, because the one in node_modules is being replaced. */
+/** Runs npm on the current Node binary, because the binary in node_modules is being replaced. */
 function npm(...args) {
   const cli = process.env.npm_execpath;
   const options = { cwd: root, stdio: "inherit" };

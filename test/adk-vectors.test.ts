@@ -5,7 +5,7 @@ import { walkNodes, walkTexts } from "./syntax-tree.ts";
 
 const CITATION_PATTERN = /\[((?:[A-Z]\d{1,2})(?:, [A-Z]\d{1,2})*)\]/g;
 
-/** Ids in brackets in any text of a test: no other text has such brackets. */
+/** Finds bracketed ids in all strings of a test. No other strings contain such brackets. */
 function findCitations(source: string): string[] {
   const ids: string[] = [];
   for (const text of walkTexts([...walkNodes(source)].slice(0, 1))) {
@@ -23,12 +23,12 @@ describe("the vectors of ADK's bridges", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it("are each verified by a test, unless they are not ours", () => {
+  it("are each verified by a test, unless they concern ADK itself", () => {
     const missing = BEHAVIOR_VECTORS.filter(([id, , status]) => status === undefined && !cited.has(id));
     expect(missing.map(([id, text]) => `${id} ${text}`)).toEqual([]);
   });
 
-  it("are not called somebody else's where a test verifies them", () => {
+  it("are not marked `elsewhere` if a test verifies them", () => {
     expect(BEHAVIOR_VECTORS.filter(([id, , status]) => status !== undefined && cited.has(id))).toEqual([]);
   });
 

@@ -1,14 +1,14 @@
 /**
- * How ADK's bridges behave, as data: what we measured and read of the bridges of ADK Go 2.2, ADK JS 2.0.0 and ADK
- * Python. Tests name the vectors that they verify in their titles, as in `it("says it once [V21]", …)`;
- * `adk-vectors.test.ts` finds what nobody verifies.
+ * The behavior of ADK's A2A bridges as data, measured and read from the bridges of ADK Go 2.2, ADK JS 2.0.0,
+ * and ADK Python. Test titles cite the vectors that they verify, as in `it("streams each chunk once [V21]",
+ * …)`. `adk-vectors.test.ts` finds vectors that no test verifies.
  *
- * V: an ADK event becomes A2A. W: A2A becomes an ADK event. G: chunks become whole events. R: a session becomes a
- * request. C: the skills in a card. P: instructions in the first person. J: a defect of ADK JS 2.0.0 that must not
- * come back.
+ * V: conversion from ADK events to A2A. W: conversion from A2A to ADK events. G: aggregation of chunks. R:
+ * conversion from a session to a request. C: skills in a card. P: instructions in the first person. J: a
+ * defect of ADK JS 2.0.0 that must not reappear.
  */
 
-/** `elsewhere`: a defect below the bridge, in ADK itself, which no bridge can mend. */
+/** `elsewhere` marks a defect in ADK itself, which no bridge can fix. */
 export type BehaviorVector = readonly [id: string, text: string, status?: "elsewhere"];
 
 export const BEHAVIOR_VECTORS: readonly BehaviorVector[] = [

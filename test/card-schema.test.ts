@@ -16,7 +16,7 @@ const isParsed = (card: unknown): boolean => {
   }
 };
 
-it("the JSON Schema of cards takes what the parser takes", () => {
+it("the JSON Schema of message cards accepts the same input as the parser", () => {
   fc.assert(fc.property(arbitraryCard, (card) => isValidBySchema(card) && isParsed(card)));
   for (const card of createJanetCards()) expect(isValidBySchema(card)).toBe(true);
 });

@@ -15,7 +15,7 @@ const REQUIREMENTS: CliRequirement[] = [
 const createPassedTest = (fullName: string): TestOutcome => ({ fullName, status: "passed" });
 
 describe("the report on the CLI specification", () => {
-  it("takes for passed what tests have passed, and nothing else", () => {
+  it("counts a requirement as passed only if its tests passed", () => {
     const { rows } = createComplianceReport(
       [createPassedTest("a [SEND_001]"), createPassedTest("b [SEND_001, SEND_002]")],
       REQUIREMENTS,
@@ -50,7 +50,7 @@ describe("the report on the CLI specification", () => {
     expect([1, 2, 3].map((tier) => computeTierTally(report, tier).satisfied)).toEqual([false, false, false]);
   });
 
-  it("wants every default shown before it believes the sum of them", () => {
+  it("requires a test for every default before DEFAULT_001 passes", () => {
     const all = Object.keys(CLI_DEFAULTS).map((name) =>
       createPassedTest(`default "${name}": … [DEFAULT_001]`),
     );
@@ -63,7 +63,7 @@ describe("the report on the CLI specification", () => {
     expect(computeTierTally(createComplianceReport(all.slice(1), rows), 1).satisfied).toBe(false);
   });
 
-  it("has every id of every tier in both of its forms", () => {
+  it("contains every id of every tier as YAML and as Markdown", () => {
     const report = createComplianceReport([]);
     const about = { version: "1", date: "2026-01-01", node: "v24", startup: undefined };
     for (const [id] of CLI_REQUIREMENTS) {

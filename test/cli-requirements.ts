@@ -1,11 +1,12 @@
 /**
- * What the A2A project's CLI specification (`a2a-cli` SPEC 0.2 of 2026-08-17) asks of a command line, as data, in our
- * words. Tests name the ids that they verify in their titles, without the prefix `A2ACLI_`: `it("… [SEND_001]", …)`.
- * `cli-requirements.test.ts` finds what nobody verifies; `npm run -s cli-report` writes what the tests say.
+ * The requirements of the A2A project's CLI specification (`a2a-cli` SPEC 0.2 of 2026-08-17) as data, in our
+ * own wording. Test titles cite the ids that they verify without the prefix `A2ACLI_`: `it("… [SEND_001]",
+ * …)`. `cli-requirements.test.ts` finds requirements that no test verifies. `npm run -s cli-report` reports
+ * the test results.
  */
 export const CLI_SPEC = { version: "0.2", revision: "2026-08-17", prefix: "A2ACLI_" } as const;
 
-/** Not built: `later` says what is missing. */
+/** `later` names the missing part of an unimplemented requirement. */
 export type CliStatus = "implemented" | { readonly later: string };
 
 export type CliRequirement = readonly [
@@ -161,7 +162,7 @@ export const CLI_REQUIREMENTS: readonly CliRequirement[] = [
   ["VER_002", 3, "13.3", "extensions that the agent requires are declared"],
 ];
 
-/** The rows of `DEFAULT_001`: tests name them in their titles, as in `default "wait" …`. */
+/** The rows of `DEFAULT_001`. Test titles name them, as in `default "wait" …`. */
 export const CLI_DEFAULTS: Readonly<Record<string, string>> = {
   transport: "transport_server_preference_order",
   wait: "task_completion_wait",
@@ -171,7 +172,7 @@ export const CLI_DEFAULTS: Readonly<Record<string, string>> = {
   tls: "transport_security_tls_verification",
 };
 
-/** The local errors of appendix D: tests name them in their titles. */
+/** The local errors of appendix D. Test titles name them. */
 export const CLI_ERRORS: readonly string[] = [
   "A2ACLI_ERR_USAGE",
   "A2ACLI_ERR_CARD_NOT_FOUND",

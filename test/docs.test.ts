@@ -23,7 +23,7 @@ const code = blocks.filter(({ language }) => language === "ts");
 const isTranslation = (document: string): boolean => /^README\.\w+\.md$/.test(document);
 
 describe("the documents", () => {
-  it("have no link and no anchor that leads nowhere", () => {
+  it("have no broken link and no broken anchor", () => {
     const links = DOCUMENTS.flatMap((document) =>
       findLinks(readDocument(document)).map((link) => ({
         document,
@@ -35,7 +35,7 @@ describe("the documents", () => {
     expect(links.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
-  it("name only scripts that there are", () => {
+  it("name only existing npm scripts", () => {
     const { scripts } = JSON.parse(readDocument("package.json")) as { scripts: object };
     const named = DOCUMENTS.flatMap((document) =>
       [...readDocument(document).matchAll(/npm run (?:-s )?([\w:-]+)/g)].map(([, script = ""]) => ({
@@ -47,14 +47,14 @@ describe("the documents", () => {
     expect(named.filter(({ script }) => !(script in scripts))).toEqual([]);
   });
 
-  it("are made anew where they are made: else run npm run docs", () => {
+  it("have up-to-date generated parts (run npm run docs)", () => {
     const stale = [...generateFiles()].filter(
       ([file, text]) => !existsSync(join(root, file)) || readDocument(file) !== text,
     );
     expect(stale.map(([file]) => file)).toEqual([]);
   });
 
-  it("import nothing that is not exported, in parts of programs too", () => {
+  it("import only exported names", () => {
     const exported = listExportedNames();
     const imports = blocks.flatMap((block) =>
       [...block.code.matchAll(/import (?:type )?\{([^}]*)\} from "(colloquy[\w/-]*)"/g)].flatMap(
@@ -81,7 +81,7 @@ describe("the documents", () => {
     },
   );
 
-  it("have every example in their table, by its number, with the one command that runs it", () => {
+  it("list every example by number with the command that runs it", () => {
     const files = globSync("examples/[0-9]*", { cwd: root })
       .map((file) => file.replace("examples/", ""))
       .toSorted();
@@ -98,7 +98,7 @@ describe("the documents", () => {
     }
   });
 
-  it("have no command in a block that does not say that it has commands", () => {
+  it("have commands only in shell blocks", () => {
     const hidden = /^(?:\$ |npm |npx |node |git |colloquy |curl )/m;
     const pages = blocks.filter(({ document }) => /^(?:README|docs|examples)/.test(document));
     const plain = pages.filter(({ language }) => language === "" || language === "text");
@@ -107,7 +107,7 @@ describe("the documents", () => {
 });
 
 describe("the code in the documents", () => {
-  it("is right by the types, as it stands", { timeout: 60_000 }, async () => {
+  it("compiles", { timeout: 60_000 }, async () => {
     const whole = code.filter((block) => !isElided(block.code) && !isTranslation(block.document));
     expect(whole.length).toBeGreaterThan(7);
     const compilerOptions = {
@@ -142,16 +142,16 @@ describe("the code in the documents", () => {
   });
 });
 
-/** The agent that a page means when it imports one and shows none. */
+/** The agent module for pages that import one without showing it. */
 const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;
 
-describe("what the documents tell to do", () => {
+describe("the commands and scripts in the documents", () => {
   const played = DOCUMENTS.filter(
     (document) =>
       !isTranslation(document) && blocks.some((block) => block.document === document && isExecuted(block)),
   );
 
-  it.concurrent.each(played)("does what %s says", { timeout: 60_000 }, async (document) => {
+  it.concurrent.each(played)("print what %s shows", { timeout: 60_000 }, async (document) => {
     const { printed, shown } = await runDocument(document);
     expect(printed).toBe(shown);
   });
@@ -177,7 +177,7 @@ describe("what the documents tell to do", () => {
 });
 
 describe("the pictures in the documents", () => {
-  it("are as the commands draw them", async () => {
+  it("match the output of the commands", async () => {
     const drawn = ["cards", "export", "docs/recordings/two-problems.cards.jsonl", "--to"];
     expect((await runInProcess([...drawn, "svg", "--sample", "gsm8k_11"])).out).toBe(
       readDocument("docs/images/cards-sequence.svg"),

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { COMMANDS, type CommandTable } from "../src/cli/commands.ts";
 import type { CliContext } from "../src/cli/cli-context.ts";
 
-/** Lines of code in the documents that begin with the program, without what a shell makes of the rest. */
+/** Returns the lines in code blocks that start with the program's name, without shell operators. */
 function findCommandLines(markdown: string): string[] {
   const blocks = [...markdown.matchAll(/^```\w*\n([^]*?)^```/gm)].map(([, code = ""]) => code);
   return blocks.flatMap((code) =>
@@ -18,7 +18,7 @@ function findCommandLines(markdown: string): string[] {
   );
 }
 
-/** Nothing is done with it: commands are made, not run. */
+/** This context is never used, because the commands are created but not run. */
 const UNUSED_CONTEXT: CliContext = {
   streams: { out: () => {}, err: () => {} },
   stdin: process.stdin,
@@ -28,7 +28,7 @@ const UNUSED_CONTEXT: CliContext = {
   cwd: "/",
 };
 
-/** Why a line can not run; undefined when there is its command, with all of its flags. */
+/** Returns the reason why a line cannot run, or `undefined` when the command and all its flags exist. */
 async function findCommandMistake(line: string): Promise<string | undefined> {
   const words = line.trim().split(/\s+/);
   let commands: CommandTable = COMMANDS;
@@ -56,7 +56,7 @@ describe("the commands in the documents", () => {
     findCommandLines(readFileSync(document, "utf8")).map((line) => ({ document, line })),
   );
 
-  it("are all there, with their flags", async () => {
+  it("exist with all their flags", async () => {
     expect(lines.length).toBeGreaterThan(30);
     const mistakes = await Promise.all(
       lines.map(async ({ document, line }) => ({ document, line, mistake: await findCommandMistake(line) })),
@@ -64,7 +64,7 @@ describe("the commands in the documents", () => {
     expect(mistakes.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
   });
 
-  it("are looked at: a command or a flag that is not there is found", async () => {
+  it("are checked: an unknown command or flag is found", async () => {
     const source =
       '```sh\nA=1 colloquy task gt http://x # a\nnpx colloquy send X "--not-a-flag" --strem\ncolloquy send X --stream\n```\n';
     const found = await Promise.all(findCommandLines(source).map(findCommandMistake));

@@ -29,7 +29,7 @@ describe("the examples", () => {
     }
   });
 
-  it("09-adk-approval.ts goes on with an approval after its server was killed", async () => {
+  it("09-adk-approval.ts continues with an approval after its server was killed", async () => {
     const cwd = await createTempDirectory({});
     const args = [
       "serve",

@@ -1,6 +1,6 @@
 /**
- * `node --import ./test/from-source.mjs …`: runs what is built as it stands in `src/`, so that tests of the command
- * line and of the examples need no build and never see a stale one.
+ * `node --import ./test/from-source.mjs …` redirects imports of built files to `src/`. So tests of the
+ * command line and of the examples need no build and never use an outdated one.
  */
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
@@ -18,7 +18,9 @@ registerHooks({
   },
 });
 
-/** Where a specifier leads: the package's own name through its exports, a relative one from its importer. */
+/**
+ * Resolves a specifier: the package's own name through its exports, and a relative path from its importer.
+ */
 function targetOf(specifier, parent) {
   if (specifier === name || specifier.startsWith(`${name}/`)) {
     const target = exports[`.${specifier.slice(name.length)}`];

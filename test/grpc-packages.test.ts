@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-/** Node, where the packages that gRPC takes are not installed. */
+/** A Node hook that makes the optional gRPC packages unavailable. */
 const BLOCK_GRPC_PACKAGES = `data:text/javascript,import { registerHooks } from "node:module";
 registerHooks({
   resolve(specifier, context, next) {
@@ -15,22 +15,22 @@ registerHooks({
 const SCRIPT = `
 const { agent, connect, createServer } = await import(${JSON.stringify(new URL("../src/entries/colloquy.ts", import.meta.url).href)});
 const server = createServer(agent({ name: "a", description: "a" }, async function* () { yield "hi"; }), { store: "memory" });
-const cardOf = (...bindings) => JSON.stringify({
+const createCard = (...bindings) => JSON.stringify({
   name: "a", description: "a", version: "1", capabilities: {}, skills: [], defaultInputModes: [], defaultOutputModes: [],
   supportedInterfaces: bindings.map((protocolBinding) => ({ url: "http://127.0.0.1:1", protocolBinding, protocolVersion: "1.0" })),
 });
-const given = (card) => connect("http://a.test", { grpc: {}, fetch: async () => new Response(card) });
-const told = [
+const connectWith = (card) => connect("http://a.test", { grpc: {}, fetch: async () => new Response(card) });
+const results = [
   await server.listen({ grpc: true }).catch((error) => error.message),
-  await given(cardOf("GRPC")).catch((error) => error.message),
-  (await given(cardOf("GRPC", "HTTP+JSON", "JSONRPC"))).via.protocolBinding,
+  await connectWith(createCard("GRPC")).catch((error) => error.message),
+  (await connectWith(createCard("GRPC", "HTTP+JSON", "JSONRPC"))).agentInterface.protocolBinding,
 ];
 const { url } = await server.listen();
 const { task } = await (await connect(url)).send("x");
-console.log(JSON.stringify([...told, task.status.state]));
+console.log(JSON.stringify([...results, task.status.state]));
 await server.close();`;
 
-it("without the packages of gRPC all else works, and who asks for gRPC is told what to install [A-03]", async () => {
+it("without the gRPC packages everything else works, and using gRPC reports what to install [A-03]", async () => {
   const cwd = fileURLToPath(new URL("..", import.meta.url));
   const args = ["--import", BLOCK_GRPC_PACKAGES, "--input-type=module", "--eval", SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });

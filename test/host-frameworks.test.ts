@@ -1,4 +1,4 @@
-/** Our server inside the frameworks that people have, below a path of theirs: the real ones, on real sockets. */
+/** Tests our server mounted under a path in real web frameworks, on real sockets. */
 import { SendMessageRequest, StreamResponse, Task } from "@a2a-js/sdk";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import type { Message as Message0_3 } from "a2a-js-sdk-0.3";
@@ -36,7 +36,10 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
   let goOn = Promise.withResolvers<void>();
   const ended = { count: 0 };
 
-  /** `count`: 30 numbers. `gate`: says one word, and the next when it may. `flood`: 4 MB. Else: echoes. */
+  /**
+   * `count` yields 30 numbers. `gate` yields one word, and the next when the test allows it. `flood` yields 4
+   * MB. Any other text is echoed.
+   */
   const actor = agent({ name: "actor", description: "Does what it is told" }, async function* ({ text }) {
     if (text === "count") for (let at = 1; at <= 30; at++) yield await setImmediate<string>(`${at} `);
     else if (text === "flood") for (let at = 0; at < 64; at++) yield LARGE_TEXT;
@@ -60,7 +63,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     await host.close();
   });
 
-  it("has its cards and its list of agents below the path, with URLs that have it", async () => {
+  it("serves its cards and its list of agents under the path, with matching URLs", async () => {
     const get = async (path: string): Promise<unknown> => (await fetch(host.origin + path)).json();
     const url = `${host.origin}/agents/a2a/actor`;
     expect(await get("/agents/a2a")).toMatchObject({ agents: [{ id: "actor", url }] });
@@ -140,7 +143,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     expect(chunks).toBe(30);
   });
 
-  it("lets every chunk out as it is said", async () => {
+  it("sends every chunk immediately", async () => {
     goOn = Promise.withResolvers();
     const { send, event } = STREAM_REQUESTS.JSONRPC;
     const said: string[] = [];
@@ -150,13 +153,13 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
       const happened = event(data);
       if (!("artifactUpdate" in happened)) continue;
       said.push(getText(happened.artifactUpdate.artifact.parts));
-      // Nothing more is said before this was read.
+      // The agent yields nothing more before this chunk was read.
       goOn.resolve();
     }
     expect(said).toEqual(["before", "after"]);
   });
 
-  it("goes on with a task whose client has left", async () => {
+  it("continues a task whose client has disconnected", async () => {
     goOn = Promise.withResolvers();
     const before = ended.count;
     const remote = await connect(`${host.origin}/agents`);
@@ -170,7 +173,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     expect(ended.count).toBe(before + 1);
   });
 
-  it("waits for a reader that is slow, and loses nothing", async () => {
+  it("waits for a slow reader without losing events", async () => {
     const { send, event } = STREAM_REQUESTS.JSONRPC;
     let size = 0;
     let frames = 0;
@@ -183,7 +186,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     expect(size).toBe(64 * LARGE_TEXT.length);
   });
 
-  it("has its façade below the path, too", async () => {
+  it("serves the OpenAI façade under the path", async () => {
     const response = await fetch(`${host.origin}/agents/v1/chat/completions`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -192,7 +195,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     expect(await response.json()).toMatchObject({ choices: [{ message: { content: "hello" } }] });
   });
 
-  it("refuses what is no JSON in A2A's words", async () => {
+  it("rejects a body that is not JSON with an A2A error", async () => {
     const response = await fetch(`${host.origin}/agents/a2a/actor`, {
       method: "POST",
       headers: { "content-type": "text/plain", "a2a-version": "1.0" },
@@ -202,7 +205,7 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
   });
 });
 
-it.each(["Hono", "a route handler"])("%s tells a server that a reader has left", async (name) => {
+it.each(["Hono", "a route handler"])("%s notifies the server when a reader disconnects", async (name) => {
   const left = Promise.withResolvers<void>();
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode(": here\n\n")),
@@ -228,7 +231,7 @@ describe("a server with a base path", () => {
     expect(() => createServer(actor, { basePath })).toThrow(/such as \/agents/);
   });
 
-  it("says what is wrong when the host has taken the path off", async () => {
+  it("reports a host that has stripped the path", async () => {
     const server = createServer(actor, { store: "memory", basePath: "/agents" });
     onTestFinished(() => server.close());
     const app = new Hono().mount("/agents", server.fetch);
@@ -237,7 +240,7 @@ describe("a server with a base path", () => {
     expect(await response.text()).toMatch(/have the host hand on whole paths/);
   });
 
-  it("has its public URL in its cards, where there is one", async () => {
+  it("uses its public URL in its cards, if configured", async () => {
     const server = createServer(actor, {
       store: "memory",
       basePath: "/agents",
@@ -250,7 +253,7 @@ describe("a server with a base path", () => {
     });
   });
 
-  it("believes the Host header, also where a host writes another name into the URL", async () => {
+  it("checks the Host header even if the host writes another name into the URL", async () => {
     const server = createServer(actor, { store: "memory", basePath: "/agents" });
     onTestFinished(() => server.close());
     const card = "http://localhost:3000/agents/.well-known/agent-card.json";
@@ -260,7 +263,7 @@ describe("a server with a base path", () => {
     });
   });
 
-  it("can listen by itself, too", async () => {
+  it("can also listen without a host", async () => {
     const server = createServer(actor, { store: "memory", basePath: "/agents" });
     onTestFinished(() => server.close());
     const { url, agents } = await server.listen();
@@ -268,7 +271,7 @@ describe("a server with a base path", () => {
     expect(getAnswerText(await (await connect(agents[0]?.url ?? "")).send("hello"))).toBe("hello");
   });
 
-  it("is open to the pages of other sites where its host says so", async () => {
+  it("accepts cross-origin requests if its host allows them", async () => {
     const server = createServer(actor, { store: "memory", basePath: "/agents" });
     onTestFinished(() => server.close());
     const app = new Hono();
@@ -286,13 +289,13 @@ describe("a server with a base path", () => {
   });
 });
 
-describe("a body that something has read before us", () => {
+describe("a request body that the host has already read", () => {
   const actor = agent({ name: "actor", description: "Echoes" }, async function* ({ text }) {
     yield text;
   });
   const errors: unknown[] = [];
 
-  /** A host that reads every body to its end, and keeps of it what `keep` says. */
+  /** Starts a host that reads every request body completely and passes on the result of `keep`. */
   async function reading(keep: (bytes: Buffer) => object): Promise<string> {
     const limits = { maxBodyBytes: 1_000 };
     const observer = { onError: ({ error }: { error: unknown }) => void errors.push(error) };
@@ -320,7 +323,7 @@ describe("a body that something has read before us", () => {
     await expect(remote.send("x".repeat(1_000))).rejects.toThrow(/larger than 1,000 bytes/);
   });
 
-  it("and that is nowhere is told to the server's owner, who can do something", async () => {
+  it("that is lost is reported to the server's observer", async () => {
     const remote = await connect(await reading(() => ({})));
     await expect(remote.send("hello")).rejects.toThrow(/its log has the cause/);
     expect(errors).toMatchObject([{ message: expect.stringContaining("before body parsers") as string }]);
@@ -331,7 +334,7 @@ describe("the examples of hosts", () => {
   const example = (file: string): string =>
     fileURLToPath(new URL(`../examples/hosts/${file}`, import.meta.url));
 
-  /** What the app answers below the path of its agents, and elsewhere. */
+  /** Returns the app's answers under the path of its agents and elsewhere. */
   async function visit(app: CliProcess): Promise<{ said: string; elsewhere: number }> {
     const url = (await app.waitForOutput("/agents\n")).trim();
     const said = getAnswerText(await collect((await connect(url)).stream("Ada")));
@@ -348,15 +351,15 @@ describe("the examples of hosts", () => {
   });
 
   it("next-route.ts serves agents below a path", async () => {
-    // Next gives a route handler requests, and nothing else; so does this.
+    // Like Next.js, calls the route handler with requests and nothing else.
     const route = JSON.stringify(example("next-route.ts"));
     const served = `
       import { createServer } from "node:http";
-      import { nodeListener } from "colloquy";
+      import { toNodeListener } from "colloquy";
       const route = await import(${route});
       const answer = async (request) =>
         route[request.method]?.(request, { params: Promise.resolve({}) }) ?? new Response(null, { status: 405 });
-      const http = createServer(nodeListener(answer)).listen(0, "127.0.0.1", () =>
+      const http = createServer(toNodeListener(answer)).listen(0, "127.0.0.1", () =>
         console.log("http://127.0.0.1:" + http.address().port + "/agents"));`;
     const folder = await createTempDirectory({ "served.mjs": served });
     const app = new CliProcess(process.execPath, ["served.mjs"], folder);

@@ -6,13 +6,13 @@ import Fastify from "fastify";
 import { Hono } from "hono";
 import { toNodeListener, type Server } from "../src/server/index.ts";
 
-/** A framework with a server mounted in it at `/agents`, on a port of its own. */
+/** A framework on its own port with a server mounted at `/agents`. */
 export interface MountedHost {
   readonly origin: string;
   close(): Promise<void>;
 }
 
-/** What a host is given of a server. */
+/** The members of a server that a host uses. */
 type MountableServer = Pick<Server, "fetch" | "listener">;
 type Mount = (server: MountableServer) => Promise<MountedHost>;
 
@@ -25,7 +25,7 @@ function createExpressMount(mount: (app: Express, server: MountableServer) => vo
     });
 }
 
-/** As in `examples/hosts/`, and what else people do there. */
+/** The setups from `examples/hosts/` and other common ones. */
 export const HOST_FRAMEWORKS: Readonly<Record<string, Mount>> = {
   Hono: (server) =>
     new Promise((resolve) => {
@@ -53,7 +53,7 @@ export const HOST_FRAMEWORKS: Readonly<Record<string, Mount>> = {
     });
     return { origin: await app.listen({ port: 0, host: "127.0.0.1" }), close: () => app.close() };
   },
-  // What Next does with a route handler: whole paths, `Request` in and `Response` out.
+  // Emulates how Next.js calls a route handler: complete paths, `Request` in, and `Response` out.
   "a route handler": (server) =>
     new Promise((resolve) => {
       const http = createHttpServer(toNodeListener(server.fetch)).listen(0, "127.0.0.1", () =>

@@ -4,14 +4,14 @@ import type { StreamRequest } from "./raw-stream.ts";
 export type HttpBinding = "JSONRPC" | "HTTP+JSON";
 export const HTTP_BINDINGS: readonly HttpBinding[] = ["JSONRPC", "HTTP+JSON"];
 
-/** How each binding writes the two requests that are answered by a stream; `url` is an agent's endpoint. */
+/** How each binding encodes the two streaming requests. `url` is an agent's endpoint. */
 export const STREAM_REQUESTS: Readonly<
   Record<
     HttpBinding,
     {
       readonly send: (url: string, message: object) => StreamRequest;
       readonly subscribe: (url: string, taskId: string) => StreamRequest;
-      /** The A2A event in the data of an SSE event. */
+      /** Decodes the A2A event in the data of an SSE event. */
       readonly event: (data: string) => StreamResponse;
     }
   >
@@ -32,7 +32,7 @@ function createRpcRequest(method: string, params: object): object {
   return { jsonrpc: "2.0", id: 1, method, params };
 }
 
-/** GetTask with nothing between the test and the wire. */
+/** Sends GetTask with `fetch`, without our client. */
 export async function fetchTask(url: string, taskId: string): Promise<Task> {
   const response = await fetch(`${url}/tasks/${taskId}`, { headers: { "a2a-version": "1.0" } });
   return (await response.json()) as Task;

@@ -13,7 +13,10 @@ import {
 const sources = readSources();
 const nestedEntryPoints = findNestedEntryPoints(sources);
 
-/** `base, engine's types, server from `to-a2a.ts``: what a room may open, for people. */
+/**
+ * Formats a folder's allowed imports as AGENTS.md shows them: `data-structures, engine's types, server from
+ * `to-a2a.ts``.
+ */
 function listAllowedRooms({ rooms }: ImportBoundary): string {
   const names = Object.entries(rooms).map(([room, access]) => {
     if (access === "whole") return room;
@@ -27,21 +30,21 @@ function listAllowedRooms({ rooms }: ImportBoundary): string {
 /** Packages that the build inlines (`scripts/inline-dependencies.mjs`). */
 const INLINED_PACKAGES = ["get-east-asian-width"];
 
-describe("the walls between the rooms of src/", () => {
-  it("stand", () => {
+describe("the import boundaries of src/", () => {
+  it("are respected", () => {
     expect(findViolations(sources, nestedEntryPoints)).toEqual([]);
   });
 
-  it("have a row for every room", () => {
+  it("have an entry for every folder", () => {
     const rooms = new Set(
       [...sources.keys()].filter((file) => file.includes("/")).map((file) => file.split("/")[0]),
     );
     expect([...rooms].filter((room) => !Object.hasOwn(IMPORT_BOUNDARIES, room ?? ""))).toEqual([]);
   });
 
-  it("are as AGENTS.md has them", () => {
+  it("match the table in AGENTS.md", () => {
     const agents = readFileSync(new URL("../AGENTS.md", import.meta.url), "utf8");
-    const rows = [...agents.matchAll(/^\| `(\w+)\/` \|.*\| (.+) \|$/gm)].map(([, room, opens]) => [
+    const rows = [...agents.matchAll(/^\| `([\w-]+)\/` \|.*\| (.+) \|$/gm)].map(([, room, opens]) => [
       room,
       opens,
     ]);
@@ -52,7 +55,7 @@ describe("the walls between the rooms of src/", () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(walls));
   });
 
-  it("show each outside package to one room, and to the demo, but for what is shared", () => {
+  it("assign each external package to one folder, except shared ones", () => {
     const { demo: _, ...rooms } = IMPORT_BOUNDARIES;
     const packages = Object.values(rooms)
       .flatMap((wall) => wall.packages ?? [])
@@ -60,7 +63,7 @@ describe("the walls between the rooms of src/", () => {
     expect(packages).toEqual([...new Set(packages)]);
   });
 
-  it("keep what frameworks need out of the front: who serves a generator loads none of them", () => {
+  it("keep framework packages out of the main entry", () => {
     const imports = listImports(sources).filter(({ isTypeOnly: typesOnly }) => !typesOnly);
     const reached = new Set(["entries/colloquy.ts"]);
     for (const file of reached) {
@@ -72,7 +75,7 @@ describe("the walls between the rooms of src/", () => {
     expect(imports.some(({ to }) => ofAdapters.includes(to))).toBe(true);
   });
 
-  it("let through only packages that whoever installs us gets or is asked for", () => {
+  it("allow only packages that are dependencies or peer dependencies", () => {
     const { dependencies = {}, peerDependencies = {} } = JSON.parse(
       readFileSync(new URL("../package.json", import.meta.url), "utf8"),
     ) as Record<"dependencies" | "peerDependencies", Record<string, string> | undefined>;
@@ -85,7 +88,7 @@ describe("the walls between the rooms of src/", () => {
   });
 });
 
-describe("a hole in a wall", () => {
+describe("a boundary violation", () => {
   it.each([
     ["protocol/bad.ts", `import { x } from "../wire/index.ts";`, "protocol/bad.ts opens wire"],
     ["client/bad.ts", `import type { Engine } from "../engine/index.ts";`, "client/bad.ts opens engine"],
@@ -103,7 +106,7 @@ describe("a hole in a wall", () => {
     [
       "server/bad.ts",
       `export * from "../stores/index.ts";`,
-      "server/bad.ts opens stores, which only server/open-store.ts may",
+      "server/bad.ts opens stores, which only server/resolve-store.ts may",
     ],
     [
       "adk/bad.ts",
@@ -139,7 +142,7 @@ describe("a hole in a wall", () => {
     expect(findViolations(new Map([...sources, [file, source]]), nestedEntryPoints)).toContain(violation);
   });
 
-  it("is found when files import each other in a circle", () => {
+  it("is reported for cyclic imports", () => {
     const circle = new Map([
       ["wire/a.ts", `import { b } from "./b.ts";`],
       ["wire/b.ts", `export { c } from "./c.ts";`],
@@ -148,7 +151,7 @@ describe("a hole in a wall", () => {
     expect(findViolations(circle)).toEqual(["cycle: wire/a.ts → wire/b.ts → wire/c.ts → wire/a.ts"]);
   });
 
-  it("is not seen where there is none", () => {
+  it("is not reported for valid imports", () => {
     const sound = new Map([
       ["stores/a.ts", `import type { TaskStore } from "../engine/index.ts";\nimport fs from "node:fs";`],
       ["server/resolve-store.ts", `const { SqliteStore } = await import("../stores/index.ts");`],

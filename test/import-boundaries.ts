@@ -3,20 +3,22 @@ import { dirname, join, posix, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { walkNodes, isSyntaxNode, type SyntaxNode } from "./syntax-tree.ts";
 
-/** What a room may open: another room whole, only its types, or whole but from one file only. */
+/** How a folder may import another: completely, types only, or completely from a single file. */
 type ImportAccess = "whole" | "types" | { readonly onlyIn: string };
 
 export interface ImportBoundary {
   readonly rooms: Readonly<Record<string, ImportAccess>>;
-  /** Outside packages. Each belongs to one room (and the demo may use what users use), so no name stands in two rows. */
+  /** External packages. Each belongs to one folder, and to `demo`, which may use all that users use. */
   readonly packages?: readonly string[];
-  /** Whether the room may use `node:` modules; one that may not also runs in a browser or at an edge. */
+  /**
+   * Whether the folder may use `node:` modules. Folders without them also run in browsers and edge runtimes.
+   */
   readonly allowsNode?: boolean;
 }
 
-/** The house plan: what each folder of `src/` may import. Nobody imports `cli`. */
+/** The import boundaries of each folder in `src/`. No folder imports `cli`. */
 export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
-  base: { rooms: {} },
+  "data-structures": { rooms: {} },
   protocol: { rooms: {} },
   wire: { rooms: { protocol: "whole" }, packages: ["canonicalize", "eventsource-parser"] },
   keys: { rooms: { protocol: "whole" }, packages: ["jose"] },
@@ -25,8 +27,8 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@grpc/grpc-js", "@bufbuild/protobuf"],
     allowsNode: true,
   },
-  engine: { rooms: { base: "whole", protocol: "whole" } },
-  stores: { rooms: { base: "whole", protocol: "whole", engine: "types" }, allowsNode: true },
+  engine: { rooms: { "data-structures": "whole", protocol: "whole" } },
+  stores: { rooms: { "data-structures": "whole", protocol: "whole", engine: "types" }, allowsNode: true },
   client: {
     rooms: {
       protocol: "whole",
@@ -37,7 +39,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   server: {
     rooms: {
-      base: "whole",
+      "data-structures": "whole",
       protocol: "whole",
       wire: "whole",
       keys: "whole",
@@ -49,7 +51,7 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
   adapters: {
     rooms: {
-      base: "whole",
+      "data-structures": "whole",
       protocol: "whole",
       wire: { onlyIn: "adapters/openai/completion.ts" },
       engine: "types",
@@ -68,14 +70,14 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       server: { onlyIn: "roles/serve-roles.ts" },
     },
   },
-  // Runs roles over datasets and writes down what happens.
+  // Runs roles over datasets and records the results.
   experiments: {
     rooms: { protocol: "whole", cards: "whole", roles: "whole", engine: "types", client: "whole" },
     allowsNode: true,
   },
   adk: {
     rooms: {
-      base: "whole",
+      "data-structures": "whole",
       protocol: "whole",
       engine: "types",
       client: "whole",
@@ -90,9 +92,9 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/client"],
     allowsNode: true,
   },
-  facade: {
+  "openai-facade": {
     rooms: {
-      base: "whole",
+      "data-structures": "whole",
       protocol: "whole",
       wire: "whole",
       client: "whole",
@@ -115,13 +117,13 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       adk: "whole",
       config: "whole",
       mcp: "whole",
-      facade: "whole",
+      "openai-facade": "whole",
       demo: "whole",
     },
     packages: ["commander", "jiti"],
     allowsNode: true,
   },
-  // One file for each entry of the package: re-exports, and nothing else.
+  // One file for each package entry, with re-exports only.
   entries: {
     rooms: {
       protocol: "whole",
@@ -136,10 +138,10 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
       adk: "whole",
       config: "whole",
       mcp: "whole",
-      facade: "whole",
+      "openai-facade": "whole",
     },
   },
-  // Uses the house as its users do, and ADK beside it.
+  // Uses the library as its users do, together with ADK.
   demo: {
     rooms: { engine: "types", adapters: "whole", adk: "whole", cards: "whole", roles: "whole" },
     packages: ["@google/adk", "@google/genai"],
@@ -147,22 +149,25 @@ export const IMPORT_BOUNDARIES: Readonly<Record<string, ImportBoundary>> = {
   },
 };
 
-/** Packages that two rooms need, each for what it is: the AI SDK has models for ADK's agents, and agents of its own. */
+/**
+ * Packages that two folders use for different purposes: the AI SDK provides models for ADK agents, and
+ * agents.
+ */
 export const SHARED_PACKAGES: ReadonlySet<string> = new Set(["ai"]);
 
-/** Shipped source files by their path below `src/`, for example `server/index.ts`. */
+/** Shipped source files by path below `src/`, for example `server/index.ts`. */
 export type SourceFiles = ReadonlyMap<string, string>;
 
 export interface Import {
-  /** The importing file, below `src/`. */
+  /** Path of the importing file, below `src/`. */
   readonly from: string;
-  /** The imported file below `src/`, or the name of a package, or `node:…`. */
+  /** Path of the imported file below `src/`, the name of a package, or a `node:` module. */
   readonly to: string;
   readonly isInternal: boolean;
   readonly isTypeOnly: boolean;
 }
 
-/** All of `src/` but its tests, which may open whatever they test with. */
+/** Reads all files of `src/` except tests, which may import anything. */
 export function readSources(): SourceFiles {
   const src = fileURLToPath(new URL("../src/", import.meta.url));
   const files = globSync("**/*.ts", { cwd: src }).filter(
@@ -171,12 +176,12 @@ export function readSources(): SourceFiles {
   return new Map(files.map((file) => [file.split(sep).join("/"), readFileSync(join(src, file), "utf8")]));
 }
 
-/** Nested doors: an `index.ts` inside a room that an entry of the package re-exports. */
+/** Returns each nested `index.ts` that a package entry re-exports. */
 export function findNestedEntryPoints(sources: SourceFiles): string[] {
   const opened = listImports(sources).filter(
     ({ from, isInternal: inside }) => inside && from.startsWith("entries/"),
   );
-  return [...new Set(opened.map(({ to }) => to).filter((to) => /^\w+\/.+\/index\.ts$/.test(to)))];
+  return [...new Set(opened.map(({ to }) => to).filter((to) => /^[\w-]+\/.+\/index\.ts$/.test(to)))];
 }
 
 export function listImports(sources: SourceFiles): Import[] {
@@ -193,21 +198,24 @@ export function listImports(sources: SourceFiles): Import[] {
   });
 }
 
-/** Static and dynamic imports and re-exports; `undefined` for any other node. */
+/** Returns the specifier of a static or dynamic import or re-export, or `undefined` for any other node. */
 function getSpecifier(node: SyntaxNode): string | undefined {
   if (!/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type))
     return undefined;
   const source = node["source"];
-  // What is computed when the program runs is not an import of ours.
+  // A specifier computed at run time does not belong to our own imports.
   return isSyntaxNode(source) && typeof source["value"] === "string" ? source["value"] : undefined;
 }
 
-/** Only what leaves no trace in the emitted code: `import { type A }` still loads the module. */
+/** Returns whether an import disappears from the emitted code. `import { type A }` still loads the module. */
 function isTypeOnlyImport(node: SyntaxNode): boolean {
   return node.type === "TSImportType" || node["importKind"] === "type" || node["exportKind"] === "type";
 }
 
-/** `@google/adk/tools` → `@google/adk`; `node:` modules keep their whole name. */
+/**
+ * Returns the package of a specifier: `@google/adk/tools` → `@google/adk`. `node:` modules keep their full
+ * name.
+ */
 function getPackageName(specifier: string): string {
   if (specifier.startsWith("node:")) return specifier;
   return specifier
@@ -216,7 +224,7 @@ function getPackageName(specifier: string): string {
     .join("/");
 }
 
-/** Every import that goes through a wall, in words. */
+/** Returns a message for every import that violates a boundary. */
 export function findViolations(sources: SourceFiles, innerDoors: readonly string[] = []): string[] {
   const imports = listImports(sources);
   return [...imports.flatMap((found) => findViolation(found, innerDoors) ?? []), ...findCycles(imports)];
@@ -256,7 +264,7 @@ function mayUsePackage({ packages = [] }: ImportBoundary, name: string): boolean
   );
 }
 
-/** Cycles among imports that run; types may refer to each other. */
+/** Finds cycles among run-time imports. Type-only imports may be cyclic. */
 function findCycles(imports: readonly Import[]): string[] {
   const edges = new Map<string, string[]>();
   for (const { from, to, isInternal: inside, isTypeOnly: typesOnly } of imports) {

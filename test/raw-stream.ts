@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from "node:http";
 
-/** One server-sent event, as it stood on the wire. */
+/** One server-sent event as received. */
 export interface SseFrame {
   readonly id: number;
   readonly data: string;
@@ -13,8 +13,8 @@ export interface StreamRequest {
 }
 
 /**
- * Reads an event stream from a socket of its own, without any code of ours. `cutAfter`: tears the connection down once
- * that many bytes of the body were read, wherever in an event that is, and drops what came behind them.
+ * Reads an event stream from a raw socket without using our client code. `cutAfter` closes the connection
+ * after that many bytes of the body, even within an event, and drops the rest.
  */
 export async function* readSseStream(
   asked: StreamRequest,
@@ -68,7 +68,7 @@ async function readRefusal(response: IncomingMessage): Promise<Error> {
   return new Error(`no stream, but ${response.statusCode}: ${Buffer.concat(chunks).toString()}`);
 }
 
-/** Comments have no data and are no events. */
+/** Comments have no data and are not events. */
 function parseFrame(block: string): SseFrame | undefined {
   const lines = block.split("\n");
   const value = (field: string): string | undefined =>

@@ -2,7 +2,7 @@ import { isSyntaxNode, walkNodes, walkTexts } from "./syntax-tree.ts";
 
 const SUITE_FUNCTIONS = new Set(["describe", "it", "test"]);
 
-/** The ids in brackets in the titles of tests and groups, and in the tables of `it.each`. */
+/** Returns the ids in brackets in the titles of tests and groups, and in the tables of `it.each`. */
 export function findCitations(source: string, id: RegExp): string[] {
   const ids: string[] = [];
   for (const node of walkNodes(source)) {
@@ -14,14 +14,17 @@ export function findCitations(source: string, id: RegExp): string[] {
   return ids;
 }
 
-/** `it` for the callee of `it(…)`, `it.skipIf(…)(…)` and `it.each(…)(…)`. */
+/** Returns `it` for the callee of `it(…)`, `it.skipIf(…)(…)`, and `it.each(…)(…)`. */
 function getRootName(callee: unknown): string {
   if (!isSyntaxNode(callee)) return "";
   if (callee.type === "Identifier") return String(callee["name"]);
   return getRootName(callee["object"] ?? callee["callee"]);
 }
 
-/** The ids of a title; `id` is what one looks like. Brackets with anything else in them are no citation. */
+/**
+ * Returns the ids in a title. `id` is the pattern of an id. Brackets with any other content are not
+ * citations.
+ */
 export function parseCitedIds(title: string, id: RegExp): string[] {
   return [...title.matchAll(/\[([^\]]+)\]/g)].flatMap(([, list = ""]) => {
     const ids = list.split(",").map((one) => one.trim());
@@ -29,8 +32,8 @@ export function parseCitedIds(title: string, id: RegExp): string[] {
   });
 }
 
-/** Of `requirements.ts`. */
+/** Pattern of the ids in `requirements.ts`. */
 export const REQUIREMENT_ID: RegExp = /^([A-Z]-\d\d|E\d\d?|1\.L)$/;
 
-/** Of `cli-requirements.ts`. */
+/** Pattern of the ids in `cli-requirements.ts`. */
 export const CLI_REQUIREMENT_ID: RegExp = /^[A-Z]+(?:_[A-Z]+)*_\d{3}$/;

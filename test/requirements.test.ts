@@ -4,13 +4,13 @@ import { findCitations, REQUIREMENT_ID } from "./requirement-citations.ts";
 import { REQUIREMENTS, type RequirementLevel, type Requirement } from "./requirements.ts";
 
 interface UnverifiedRequirements {
-  /** One line each: what is not built or not cited, and why. */
+  /** One line for each requirement that is unimplemented or untested, with the reason. */
   readonly told: readonly string[];
-  /** What must not be: no reason, a binding one that is only untested, or a reason that has become untrue. */
+  /** Mistakes: a missing reason, a binding requirement without a test, or an outdated reason. */
   readonly wrong: readonly string[];
 }
 
-/** What is open, given which ids are cited. */
+/** Returns the unverified requirements, for a set of cited ids. */
 function findUnverified(
   requirements: readonly Requirement[],
   cited: ReadonlySet<string>,
@@ -47,14 +47,14 @@ describe("the requirements of the specification", () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it("are known wherever a test cites one", () => {
+  it("exist for every id that a test cites", () => {
     const known = new Set(REQUIREMENTS.map(([id]) => id));
     expect([...cited].filter(([id]) => !known.has(id))).toEqual([]);
   });
 
-  it("are each verified by a test, or say why not", () => {
+  it("are each verified by a test or have a reason", () => {
     const { told, wrong } = findUnverified(REQUIREMENTS, new Set(cited.keys()));
-    console.log(`Not verified in full, of ${REQUIREMENTS.length}:\n  ${told.join("\n  ")}`);
+    console.log(`Not fully verified, of ${REQUIREMENTS.length}:\n  ${told.join("\n  ")}`);
     expect(wrong).toEqual([]);
   });
 });
@@ -69,12 +69,12 @@ describe("the gate over citations", () => {
     expect(findCitations(source, REQUIREMENT_ID)).toEqual(["A-01", "B-02", "E16", "B-01", "1.L"]);
   });
 
-  it("takes no other brackets, no comment and no body of a test for a citation", () => {
+  it("ignores other brackets, comments, and test bodies", () => {
     const source = `// [A-01]\nit("reads parts[0], [a list]", () => { say("[A-02]"); });`;
     expect(findCitations(source, REQUIREMENT_ID)).toEqual([]);
   });
 
-  it("tells what is open and why, and takes no silence, no excuse for a MUST and no excuse that is over", () => {
+  it("lists open requirements, and rejects missing reasons, reasons for a MUST, and outdated reasons", () => {
     const requirements: Requirement[] = [
       ["A-01", "M", "1", "cited"],
       ["A-02", "S", "1", "not cited"],

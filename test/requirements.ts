@@ -1,18 +1,20 @@
 /**
- * What the A2A specification (1.0.1, and 0.3.0 under V) and our own engine ask for, as data. Tests name the ids that
- * they verify in their titles, as in `it("refuses an empty parts list [F-10]", …)`; `requirements.test.ts` finds what
- * nobody verifies.
+ * The requirements of the A2A specification (1.0.1, and 0.3.0 under V) and of our own engine, as data. Test
+ * titles cite the ids that they verify, as in `it("rejects an empty parts list [F-10]", …)`.
+ * `requirements.test.ts` finds requirements that no test verifies.
  */
 
 /**
- * M: the specification says MUST. S: SHOULD. O: MAY. D: the specification is silent or contradicts itself and this is
- * our decision. E: a promise of the engine. A requirement with several levels stands here with the strictest one.
+ * M: MUST in the specification. S: SHOULD. O: MAY. D: the specification is silent or contradicts itself, and
+ * this is our decision. E: a guarantee of the engine. A requirement with several levels has the strictest
+ * one.
  */
 export type RequirementLevel = "M" | "S" | "O" | "D" | "E";
 
 /**
- * Why it is not implemented, or not verified. `later`: not built yet, or not all of it. `outside`: for whoever deploys a
- * server or writes an agent; no code of ours can keep it. `untested`: built, but no test tells; for none that is binding.
+ * The reason why a requirement is not implemented or not verified. `later`: not implemented yet, or only in
+ * part. `outside`: a task for the operator of a server or the author of an agent, which our code cannot
+ * enforce. `untested`: implemented without a test, which is allowed only for non-binding requirements.
  */
 export type RequirementStatus =
   | "implemented"
@@ -262,7 +264,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   // Errors
   ["1.L", "M", "5.4", "every error has its JSON-RPC code, HTTP status, gRPC status and reason"],
 
-  // Authentication and care
+  // Authentication and security
   ["M-01", "M", "7.4", "every request is authenticated where the server asks for it"],
   ["M-02", "M", "3.3.2", "somebody else's task is byte-identical to no task"],
   ["M-03", "M", "13.1", "every operation checks the caller; lists are confined to the caller"],
@@ -296,7 +298,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ["M-10", "S", "7.2", "the client scopes credentials and forwards none to redirects"],
   ["M-11", "D", "7.4", "authentication failures in JSON-RPC are 401 or 403 with a JSON-RPC error"],
 
-  // Promises of the engine
+  // Guarantees of the engine
   ["E1", "E", "", "one writer per task; events are visible once appended, numbered from 1 without gaps"],
   ["E2", "E", "", "a reader never drives a task"],
   ["E3", "E", "", "a subscription is a snapshot at n and every event after n exactly once"],
@@ -328,7 +330,7 @@ export const REQUIREMENTS: readonly Requirement[] = [
   ],
   ["E16", "E", "", "time never goes backwards in a task"],
 
-  // A2A 0.3 (sections are those of 0.3.0)
+  // A2A 0.3 (section numbers of 0.3.0)
   ["V-01", "M", "0.3 §3.5.6", "methods have the names of 0.3, and their parameters its shapes"],
   ["V-02", "M", "0.3 §7.1", "results are bare tasks and messages that name their kind"],
   ["V-03", "M", "0.3 §7.2", "elements of a stream are bare tasks, messages and updates that name their kind"],

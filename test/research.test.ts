@@ -35,7 +35,7 @@ async function sendQuestion({ url }: RunningExample, cwd: string, question = QUE
   return (JSON.parse(out) as { task: Task }).task;
 }
 
-/** What an agent said in a task that was no artifact, in its order. */
+/** Returns the agent's status texts in order, without artifacts. */
 function getProgressTexts({ history = [], status }: Task): string[] {
   return [...history, ...(status.message ? [status.message] : [])]
     .filter(({ role }) => role === "ROLE_AGENT")
@@ -48,7 +48,7 @@ function requireArtifact({ artifacts = [] }: Task, id: string): Artifact {
   return found[0] as Artifact;
 }
 
-/** The text of the report, which is also what its file has. */
+/** Returns the text of the report, which is also the content of its file. */
 function getReport(task: Task): string {
   const [text, asFile] = requireArtifact(task, "report").parts;
   expect(asFile).toMatchObject({ filename: "report.md", mediaType: "text/markdown" });
@@ -60,7 +60,7 @@ function getReport(task: Task): string {
 const countOccurrences = (text: string, words: string): number => text.split(words).length - 1;
 
 describe("examples/research", () => {
-  it("answers over its folder with citations, tells its progress, and gives the report as text and as a file", async () => {
+  it("answers with citations from its folder, reports progress, and returns the report as text and as a file", async () => {
     const cwd = await createTempDirectory({});
     const task = await sendQuestion(await startExample(cwd), cwd);
     expect(getProgressTexts(task)).toEqual(PROGRESS);
@@ -73,7 +73,7 @@ describe("examples/research", () => {
 
     const report = getReport(task);
     expect(report).toContain(`# Research report: ${QUESTION}`);
-    // Every finding is a sentence of the document that it cites.
+    // Every finding is a sentence of the cited document.
     const findings = [...report.matchAll(/^- \*\*.+?\*\*: (.+) \[(\d+)\]$/gm)];
     expect(findings.length).toBeGreaterThan(3);
     for (const [, sentence = "", number] of findings) {
@@ -85,7 +85,7 @@ describe("examples/research", () => {
   });
 
   it.each(["TASK_STATE_SUBMITTED", "Found 7 documents", "Analysis done"])(
-    "goes on when its server was killed after %s: the client resumes, and gets the report once [E9, E4]",
+    "continues when its server was killed after %s: the client resumes, and receives the report once [E9, E4]",
     { timeout: 60_000 },
     async (seen) => {
       const cwd = await createTempDirectory({});
@@ -97,7 +97,7 @@ describe("examples/research", () => {
       const after = await startExample(cwd, { RESEARCH_PACE_MS: "500" }, before.port);
       const { code, out } = await client.result;
       expect(code).toBe(0);
-      // It went on behind the steps that had finished, which were not done again.
+      // The agent continued after its completed steps and did not repeat them.
       for (const words of [...PROGRESS, "Artifact: Research report", "TASK_STATE_COMPLETED"]) {
         expect([words, countOccurrences(out, words)]).toEqual([
           words,
@@ -113,7 +113,7 @@ describe("examples/research", () => {
     },
   );
 
-  it("researches in Korean, by the words of the guide, and writes no report that nobody asked for", async () => {
+  it("researches in Korean with the guide's keywords, and writes no unrequested report", async () => {
     const cwd = await createTempDirectory({});
     const { url } = await startExample(cwd);
     const rpc = async (method: string, params: object): Promise<Record<string, unknown>> => {
@@ -146,7 +146,7 @@ describe("examples/research", () => {
     expect(skills.map(({ name }) => name)).toEqual(["web_research", "report_generation"]);
   });
 
-  it("looks into the folder that it is given, says so when nothing is there, and ends when it is told", async () => {
+  it("searches the given folder, reports an empty folder, and exits on request", async () => {
     const cwd = await createTempDirectory({
       "tea.md": "# Tea\n\nGreen tea is steeped at eighty degrees for two minutes.",
     });
@@ -161,7 +161,7 @@ describe("examples/research", () => {
     expect((await server.cli.result).code).toBe(0);
   });
 
-  it("thinks with a model where one is named, and searches with vectors where an embedding model is", async () => {
+  it("uses a model if configured, and vector search with an embedding model", async () => {
     const cwd = await createTempDirectory({});
     await writeFile(join(cwd, "tea.md"), "# Tea\n\nGreen tea is steeped at eighty degrees.");
     await writeFile(join(cwd, "cats.md"), "# Cats\n\nA cat sleeps sixteen hours a day.");
@@ -173,7 +173,7 @@ describe("examples/research", () => {
       OPENAI_API_KEY: "sk-test",
       OPENAI_BASE_URL: provider.url,
     });
-    // No word of the question is in the document: only its vector is like it.
+    // The document contains no word of the question; only the vectors are similar.
     const task = await sendQuestion(server, cwd, "Kittens?");
     const [results] = requireArtifact(task, "results").parts;
     expect(results).toMatchObject({ data: { mode: "hybrid", documents: [{ document: "cats.md" }] } });
@@ -186,7 +186,10 @@ describe("examples/research", () => {
   });
 });
 
-/** A server of OpenAI's kind: whatever is about cats has one vector, all else another; its writer cites what there is not. */
+/**
+ * Starts a stub of OpenAI's API. Texts about cats share one embedding vector, and all other texts share
+ * another. The writer cites a source that does not exist.
+ */
 async function startOpenAiStub(): Promise<{ url: string; prompts: string[] }> {
   const prompts: string[] = [];
   const server = createHttpServer((request, response) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A store that a server can be told to use, empty, and how to be rid of it. */
+/** An empty store for a server, and a function that removes it. */
 export interface TemporaryStore {
   readonly store: "memory" | `sqlite:${string}`;
   readonly remove: () => Promise<void>;
@@ -25,7 +25,7 @@ export const STORE_FACTORIES: readonly {
   },
 ];
 
-/** A folder of its own for a test. */
+/** Creates a temporary folder for a test. */
 export async function createTempFolder(): Promise<{ folder: string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };

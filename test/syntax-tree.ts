@@ -1,12 +1,12 @@
 import { parseAst } from "vitest/node";
 
-/** A node of a syntax tree; which further fields it has depends on its type. */
+/** A node of a syntax tree. Its other fields depend on its type. */
 export interface SyntaxNode {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Every node of a TypeScript source, parents before children, in the order of the text. */
+/** Yields every node of a TypeScript source, parents before children, in source order. */
 export function* walkNodes(source: string): Generator<SyntaxNode> {
   yield* walkValue(parseAst(source, { lang: "ts" }));
 }
@@ -23,7 +23,7 @@ export function isSyntaxNode(value: unknown): value is SyntaxNode {
   return typeof value === "object" && value !== null && "type" in value;
 }
 
-/** Every piece of text in string and template literals below a node. */
+/** Yields every string in string and template literals below a node. */
 export function* walkTexts(value: unknown): Generator<string> {
   for (const node of walkValue(value)) {
     if (node.type === "Literal" && typeof node["value"] === "string") yield node["value"];

@@ -8,7 +8,10 @@ import { readServerUrl } from "./startup.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const cliFile = join(root, "bin/colloquy.js");
 
-/** What `colloquy init` makes, with the built package in it: right by its types, served, and answering. Throws if not. */
+/**
+ * Checks a project created by `colloquy init` with the built package: it compiles, serves its agent, and
+ * answers a message. Throws on a failure.
+ */
 export async function checkScaffold(): Promise<void> {
   const above = mkdtempSync(join(tmpdir(), "colloquy-init-"));
   const cwd = join(above, "hello-there");
@@ -23,7 +26,7 @@ export async function checkScaffold(): Promise<void> {
   const server = spawn(process.execPath, [cliFile, ...serve], { cwd, stdio: ["ignore", "ignore", "pipe"] });
   try {
     const said = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
-    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project says: ${said}`);
+    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project answered: ${said}`);
   } finally {
     server.kill("SIGKILL");
   }
@@ -31,6 +34,6 @@ export async function checkScaffold(): Promise<void> {
 
 function runNode(args: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
-  if (status !== 0) throw new Error(`${args.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`${args.join(" ")} exited with ${status}: ${stdout}${stderr}`);
   return stdout;
 }

@@ -7,13 +7,13 @@ import {
   type CliRequirement,
 } from "../../test/cli-requirements.ts";
 
-/** One test as vitest's JSON report has it. */
+/** One test result in Vitest's JSON report. */
 export interface TestOutcome {
   readonly fullName: string;
   readonly status: string;
 }
 
-/** The closed vocabulary of the specification's report (COMPLIANCE.md, appendix A.2), as far as it can happen here. */
+/** The status values of the specification's report (COMPLIANCE.md, appendix A.2) that can occur here. */
 export type ComplianceStatus = "pass" | "fail" | "not_measured";
 
 export interface RequirementRow {
@@ -22,7 +22,7 @@ export interface RequirementRow {
   readonly section: string;
   readonly text: string;
   readonly status: ComplianceStatus;
-  /** Why, for what is no pass; how many tests, for what is. */
+  /** The reason for a status other than `pass`, or the number of tests. */
   readonly note: string;
 }
 
@@ -32,7 +32,10 @@ export interface ComplianceReport {
   readonly errors: Readonly<Record<string, boolean>>;
 }
 
-/** What the tests say. Nothing is taken for granted: what no test has passed is no pass. */
+/**
+ * Creates the report from the test results. A requirement passes only if at least one test verifies it and
+ * all its tests passed.
+ */
 export function createComplianceReport(
   tests: readonly TestOutcome[],
   requirements: readonly CliRequirement[] = CLI_REQUIREMENTS,
@@ -77,7 +80,10 @@ export interface TierTally {
   readonly satisfied: boolean;
 }
 
-/** A tier is cumulative: it has what stands in it, and is satisfied with all below it only. */
+/**
+ * Counts the requirements of a tier. Tiers are cumulative: a tier is satisfied only if all lower tiers are
+ * satisfied, too.
+ */
 export function computeTierTally({ rows }: ComplianceReport, tier: number): TierTally {
   const own = rows.filter((row) => row.tier === tier);
   const count = (status: ComplianceStatus): number => own.filter((row) => row.status === status).length;

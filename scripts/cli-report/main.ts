@@ -1,11 +1,13 @@
 /**
- * Whether the command line is as the A2A project's CLI specification wants it, by the outcome of the tests that name its
- * ids; how fast the built one starts; and whether what `init` makes works with the built package. Writes reports/cli-compliance.yaml and .md. Ends with 1 when tier 1 is not
- * satisfied.
+ * Reports how well the command line complies with the A2A project's CLI specification, from the results of
+ * the tests that cite its requirement ids. It also measures the startup time of the built command line, and
+ * checks a project created by `colloquy init`. It writes reports/cli-compliance.yaml and .md. The exit code
+ * is 1 when tier 1 is not satisfied.
  *
  *   npm run -s cli-report -- [--tests FILE] [--rounds N]
  *
- * --tests: vitest's JSON report of a run that is over. Default: the tests of src/cli are run. --rounds 0: no startup.
+ * `--tests` reads Vitest's JSON report of an earlier run. Default: runs the tests of src/cli. `--rounds 0`
+ * skips the startup measurement.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -27,7 +29,7 @@ const testReportFile = values.tests ?? runTests();
 const { testResults } = JSON.parse(readFileSync(testReportFile, "utf8")) as {
   testResults: { name: string; assertionResults: TestOutcome[] }[];
 };
-// Other rooms have ids of the same form.
+// Tests outside src/cli may cite ids of the same form.
 const testOutcomes = testResults.flatMap(({ name, assertionResults }) =>
   name.includes("/src/cli/") ? assertionResults : [],
 );
@@ -56,7 +58,7 @@ for (const { command: what, median } of startup?.rows ?? []) {
   );
 }
 await checkScaffold();
-console.log("colloquy init: its project is right by its types, and served, with the built package");
+console.log("colloquy init: the project compiles and serves its agent with the built package");
 console.log("reports/cli-compliance.md, .yaml");
 process.exitCode = computeTierTally(report, 1).satisfied ? 0 : 1;
 

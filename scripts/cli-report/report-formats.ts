@@ -22,7 +22,7 @@ function getSatisfiedTier(report: ComplianceReport): number {
   return TIERS.findLast((tier) => computeTierTally(report, tier).satisfied) ?? 0;
 }
 
-/** The file that the specification wants published (COMPLIANCE.md, appendix A). */
+/** Renders the report file that the specification requires (COMPLIANCE.md, appendix A). */
 export function renderYaml(report: ComplianceReport, { version, date }: ReportMetadata): string {
   const tallies = TIERS.map((tier) => {
     const { total, pass, fail, not_measured, satisfied } = computeTierTally(report, tier);
@@ -79,7 +79,7 @@ function renderRequirement({ id, tier, section, text: words, status, note }: Req
     evidence: null`;
 }
 
-/** A JSON text is one of YAML, too. */
+/** Every JSON string is a valid YAML string. */
 function quoteYaml(value: string): string {
   return JSON.stringify(value);
 }
@@ -90,7 +90,7 @@ function formatYesNo(is: boolean): string {
 
 const STATUS_MARKS = { pass: "✅", fail: "❌", not_measured: "⊘" } as const;
 
-/** The same for people. */
+/** Renders the report as Markdown. */
 export function renderMarkdown(
   report: ComplianceReport,
   { version, date, node, startup }: ReportMetadata,

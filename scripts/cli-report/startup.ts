@@ -19,7 +19,10 @@ export interface StartupTimings {
 
 const cliFile = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 
-/** How long the built command line takes, beside a Node that does nothing; by turns, so that all have the same weather. */
+/**
+ * Measures the startup of the built command line and of an empty Node program. The commands alternate, so
+ * that changes in machine load affect all of them equally.
+ */
 export async function measureStartup(rounds: number): Promise<StartupTimings> {
   const directory = mkdtempSync(join(tmpdir(), "colloquy-startup-"));
   const serve = ["serve", "--exec", "cat", "--store", "memory", "--port", "0"];
@@ -48,7 +51,7 @@ export async function measureStartup(rounds: number): Promise<StartupTimings> {
         const began = performance.now();
         const { status } = spawnSync(process.execPath, args, { cwd: directory, stdio: "ignore" });
         times[at]?.push(performance.now() - began);
-        if (status !== 0) throw new Error(`${what} ended with ${status}.`);
+        if (status !== 0) throw new Error(`${what} exited with ${status}.`);
       }
     }
     const [base, ...rows] = commands.map(([what], at) => summarizeTimes(what, times[at] ?? []));
@@ -58,13 +61,13 @@ export async function measureStartup(rounds: number): Promise<StartupTimings> {
   }
 }
 
-/** The first URL of a server's banner. */
+/** Returns the first URL in a server's banner. */
 export async function readServerUrl(stderr: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: stderr })) {
     const [url] = /http:\/\/\S+/.exec(line) ?? [];
     if (url !== undefined) return url;
   }
-  throw new Error("The server has not begun.");
+  throw new Error("The server exited before it listened.");
 }
 
 function summarizeTimes(what: string, times: readonly number[]): CommandTiming {

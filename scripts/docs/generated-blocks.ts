@@ -4,7 +4,10 @@ import { EXIT_CODES } from "../../src/cli/cli-error.ts";
 import { ERROR_MAPPINGS, toErrorName } from "../../src/wire/index.ts";
 import { root, SourceFile } from "./source-file.ts";
 
-/** What can stand between `<!-- made of … -->` and `<!-- end -->` of a page: the words behind "made of", as Markdown. */
+/**
+ * Renders the Markdown between `<!-- made of … -->` and `<!-- end -->` in a page. `words` is the text after
+ * "made of".
+ */
 export function renderGeneratedBlock(words: string): string {
   const [kind = "", file = "", ...names] = words.split(" ");
   if (kind === "members") return names.map((name) => renderMembersTable(file, name)).join("\n\n");
@@ -14,14 +17,14 @@ export function renderGeneratedBlock(words: string): string {
   if (kind === "exports") return renderExportsTables();
   if (kind === "glossary") return renderGlossary();
   throw new Error(
-    `A page wants to be made of ${words}; known are members, functions, errors, cli-errors, exports and glossary.`,
+    `Unknown generator "${words}" in a page. Use members, functions, errors, cli-errors, exports, or glossary.`,
   );
 }
 
-/** A table of what an interface has. A name that begins with + stands in no heading of its own. */
+/** Renders a table of the members of an interface. */
 function renderMembersTable(file: string, name: string): string {
   const declared = SourceFile.load(file).findDeclaration(name);
-  if (!declared) throw new Error(`There is no ${name} in ${file}.`);
+  if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
     ({ name: member, type, comment: about }) =>
       `| \`${member}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(about))} |`,
@@ -36,20 +39,24 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
     .filter(({ declaration: declared }) => declared.kind === "function");
   const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
   const rows = chosen.map((one, at) => {
-    if (!one) throw new Error(`There is no function ${names[at]} in ${file}.`);
+    if (!one) throw new Error(`${file} does not export a function ${names[at]}.`);
     return `| ${escapeCell(formatCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceDocLinks(removeCode(one.declaration.comment)))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
 
-/** Every reason, with what its comment says: the cause, and what to do. */
+/** Renders a table of all error reasons, with the cause and the remedy from the docstring of each. */
 function renderErrorsTable(): string {
   const source = SourceFile.load("src/protocol/error.ts");
-  const said = ["A2AReason", "CarrierReason"].flatMap((name) => source.findDeclaration(name)?.members ?? []);
+  const members = ["A2AErrorReason", "TransportErrorReason"].flatMap(
+    (name) => source.findDeclaration(name)?.members ?? [],
+  );
   const rows = Object.entries(ERROR_MAPPINGS).map(([reason, { jsonRpc, http, grpc }]) => {
-    const about = said.find(({ name }) => name === reason)?.comment;
+    const about = members.find(({ name }) => name === reason)?.comment;
     if (!about)
-      throw new Error(`Nothing is said of ${reason} in src/protocol/error.ts: its cause, and what to do.`);
+      throw new Error(
+        `${reason} has no docstring in src/protocol/error.ts. Describe its cause and the remedy.`,
+      );
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     const name = toErrorName(reason as keyof typeof ERROR_MAPPINGS);
     return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
@@ -58,20 +65,20 @@ function renderErrorsTable(): string {
   return `${head}\n${rows.join("\n")}`;
 }
 
-/** The codes of the command line, with the exit code of each. */
+/** Renders a table of the command line's error codes and their exit codes. */
 function renderCliErrorsTable(): string {
-  const said = SourceFile.load("src/cli/cli-error.ts").findDeclaration("LocalCode")?.members ?? [];
+  const members = SourceFile.load("src/cli/cli-error.ts").findDeclaration("CliErrorCode")?.members ?? [];
   const rows = Object.entries(EXIT_CODES).map(([code, exit]) => {
-    const about = said.find(({ name }) => name === code)?.comment;
+    const about = members.find(({ name }) => name === code)?.comment;
     if (!about)
-      throw new Error(`Nothing is said of ${code} in src/cli/problem.ts: its cause, and what to do.`);
+      throw new Error(`${code} has no docstring in src/cli/cli-error.ts. Describe its cause and the remedy.`);
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
     return `| \`${code}\` | ${exit} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
   });
   return `| code | exit code | cause | what to do |\n|---|---|---|---|\n${rows.join("\n")}`;
 }
 
-/** All that the package exports, entry by entry, with the first sentence of what is said of it. */
+/** Renders tables of all exports by package entry, with the first sentence of each docstring. */
 function renderExportsTables(): string {
   const { exports, name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     name: string;
@@ -99,7 +106,7 @@ function toSourcePath(built: string): string {
   return built.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts");
 }
 
-/** The names of the front alone and of every entry, for whoever checks imports. */
+/** Returns the exported names by package entry, for checking imports. */
 export function listExportedNames(): Map<string, Set<string>> {
   const names = new Map<string, Set<string>>();
   let entry = "";
@@ -112,7 +119,7 @@ export function listExportedNames(): Map<string, Set<string>> {
   return names;
 }
 
-/** The glossary that the room of words begins with. */
+/** Renders the glossary at the top of `src/protocol/index.ts`. */
 function renderGlossary(): string {
   const [, list = ""] = SourceFile.load("src/protocol/index.ts").fileComment.split(/^Glossary$/m);
   const entries = list

@@ -1,18 +1,21 @@
 /**
- * `npm run docs` makes what is made of the documents: the tables of `docs/reference/`, out of the sources, and `renderLlmsTxt.txt` and
- * `llms-full.txt`, out of all pages. A test tells when it is to be run again.
+ * `npm run docs` generates parts of the documentation: the tables in `docs/reference/` from the sources, and
+ * `llms.txt` and `llms-full.txt` from all pages. A test fails when a generated file is out of date.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./source-file.ts";
 import { renderGeneratedBlock } from "./generated-blocks.ts";
 
-/** The pages in the order in which one reads them. */
+/** The pages in reading order. */
 const PAGE_SECTIONS = [
-  { title: "Begin", pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"] },
-  { title: "How to", pages: ["docs/how-to/*.md"] },
-  { title: "By subject", pages: ["docs/*.md", "docs/extensions/*.md"] },
-  { title: "Coming from elsewhere", pages: ["docs/migrate/*.md"] },
+  {
+    title: "Get started",
+    pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"],
+  },
+  { title: "How-to guides", pages: ["docs/how-to/*.md"] },
+  { title: "Topics", pages: ["docs/*.md", "docs/extensions/*.md"] },
+  { title: "Migration", pages: ["docs/migrate/*.md"] },
   { title: "Reference", pages: ["docs/reference/*.md"] },
   { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },
 ] as const;
@@ -21,7 +24,7 @@ const LLMS_SUMMARY =
   "Colloquy is a TypeScript library that puts agents on the A2A (Agent2Agent) network: an async generator, a Google ADK agent or a " +
   "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.13.";
 
-/** Every file that is made, with its text. */
+/** Returns every generated file with its content. */
 export function generateFiles(): Map<string, string> {
   const files = new Map<string, string>();
   for (const file of globSync("docs/reference/*.md", { cwd: root }).toSorted())
@@ -39,7 +42,7 @@ function fillGeneratedBlocks(page: string): string {
   );
 }
 
-/** As llmstxt.org has it: what this is, and a line for each page. */
+/** Renders `llms.txt` in the format of llmstxt.org: a summary, and one line for each page. */
 function renderLlmsTxt(text: (file: string) => string): string {
   const sections = listPages().map(({ title, pages }) => {
     const lines = pages.map((page) => `- [${findTitle(text(page))}](${page}): ${findSummary(text(page))}`);
@@ -48,10 +51,10 @@ function renderLlmsTxt(text: (file: string) => string): string {
   return `# Colloquy\n\n> ${LLMS_SUMMARY}\n\n${sections.join("\n\n")}\n`;
 }
 
-/** The pages themselves, but for what tells how Colloquy is made. */
+/** Renders `llms-full.txt`: the content of all pages except those about Colloquy's internals. */
 function renderLlmsFullTxt(text: (file: string) => string): string {
   const inside = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
-  const pages = listPages().flatMap(({ pages: some }) => some.filter((page) => !inside.test(page)));
+  const pages = listPages().flatMap(({ pages }) => pages.filter((page) => !inside.test(page)));
   return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
 }
 
@@ -60,7 +63,7 @@ function listPages(): { title: string; pages: string[] }[] {
     title,
     pages: pages
       .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
-      .filter((page) => title !== "By subject" || page !== "docs/tutorial.md"),
+      .filter((page) => title !== "Topics" || page !== "docs/tutorial.md"),
   }));
 }
 
@@ -68,7 +71,7 @@ function findTitle(page: string): string {
   return /^# (.+)$/m.exec(page)?.[1] ?? "";
 }
 
-/** The first sentence behind the title. */
+/** Returns the first sentence after the title. */
 function findSummary(page: string): string {
   const paragraphs = page.replace(/^# .+\n/m, "").split(/\n\n+/);
   const first = paragraphs.find((one) => /^[\p{L}`*[]/u.test(one.trim())) ?? "";

@@ -5,7 +5,7 @@ import { parseSync } from "rolldown/utils";
 
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What is needed of a node of the syntax tree. */
+/** The members of a syntax tree node that are used here. */
 interface SyntaxNode {
   readonly type: string;
   readonly start: number;
@@ -13,21 +13,21 @@ interface SyntaxNode {
   readonly [member: string]: unknown;
 }
 
-/** Something that has a name, with the comment before it. */
+/** A named declaration or member with its docstring. */
 export interface DocumentedName {
   readonly name: string;
-  /** As it is written, on one line. */
+  /** The source text of the type, on one line. */
   readonly type: string;
   readonly comment: string;
 }
 
 export interface Declaration extends DocumentedName {
   readonly kind: "type" | "function" | "class" | "value";
-  /** Of an interface or a class; of a union of texts, its words. */
+  /** The members of an interface or a class, or the values of a union of strings. */
   readonly members: readonly DocumentedName[];
 }
 
-/** What a source file declares, by name. */
+/** The declarations of a source file. */
 export class SourceFile {
   readonly #text: string;
   readonly #comments: ReturnType<typeof parseSync>["comments"];
@@ -50,7 +50,7 @@ export class SourceFile {
     this.#body = program.body as unknown as SyntaxNode[];
   }
 
-  /** The comment that a file begins with. */
+  /** The comment at the start of the file. */
   get fileComment(): string {
     return this.#findCommentBefore(this.#body[0]?.start ?? 0);
   }
@@ -64,7 +64,7 @@ export class SourceFile {
     return undefined;
   }
 
-  /** The names that it exports; those of other files with the file that has them. */
+  /** Lists all exports. For re-exports it includes the declaration from the original file. */
   listExports(): { name: string; declaration: Declaration }[] {
     return this.#body.flatMap((statement) => {
       if (statement.type === "ExportAllDeclaration") {
@@ -103,7 +103,7 @@ export class SourceFile {
     const source = SourceFile.load(this.#resolveImportPath(statement));
     const declared =
       source.findDeclaration(name) ?? source.listExports().find((one) => one.name === name)?.declaration;
-    if (!declared) throw new Error(`${this.#file} exports ${name}, which is not found.`);
+    if (!declared) throw new Error(`${this.#file} exports ${name}, but its declaration was not found.`);
     return declared;
   }
 
@@ -175,7 +175,7 @@ export class SourceFile {
     });
   }
 
-  /** The documenting comment that ends right before a place. */
+  /** Returns the docstring that ends immediately before a position. */
   #findCommentBefore(place: number): string {
     const before = this.#comments.findLast(
       ({ type, value, end }) =>
@@ -203,7 +203,7 @@ function formatSignature(text: string): string {
       .replaceAll(/\s+/g, " ")
       .replaceAll(/([([{]) | (?=[)\]])/g, "$1")
       .replaceAll(/,(?= ?[)\]>])/g, "")
-      // A parameter that is taken apart has its names in the table of its type.
+      // A destructured parameter is documented in the table of its type.
       .replaceAll(
         /\{[^{}]*\}: (\w+)( = \{\s*\})?/g,
         (_, type: string, absent?: string) => `options${absent ? "?" : ""}: ${type}`,

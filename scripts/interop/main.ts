@@ -1,8 +1,8 @@
 /**
- * Our server and client with the official SDKs of other languages, in every binding and version that they have: their
- * clients against our server, our client against their servers. Takes Python and Go where they are at hand, and says what
- * it leaves out. A failure that test/interop/expected.json does not name fails the run, and so does a named one that does
- * not happen.
+ * Tests our server and client against the official SDKs in other languages, in every binding and version that
+ * they support: their clients with our server, and our client with their servers. It uses Python and Go if
+ * they are installed, and reports the SDKs that it skips. A failure that test/interop/expected.json does not
+ * list fails the run. A listed failure that does not occur fails the run, too.
  *
  *   npm run interop -- [--only python|go|0.3] [--json]
  */
@@ -53,7 +53,7 @@ if (values.json)
   );
 process.exit(unexpectedCount === 0 ? 0 : 1);
 
-/** All ways in both directions; answers how many outcomes were not expected. */
+/** Runs all variants in both directions. Returns the number of unexpected outcomes. */
 async function runPeer(peer: SdkPeer, ready: PeerPrograms): Promise<number> {
   const theirs = startProgram(ready.server);
   let unexpected = 0;
@@ -87,7 +87,7 @@ async function runPeer(peer: SdkPeer, ready: PeerPrograms): Promise<number> {
   return unexpected;
 }
 
-/** A program that says nothing of how it went has not gone well. */
+/** A program that reports no outcome counts as failed. */
 async function* runTheirClient(command: ProgramCommand): AsyncGenerator<ScenarioOutcome> {
   const client = startProgram(command);
   let count = 0;
@@ -100,14 +100,14 @@ async function* runTheirClient(command: ProgramCommand): AsyncGenerator<Scenario
     yield { scenario: "run", ok: false, detail: `ended with ${client.exitCode} after ${count}` };
 }
 
-/** What their programs say beside is of their own inside: a server prints each error that it answers. */
+/** Ignores stderr, because an SDK server logs every error that it returns. */
 function startProgram([program, ...args]: ProgramCommand): ChildProcess {
   return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
 }
 
 async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
   for await (const line of readLines(child)) return (JSON.parse(line) as { url: string }).url;
-  throw new Error(`${command.join(" ")} ended before it listened`);
+  throw new Error(`${command.join(" ")} exited before it listened`);
 }
 
 function readLines({ stdout }: ChildProcess): AsyncIterable<string> {
@@ -115,7 +115,7 @@ function readLines({ stdout }: ChildProcess): AsyncIterable<string> {
   return createInterface({ input: stdout });
 }
 
-/** One line per scenario, one column per way. */
+/** Renders a table with one row for each scenario and one column for each variant. */
 function renderTable(met: readonly InteropResult[]): string[] {
   const width = Math.max(...met.map(({ scenario }) => scenario.length));
   const ways = PROTOCOL_VARIANTS.filter((way) =>

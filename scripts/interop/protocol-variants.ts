@@ -1,6 +1,6 @@
 import type { ClientBinding } from "../../src/client/index.ts";
 
-/** A binding and a version. */
+/** A combination of binding and protocol version. */
 export interface ProtocolVariant {
   readonly binding: ClientBinding;
   readonly version: "1.0" | "0.3";
@@ -10,10 +10,10 @@ export const PROTOCOL_VARIANTS: readonly ProtocolVariant[] = (["1.0", "0.3"] as 
   (["JSONRPC", "HTTP+JSON", "GRPC"] as const).map((binding) => ({ binding, version })),
 );
 
-/** What became of one scenario. */
+/** The outcome of one scenario. */
 export interface ScenarioOutcome {
   readonly scenario: string;
   readonly ok: boolean;
-  /** What went wrong. */
+  /** The reason for a failure. */
   readonly detail?: string;
 }

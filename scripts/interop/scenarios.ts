@@ -14,7 +14,10 @@ import type { ScenarioOutcome, ProtocolVariant } from "./protocol-variants.ts";
 const WEBHOOK_URL = "http://127.0.0.1:9/hook";
 const SCENARIO_TIMEOUT_MS = 20_000;
 
-/** What our client does with an agent that does as it is told; Python's and Go's clients do the same. */
+/**
+ * Runs all scenarios with our client against the test agent. The Python and Go clients run the same
+ * scenarios.
+ */
 export async function* runOurClient(
   url: string,
   { binding, version }: ProtocolVariant,
@@ -68,7 +71,8 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     const asked = requireTask(await collect(remote.stream("ask")));
     assert.equal(asked.status.state, "TASK_STATE_INPUT_REQUIRED");
     const about = { taskId: asked.id, contextId: asked.contextId };
-    // Nobody answers within a millisecond; and Python's 0.3 then still puts away the turn before, with the queue of this one.
+    // The pause gives Python's 0.3 SDK time to remove the queue of the previous turn. Without it, the SDK
+    // also removes the queue of this turn.
     await pause(100);
     const done = requireTask(await remote.send("blue", about));
     assert.deepEqual([done.id, getAnswerText(done)], [asked.id, "got blue"]);
@@ -136,7 +140,7 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     await assert.rejects(remote.tasks.get("nobody"), { reason: "TASK_NOT_FOUND" });
     await assert.rejects(remote.tasks.cancel("nobody"), { reason: "TASK_NOT_FOUND" });
     await assert.rejects(remote.tasks.cancel(id), { reason: "TASK_NOT_CANCELABLE" });
-    // 0.3 does not say which error it is to write to a task that has ended.
+    // A2A 0.3 does not define the error for a message to a terminal task.
     const wanted = remote.agentInterface.protocolVersion.startsWith("1.")
       ? { reason: "UNSUPPORTED_OPERATION" }
       : A2AError;

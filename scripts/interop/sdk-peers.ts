@@ -9,11 +9,11 @@ const cacheFolder = join(root, "node_modules/.cache/colloquy-interop");
 
 export type ProgramCommand = readonly [program: string, ...args: string[]];
 
-/** An official SDK in another language, set up and ready. */
+/** An official SDK in another language, installed and ready to run. */
 export interface PeerPrograms {
-  /** An agent that prints `{"url":…}` and goes when its standard input ends. */
+  /** A test agent that prints `{"url":…}` and exits when its stdin closes. */
   readonly server: ProgramCommand;
-  /** A client that prints an outcome per line. */
+  /** A client that prints one outcome per line. */
   createClientCommand(url: string, way: ProtocolVariant): ProgramCommand;
 }
 
@@ -21,7 +21,10 @@ export interface SdkPeer {
   readonly name: string;
   readonly sdk: string;
   readonly supports: (way: ProtocolVariant) => boolean;
-  /** Sets it up in a folder of node_modules, once; or says in words why that cannot be. */
+  /**
+   * Installs the SDK once in a folder of node_modules. Resolves with the reason as text if that is
+   * impossible.
+   */
   setUp(say: (line: string) => void): Promise<PeerPrograms | string>;
 }
 
@@ -31,7 +34,7 @@ interface PythonFiles {
   readonly client: string;
 }
 
-/** A release of Python's SDK, with programs for its API. */
+/** Defines a release of Python's SDK, with test programs for its API. */
 function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: PythonFiles): SdkPeer {
   const home = join(root, "test/interop/python");
   const requirements = join(home, files.requirements);
@@ -47,7 +50,7 @@ function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: Pyth
       const wanted = readFileSync(requirements, "utf8");
       const mark = join(place, "installed.txt");
       if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
-        say("Setting up Python's SDK, about a minute …");
+        say("Installing Python's SDK (about a minute) …");
         const pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
         const isDone =
           (await runProgram("python3", "-m", "venv", place)) &&
@@ -64,7 +67,7 @@ function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: Pyth
   };
 }
 
-/** A release of Go's SDK, with programs for its API. */
+/** Defines a release of Go's SDK, with test programs for its API. */
 function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
   const home = join(root, "test/interop", name);
   return {
@@ -75,8 +78,9 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
       if (!canRun("go", "version")) return "there is no Go (go)";
       mkdirSync(cacheFolder, { recursive: true });
       const binary = join(cacheFolder, `interop-${name}`);
-      say("Building with Go's SDK, some minutes the first time …");
-      // Its 1.0 and its 0.3 have messages of the same names, at which the Go library for them would end the program.
+      say("Building with Go's SDK (several minutes the first time) …");
+      // The 1.0 and 0.3 modules define protobuf messages with the same names. By default, the Go runtime
+      // exits on such a conflict.
       const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
       if (!(await runProgram("go", "build", "-C", home, "-o", binary, allowed, "."))) {
         return "it could not be built; what go said is above";
@@ -91,7 +95,10 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
 
 const supportsEverything = (): boolean => true;
 
-/** Of each SDK the newest, which has both versions, and the last that had 0.3 only: what most have in use. */
+/**
+ * For each language, the latest release, which supports both versions, and the last release with 0.3 only,
+ * which is still widely used.
+ */
 export const SDK_PEERS: readonly SdkPeer[] = [
   definePythonPeer("python", supportsEverything, {
     requirements: "requirements.txt",
@@ -120,7 +127,10 @@ function canRun(program: string, ...args: string[]): boolean {
   return spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }
 
-/** True when the program ended well. What it says goes to stderr: stdout may be for a machine. */
+/**
+ * Resolves with `true` if the program succeeded. Its output goes to stderr, because stdout may be
+ * machine-readable.
+ */
 function runProgram(program: string, ...args: string[]): Promise<boolean> {
   const child = spawn(program, args, { stdio: ["ignore", 2, 2] });
   return new Promise((done) => {

@@ -5,10 +5,10 @@ import { createWebhook } from "../../src/client/index.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
 import { toNodeListener } from "../../src/server/index.ts";
 
-/** A webhook on a socket of its own, which wants the token, and what it was sent. */
+/** Starts a webhook that requires the token and collects the requests that it receives. */
 export async function startTestWebhook(token: string): Promise<{
   url: string;
-  /** The first event that is like that, once it has come. */
+  /** Resolves with the first event that matches, after it has arrived. */
   first(isWanted: (event: StreamResponse) => boolean): Promise<StreamResponse>;
   close(): void;
 }> {

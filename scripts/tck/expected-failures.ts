@@ -1,17 +1,20 @@
 import type { TestReport } from "./junit-report.ts";
 
-/** A failure that is the kit's fault. */
+/** A test failure caused by a bug in the test kit. */
 export interface ExpectedFailure {
-  /** As in `compatibility/http_json/test_http_status.py::TestHttpJsonStatusCodes::test_task_not_found_returns_404`. */
+  /**
+   * The test's path, for example
+   * `compatibility/http_json/test_http_status.py::TestHttpJsonStatusCodes::test_task_not_found_returns_404`.
+   */
   readonly test: string;
-  /** The runs in which it fails. */
+  /** Names of the runs in which the test fails. */
   readonly runs: readonly string[];
   readonly reason: string;
 }
 
 /**
- * Says what came out of a run and answers how many outcomes were not expected: failures that are not listed, and listed ones
- * that did not happen.
+ * Prints the result of a run. Returns the number of unexpected outcomes: failures that are not listed, and
+ * listed failures that did not occur.
  */
 export function countUnexpectedOutcomes(
   { passed, skipped, failed }: TestReport,
@@ -24,7 +27,7 @@ export function countUnexpectedOutcomes(
   const stale = due.filter(({ test }) => !failed.has(test));
   for (const { test, reason } of due) if (failed.has(test)) say(`  expected: ${test}\n    ${reason}`);
   for (const [test, message] of unexpected) say(`  FAILED: ${test}\n    ${message}`);
-  for (const { test } of stale) say(`  STALE: ${test} is listed as a failure and did not fail`);
+  for (const { test } of stale) say(`  STALE: ${test} is listed as an expected failure but passed`);
   say(
     `  ${passed} passed, ${skipped} skipped, ${due.length - stale.length} failed as expected, ${unexpected.length} failed, ${stale.length} stale`,
   );

@@ -1,12 +1,15 @@
-/** What a run of pytest came to. */
+/** The result of a pytest run. */
 export interface TestReport {
   readonly passed: number;
   readonly skipped: number;
-  /** Tests that failed, with what they said. */
+  /** Failed tests with their messages. */
   readonly failed: ReadonlyMap<string, string>;
 }
 
-/** pytest's JUnit report, of which the element names and attributes that are read here have no nesting of their own. */
+/**
+ * Parses pytest's JUnit report with regular expressions. This is safe because the elements read here are
+ * never nested.
+ */
 export function parseJunitReport(xml: string): TestReport {
   const failed = new Map<string, string>();
   let passed = 0;
@@ -25,7 +28,10 @@ export function parseJunitReport(xml: string): TestReport {
   return { passed, skipped, failed };
 }
 
-/** `tests.compatibility.http_json.test_x.TestY` → `compatibility/http_json/test_x.py::TestY`. */
+/**
+ * Converts a class name to a path: `tests.compatibility.http_json.test_x.TestY` →
+ * `compatibility/http_json/test_x.py::TestY`.
+ */
 function toTestPath(classname: string): string {
   const [, folders = "", file = "", group] = /^tests\.(.+)\.(test_\w+)(?:\.(.+))?$/.exec(classname) ?? [];
   return `${folders.replaceAll(".", "/")}/${file}.py${group === undefined ? "" : `::${group}`}`;

@@ -1,6 +1,6 @@
-/** One kind of run of a kit: how the agent under test is started, and what pytest is asked for. */
+/** A run of a test kit: the flags for the agent under test, and the pytest selection. */
 export interface KitRun {
-  /** As the expected failures name it. */
+  /** The name that the list of expected failures uses. */
   readonly name: string;
   readonly description: string;
   readonly sutFlags: readonly string[];
@@ -9,12 +9,12 @@ export interface KitRun {
 
 /** A compatibility kit of the A2A project. */
 export interface CompatibilityKit {
-  /** The protocol version that it tests, and the flag that names its place. */
+  /** The protocol version under test. The flag for the kit's path has the same name. */
   readonly version: "1.0" | "0.3";
   readonly branch: string;
-  /** A folder that only this kit has. */
+  /** A folder that exists only in this kit. */
   readonly testFolder: string;
-  /** Python modules that it needs. */
+  /** Python modules that the kit requires. */
   readonly pythonModules: string;
   readonly pipArguments: string;
   readonly runs: readonly KitRun[];
@@ -27,7 +27,7 @@ interface V1KitRun {
   readonly pytestFilter?: readonly string[];
 }
 
-/** The kit for 1.0 was written for 1.0.0; what it then has against 1.0.1 is expected. */
+/** The kit for 1.0 was written for revision 1.0.0, so its differences from 1.0.1 are expected failures. */
 const V1_RUNS: readonly V1KitRun[] = [
   { name: "1.0.0", description: "revision 1.0.0, all bindings", flags: ["--spec-revision", "1.0.0"] },
   { name: "1.0.1", description: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
@@ -45,7 +45,7 @@ const V1_RUNS: readonly V1KitRun[] = [
     name: "extension",
     description: "an agent that requires an extension",
     flags: ["--spec-revision", "1.0.0", "--required-ext"],
-    // All other tests ask without it, and are refused.
+    // All other tests omit the extension and would be rejected.
     pytestFilter: ["-k", "TestCapabilityExtensionRequired"],
   },
 ];
@@ -70,7 +70,10 @@ const v1Kit: CompatibilityKit = {
   })),
 };
 
-/** The selections of the kit's own run_tck.py: mandatory tests by transport, those of JSON-RPC itself only over JSON-RPC. */
+/**
+ * The test selections of the kit's own run_tck.py: the mandatory tests for each transport. Tests of JSON-RPC
+ * itself run only over JSON-RPC.
+ */
 const MANDATORY_TESTS = {
   jsonrpc: ["tests/mandatory/", "-m", "mandatory_jsonrpc or mandatory_protocol"],
   rest: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],

@@ -1,7 +1,8 @@
 /**
- * Runs the official compatibility kits (a2aproject/a2a-tck) against the agent under test: the one for A2A 1.0 in both
- * revisions, the one for 0.3 over each transport; and compares what fails with test/tck/expected-*.json. A failure that is
- * not expected fails the run, and so does an expected one that does not happen.
+ * Runs the official compatibility kits (a2aproject/a2a-tck) against the agent under test: the kit for A2A 1.0
+ * in both revisions, and the kit for 0.3 over each transport. It compares the failures with
+ * test/tck/expected-*.json. An unexpected failure fails the run. An expected failure that does not occur
+ * fails the run, too.
  *
  *   npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]
  */
@@ -28,7 +29,7 @@ const chosenKits = KITS.flatMap((kit) => {
 if (chosenKits.length === 0) {
   exitWithError(
     [
-      "Name the place of one kit or both:",
+      "Pass the path of at least one kit:",
       ...KITS.map(
         ({ version, branch }) =>
           `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version}   # then --v${version} tck-${version}`,
@@ -38,9 +39,9 @@ if (chosenKits.length === 0) {
 }
 
 const runNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
-// Nothing run is nothing passed.
+// A filter that matches no run is an error, not a success.
 if (!runNames.some((name) => name.includes(values.only)))
-  exitWithError(`--only ${values.only} is in the name of no run; there are: ${runNames.join(", ")}`);
+  exitWithError(`--only ${values.only} matches no run. Available runs: ${runNames.join(", ")}`);
 
 let unexpectedCount = 0;
 for (const { kit, place } of chosenKits) {
@@ -77,7 +78,7 @@ interface RunKitOptions {
   readonly expected: readonly ExpectedFailure[];
 }
 
-/** One run of a kit; answers how many of its outcomes were not expected. */
+/** Runs a kit once. Returns the number of unexpected outcomes. */
 async function runKit(
   kit: CompatibilityKit,
   run: KitRun,
@@ -88,7 +89,7 @@ async function runKit(
   const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sutFlags];
   try {
     await withSut(flags, async (url) => {
-      console.log(`A2A TCK ${kit.version} against ${url}: ${run.description}, some minutes …`);
+      console.log(`A2A TCK ${kit.version} against ${url}: ${run.description} (several minutes) …`);
       const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
       const pytest = spawn(python, [...args, ...run.getPytestArguments(url, folder)], {
         cwd: place,
@@ -108,14 +109,17 @@ async function runKit(
   }
 }
 
-/** The Python that was named, the kit's own, or the host's; it must have what the kit needs. */
+/**
+ * Returns the Python interpreter given on the command line, the kit's own, or the host's. It must have the
+ * modules that the kit requires.
+ */
 async function findPython(
   { testFolder: tests, version, branch, pythonModules: needs, pipArguments: install }: CompatibilityKit,
   place: string,
 ): Promise<string> {
   if (!existsSync(join(place, tests))) {
     exitWithError(
-      `${place} is not the kit for ${version}; that is the branch ${branch} of a2aproject/a2a-tck.`,
+      `${place} is not the kit for ${version}. Check out the branch ${branch} of a2aproject/a2a-tck.`,
     );
   }
   const own = join(place, ".venv/bin/python");
@@ -123,11 +127,11 @@ async function findPython(
   const child = spawn(python, ["-c", `import ${needs}`], { stdio: "ignore", cwd: place });
   if ((await waitForExit(child)) === 0) return python;
   return exitWithError(
-    `The kit for ${version} needs Python 3.11 or newer with its packages: \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or name a Python with --python.`,
+    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or pass a Python interpreter with --python.`,
   );
 }
 
-/** The exit code; undefined for a program that could not be started. */
+/** Resolves with the exit code, or with `undefined` if the program could not be started. */
 function waitForExit(child: ReturnType<typeof spawn>): Promise<number | null | undefined> {
   return new Promise((done) => {
     child.once("error", () => done(undefined)).once("exit", (code) => done(code));

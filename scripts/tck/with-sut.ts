@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Runs `work` with the URL of an agent under test that was started with these flags. */
+/** Starts the agent under test with the given flags, and runs `work` with its URL. */
 export async function withSut<T>(flags: readonly string[], work: (url: string) => Promise<T>): Promise<T> {
   const sut = spawn(process.execPath, ["test/sut/main.ts", "--port", "0", ...flags], {
     cwd: root,
@@ -17,12 +17,12 @@ export async function withSut<T>(flags: readonly string[], work: (url: string) =
   }
 }
 
-/** The agent under test prints its URL in the one line that it says. */
+/** Reads the URL that the agent under test prints as its only line. */
 async function readUrl(sut: ChildProcess): Promise<string> {
   if (!sut.stdout) throw new Error("the agent under test has no output");
   for await (const line of createInterface({ input: sut.stdout })) {
     const [url] = /http:\S+/.exec(line) ?? [];
     if (url) return url;
   }
-  throw new Error("the agent under test ended before it listened");
+  throw new Error("the agent under test exited before it listened");
 }

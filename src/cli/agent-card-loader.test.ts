@@ -5,22 +5,22 @@ import { parseAgentArgument } from "./agent-card-loader.ts";
 const withoutAgentCard: ClientOptions = { output: "text" };
 const withAgentCard: ClientOptions = { output: "text", agentCard: "agent.example" };
 
-describe("which word is the agent", () => {
-  it("the first, when nothing else names one", () => {
+describe("the agent argument", () => {
+  it("is the first argument without --agent-card", () => {
     expect(parseAgentArgument(["localhost:4120", "hi"], withoutAgentCard, false)).toEqual({
       ref: "localhost:4120",
       rest: ["hi"],
     });
   });
 
-  it("none, when --agent-card names it", () => {
+  it("is no positional argument with --agent-card", () => {
     expect(parseAgentArgument(["http://is.text", "hi"], withAgentCard, true)).toEqual({
       ref: "agent.example",
       rest: ["http://is.text", "hi"],
     });
   });
 
-  it("with one in the environment, the first only when it is a URL", () => {
+  it("is the first argument only if it is a URL, when the environment names an agent", () => {
     expect(parseAgentArgument(["say", "hi"], withAgentCard, false)).toEqual({
       ref: "agent.example",
       rest: ["say", "hi"],
@@ -31,7 +31,7 @@ describe("which word is the agent", () => {
     });
   });
 
-  it("is asked for when there is none", () => {
+  it("is required", () => {
     expect(() => parseAgentArgument([], withoutAgentCard, false)).toThrow("Name the agent");
   });
 });

@@ -7,12 +7,12 @@ import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.t
 import { createDebugLogger } from "./debug-logger.ts";
 import { createTextResponse, createNodeFetch } from "./node-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 import { createRedactor } from "./redactor.ts";
 
 /**
- * Which of the words is the agent: none when `--agent-card` names it; else the first, unless the environment names one
- * and the first is no URL.
+ * Splits the positional arguments into the agent reference and the rest. When `--agent-card` is a flag, all
+ * arguments belong to the rest. When it is only a setting, the first argument is the agent if it is a URL.
  */
 export function parseAgentArgument(
   words: readonly string[],
@@ -24,17 +24,16 @@ export function parseAgentArgument(
   }
   const [ref, ...rest] = words;
   if (ref !== undefined) return { ref, rest };
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    "Name the agent: its URL as the first argument, or --agent-card.",
+  throw createUsageError(
+    "No agent is named. Pass its URL as the first argument, or use --agent-card.",
     undefined,
   );
 }
 
-/** An agent's card, for the commands that want nothing else of it. */
+/** The agent card for commands that need no connection to the agent. */
 export interface LoadedAgentCard {
   readonly card: AgentCard;
-  /** The card's JSON as it was served. */
+  /** The card's JSON exactly as the server sent it. */
   readonly servedJson: unknown;
 }
 
@@ -52,7 +51,10 @@ export async function loadAgentCard(
   }
 }
 
-/** How a card is found, be it at a URL or in a file. */
+/**
+ * Builds the options for `connect` and `findCard` from the command-line options. The card may be at a URL or
+ * in a file.
+ */
 export function createConnectOptions(
   ref: string,
   options: ClientOptions,
@@ -75,7 +77,7 @@ export function createConnectOptions(
         ? Promise.resolve(createTextResponse(file))
         : send(input, init),
     signal: createAbortSignal(options, context),
-    // `fetch` is not there to be instead of gRPC.
+    // Sets this option separately because the gRPC transport does not use `fetch`.
     grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
     ...(options.allowClearText ? { allowClearText: true } : {}),
@@ -84,10 +86,16 @@ export function createConnectOptions(
   };
 }
 
-/** Where the card of a file stands for the client; nothing is ever asked there. */
+/**
+ * Placeholder URL under which the client "fetches" a card that comes from a file. No request is ever sent to
+ * it.
+ */
 const CARD_FILE_URL = "http://file.invalid/agent-card.json";
 
-/** The text of a card that is given as `file://…` or as a path; undefined for everything else. */
+/**
+ * Returns the text of a card file named as `file://…` or as a path. Returns `undefined` for every other
+ * reference.
+ */
 function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
   const isFile = path !== ref || (!URL.canParse(ref) && existsSync(ref));
@@ -100,34 +108,32 @@ function readCardFile(ref: string): string | undefined {
 }
 
 /**
- * Not `AbortSignal.any` of an `AbortSignal.timeout`: while nobody listens (between two tries, say), both may be collected,
- * and then never fire. A timer holds what it is to abort.
+ * Does not combine `AbortSignal.any` with `AbortSignal.timeout`: without listeners (for example, between two
+ * retries), both can be garbage-collected and then never fire. The timer keeps the controller alive.
  */
-function createAbortSignal(
-  { timeout }: ClientOptions,
-  { interruptSignal: interrupted }: CliContext,
-): AbortSignal {
-  if (timeout === undefined || interrupted.aborted) return interrupted;
+function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
+  if (timeout === undefined || interruptSignal.aborted) return interruptSignal;
   const ends = new AbortController();
-  const late = (): void => ends.abort(new DOMException("The time of --timeout is over.", "TimeoutError"));
+  const late = (): void =>
+    ends.abort(new DOMException("The time limit of --timeout expired.", "TimeoutError"));
   setTimeout(late, timeout).unref();
-  interrupted.addEventListener("abort", () => ends.abort(interrupted.reason), { once: true });
+  interruptSignal.addEventListener("abort", () => ends.abort(interruptSignal.reason), { once: true });
   return ends.signal;
 }
 
 export function toCardError(error: unknown, ref: string, url: string): unknown {
   if (!(error instanceof A2AError)) return error;
   if ("clearText" in error.metadata) {
-    const hint = "If you trust the network: --allow-clear-text.";
+    const hint = "If you trust the network, pass --allow-clear-text.";
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
   if (url === CARD_FILE_URL && error.reason === "INVALID_AGENT_RESPONSE") {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
-    return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} can not be used: ${why}.`, undefined, error);
+    return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} cannot be used: ${why}.`, undefined, error);
   }
   const { reason, message } = error;
   if (reason === "NOT_FOUND") return new CliError("A2ACLI_ERR_CARD_NOT_FOUND", message, undefined, error);
-  if (reason === "INVALID_PARAMS") return new CliError("A2ACLI_ERR_USAGE", message, undefined, error);
+  if (reason === "INVALID_PARAMS") return createUsageError(message, undefined, error);
   if (reason !== "INVALID_AGENT_RESPONSE") return error;
-  return new CliError("A2ACLI_ERR_CARD_INVALID", message, `curl -i ${ref} shows what answers there.`, error);
+  return new CliError("A2ACLI_ERR_CARD_INVALID", message, `Run curl -i ${ref} to see the response.`, error);
 }

@@ -5,15 +5,15 @@ import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./command-line.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
-import { CliError, toCliError } from "./cli-error.ts";
+import { CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./redactor.ts";
 import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
-/** What the work of a command that is about an agent is given. */
+/** Input for a command that works with an agent. */
 interface AgentCommandInput<O extends ClientOptions> {
-  /** The words of the command line behind the agent. */
+  /** The positional arguments after the agent. */
   readonly args: readonly string[];
   readonly options: O;
   readonly output: OutputWriter;
@@ -22,8 +22,8 @@ interface AgentCommandInput<O extends ClientOptions> {
 export type AgentCommandContext<O extends ClientOptions> = AgentCommandInput<O> & AgentConnection;
 
 /**
- * A command that talks to an agent: takes the agent from the command line, finds its card, and reports what goes wrong
- * as problems. `args` is how the arguments behind the agent are shown in the help.
+ * Defines a command that connects to an agent. It reads the agent from the command line, connects to it, and
+ * converts errors to `CliError`. `words` is how the help shows the arguments after the agent.
  */
 export function defineClientCommand<O extends ClientOptions>(
   command: Command,
@@ -32,14 +32,14 @@ export function defineClientCommand<O extends ClientOptions>(
   work: (call: AgentCommandContext<O>) => Promise<void>,
 ): Command {
   const open = async (ref: string, options: O, world: CliContext): Promise<AgentConnection> => {
-    // All that speaks with agents; who only looks at a card does not wait for it.
-    const { connectToAgent: openTarget } = await import("./agent-connection.ts");
-    return openTarget(ref, options, world);
+    // Loads the client code only here, so that commands that only read a card start faster.
+    const { connectToAgent } = await import("./agent-connection.ts");
+    return connectToAgent(ref, options, world);
   };
   return defineAgentCommand(command, words, context, open, work);
 }
 
-/** A command that only looks at an agent's card: whether it could talk to the agent does not matter. */
+/** Defines a command that only reads an agent's card and never connects to the agent. */
 export function defineCardCommand<O extends ClientOptions>(
   command: Command,
   context: CliContext,
@@ -67,8 +67,8 @@ function defineAgentCommand<O extends ClientOptions, T>(
       const { ref, rest } = parseAgentArgument(given, options, isSaid);
       const isNamed = isSaid || rest.length < given.length;
       if (!isNamed) assertCredentialsMayBeSent(self, settings);
-      const { stream: lines = false, verbose = false } = options;
-      const output = new OutputWriter(context.streams, options.output, { jsonLines: lines, verbose });
+      const { stream = false, verbose = false } = options;
+      const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
       for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
       if (options.insecure) output.writeWarning(formatInsecureWarning(options));
       try {
@@ -80,24 +80,24 @@ function defineAgentCommand<O extends ClientOptions, T>(
     });
 }
 
-/** The one id that a command wants. */
+/** Returns the only task id among the arguments, or throws a usage error. */
 export function requireSingleId(words: readonly string[]): string {
   const [id, ...more] = words;
   if (id !== undefined && more.length === 0) return id;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    id === undefined ? "Name the task by its id." : "Name one task only.",
-  );
+  throw createUsageError(id === undefined ? "Pass the id of the task." : "Pass a single task id.");
 }
 
-/** The user or `--timeout` ended the waiting, not the task: `resume` is the command that goes on with it. */
+/**
+ * Builds the error for a wait that Ctrl-C or `--timeout` ended. The task itself continues, and `resume` is
+ * the command that waits for it again.
+ */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,
   error: unknown,
   resume: string,
 ): unknown {
   if (isTimeoutError(error)) return createTimeoutError(error, call.options, resume);
-  call.output.writeHint(`the task goes on: ${resume}`);
+  call.output.writeHint(`the task continues: ${resume}`);
   return error;
 }
 
@@ -106,14 +106,18 @@ function isTimeoutError(error: unknown): boolean {
 }
 
 function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: string): CliError {
-  const message = `There was no end within ${(timeout ?? 0) / 1000} s.`;
+  const message = `The command did not finish within ${(timeout ?? 0) / 1000} s.`;
   return new CliError("A2ACLI_ERR_TIMEOUT", message, hint, error);
 }
 
-/** Whoever answers may be anybody, and is told what the command line has for the agent. */
+/**
+ * Builds the warning for `--insecure`. Without certificate verification, any server can receive the user's
+ * credentials.
+ */
 function formatInsecureWarning(options: ClientOptions): string {
-  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
-  return `--insecure: certificates are not verified, so whoever answers is believed${what}`;
+  const what =
+    hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS ARE SENT TO AN UNVERIFIED SERVER" : "";
+  return `--insecure: certificates are not verified, so any server can pose as the agent${what}`;
 }
 
 function hasCredentials(options: ClientOptions): boolean {
@@ -135,13 +139,13 @@ function findErrorHint(
   ref: string,
   options: ClientOptions & { taskId?: string },
 ): string | undefined {
-  // The secret goes nowhere only because a card says so.
+  // A client secret is never sent to a token server that only the agent card names.
   if (reason === "UNAUTHENTICATED" && options.oauthClient !== undefined && options.oauthIssuer === undefined)
-    return "If you know the server that your client's secret is for, name it: --oauth-issuer.";
+    return "Pass the authorization server that the client secret belongs to: --oauth-issuer.";
   if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)
-    return "If the agent speaks 0.3 only: --a2a-version 0.3.";
+    return "If the agent supports only 0.3, pass --a2a-version 0.3.";
   const list = reason === "TASK_NOT_FOUND" ? formatCommandLine("task", "list", ref) : undefined;
   if (options.taskId === undefined) return list;
-  const debug = "No other task was begun; --debug shows what the agent answered.";
-  return list === undefined ? debug : `${list} shows the tasks that there are. ${debug}`;
+  const debug = "No other task was started. --debug shows the agent's response.";
+  return list === undefined ? debug : `${list} lists the existing tasks. ${debug}`;
 }

@@ -3,16 +3,16 @@ import { toCardError, createConnectOptions, type LoadedAgentCard } from "./agent
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 
-/** The agent that a command talks to, with all that its options say about how. */
+/** A connection to the agent of a command, created with the options of that command. */
 export interface AgentConnection {
-  /** As the user wrote it, for the commands that are printed. */
+  /** The agent reference as the user wrote it, for printed commands. */
   readonly agentRef: string;
   readonly client: A2AClient;
-  /** Aborts when the user has had enough, or `--timeout` is over. */
+  /** Aborts on Ctrl-C and when `--timeout` expires. */
   readonly signal: AbortSignal;
 }
 
-/** Finds the agent's card and chooses how to talk to it. */
+/** Loads the agent's card and connects to the agent. */
 export async function connectToAgent(
   ref: string,
   options: ClientOptions,
@@ -23,26 +23,27 @@ export async function connectToAgent(
     const remote = await connect(url, {
       ...how,
       signal,
-      // Older than 1.0 is never spoken unasked (a2a-cli SPEC §13.2).
+      // A version before 1.0 is used only on request (a2a-cli SPEC §13.2).
       version: options.a2aVersion ?? "1.0",
       ...(options.transport ? { preferredBindings: options.transport } : {}),
     });
     const { protocolBinding, protocolVersion, url: at } = remote.agentInterface;
-    if (options.debug)
-      context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${at}\n`);
+    if (options.debug) context.streams.err(`debug: uses ${protocolBinding} ${protocolVersion} at ${at}\n`);
     return { agentRef: ref, client: remote, signal };
   } catch (error) {
     throw toCardError(error, ref, url);
   }
 }
 
-/** The card for those who have authenticated, with what the public one says of how. */
+/**
+ * Loads the extended agent card, which requires authentication. The public card defines how to authenticate.
+ */
 export async function loadExtendedCard(
   ref: string,
   options: ClientOptions,
   context: CliContext,
 ): Promise<LoadedAgentCard> {
-  const { client: remote, signal } = await connectToAgent(ref, options, context);
-  const card = await remote.getExtendedCard({ signal });
+  const { client, signal } = await connectToAgent(ref, options, context);
+  const card = await client.getExtendedCard({ signal });
   return { card, servedJson: card };
 }

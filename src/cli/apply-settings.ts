@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command, type Option } from "commander";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./redactor.ts";
 import {
   isDiscoveredSource,
@@ -10,7 +10,10 @@ import {
   type SettingSource,
 } from "./settings.ts";
 
-/** What belongs to one call (what it sends, what it shows), and where settings are (a2a-cli SPEC §11.3). */
+/**
+ * Options that cannot be settings: those that describe a single call (its input and its output), and
+ * `--config` itself (a2a-cli SPEC §11.3).
+ */
 const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   [
     "stream",
@@ -32,15 +35,18 @@ const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   ].map((name) => `--${name}`),
 );
 
-/** Each says that the other is not wanted. */
+/** Pairs of options that exclude each other: one on the command line overrides the setting of the other. */
 const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
-/** What the help does not show is another name for what it does; that one has the variable. */
+/**
+ * Returns whether a variable can set the option. Hidden options are aliases of others, which have the
+ * variable.
+ */
 export function isSettable({ long, hidden }: Option): boolean {
   return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
 }
 
-/** Gives the options that the command line is silent about the values of the settings. */
+/** Applies the settings to all options that are not on the command line. */
 export function applySettings(command: Command, settings: Settings): void {
   const isSaid = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   for (const option of command.options) {
@@ -53,28 +59,25 @@ export function applySettings(command: Command, settings: Settings): void {
   }
 }
 
-function parseSettingValue(option: Option, variable: string, { value, source: from }: Setting): unknown {
+function parseSettingValue(option: Option, variable: string, { value, source }: Setting): unknown {
   try {
     if (option.isBoolean()) return parseBoolean(value);
     return option.parseArg ? option.parseArg(value, undefined) : value;
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `${variable} of ${formatSettingSource(from)} can not be used: ${error.message}`,
-    );
+    throw createUsageError(`${variable} of ${formatSettingSource(source)} cannot be used: ${error.message}`);
   }
 }
 
 function parseBoolean(value: string): boolean {
   if (/^(true|yes|on|1)$/i.test(value)) return true;
   if (/^(false|no|off|0)$/i.test(value)) return false;
-  throw new InvalidArgumentError("Write true or false.");
+  throw new InvalidArgumentError("Use true or false.");
 }
 
 /**
- * Refuses to send what is the user's own (their global file has it) to an agent that only a found file names: whoever has
- * written a project could have it sent to themselves.
+ * Throws if a credential from the user's global file would be sent to an agent that only a discovered `.env`
+ * file names. Otherwise, the author of a project could have the user's credentials sent to their own server.
  */
 export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));
@@ -84,10 +87,9 @@ export function assertCredentialsMayBeSent(command: Command, settings: Settings)
     const isSaid = command.getOptionValueSource(option.attributeName()) === "cli";
     const from = isCredentialOption(option) && !isSaid ? settings.get(variable)?.source : undefined;
     if (from?.kind !== "global") continue;
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
+    throw createUsageError(
       `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,
-      `If you trust that file: --config ${agent.source.file}; else name the agent by its URL.`,
+      `If you trust that file, pass --config ${agent.source.file}. Otherwise, pass the agent's URL.`,
     );
   }
 }
@@ -96,11 +98,14 @@ export function formatSettingSource(source: SettingSource): string {
   return source.kind === "environment" ? "the environment" : source.file;
 }
 
-/** What people should know of where settings come from. */
+/**
+ * Returns warnings about the sources of the settings: ignored variables, and credential files that other
+ * users can read.
+ */
 export function collectSettingWarnings(command: Command, settings: Settings): string[] {
   const ignored = settings.ignoredVariables.map(
     ({ variable, file }) =>
-      `${variable} in ${file} is ignored: say it yourself, or name the file with --config`,
+      `${variable} in ${file} is ignored: pass the flag, or name the file with --config`,
   );
   const open = new Set<string>();
   for (const option of command.options) {
@@ -108,10 +113,13 @@ export function collectSettingWarnings(command: Command, settings: Settings): st
     if (setting && "file" in setting.source && isReadableByOthers(setting.source.file))
       open.add(setting.source.file);
   }
-  return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
+  return [
+    ...ignored,
+    ...[...open].map((file) => `other users can read the credentials in ${file}; run chmod 600 on it`),
+  ];
 }
 
-/** `--svc-param` may carry one. */
+/** `--svc-param` counts as a credential because its value may contain one. */
 export function isCredentialOption(option: Option): boolean {
   const name = option.attributeName();
   return name === "svcParam" || CREDENTIAL_OPTIONS.some((one) => one === name);

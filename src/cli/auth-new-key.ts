@@ -16,10 +16,10 @@ interface AuthNewKeyOptions {
 
 export function createAuthNewKeyCommand(context: CliContext): Command {
   return new Command("new-key")
-    .argument("<principal>", "whom the key stands for; owns the tasks that are made with it")
-    .option("--tenant <tenant>", "the only tenant that the key is for")
-    .option("--scope <scope...>", "what the key permits")
-    .option("--file <file>", "add what a server keeps of it to this file, for `serve --api-keys-file`")
+    .argument("<principal>", "the caller that the key identifies; it owns the tasks created with the key")
+    .option("--tenant <tenant>", "the only tenant that accepts the key")
+    .option("--scope <scope...>", "the scopes that the key grants")
+    .option("--file <file>", "add the stored form of the key to this file, for `serve --api-keys-file`")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action((principal: string, options: AuthNewKeyOptions) => runAuthNewKey(principal, options, context));
 }
@@ -29,25 +29,25 @@ function runAuthNewKey(
   { tenant, scope, file, output }: AuthNewKeyOptions,
   { streams }: CliContext,
 ): void {
-  const { key, storedKey: stored } = generateApiKey({
+  const { key, storedKey } = generateApiKey({
     principal,
     ...(tenant === undefined ? {} : { tenant }),
     ...(scope ? { scopes: scope } : {}),
   });
   if (file !== undefined) {
     const known = existsSync(file) ? readApiKeys(file) : [];
-    // At once or not at all: a server may be reading it.
+    // Writes a temporary file and renames it, because a server may read the file at any time.
     const beside = `${file}.${randomUUID()}`;
-    writeFileSync(beside, `${JSON.stringify([...known, stored], null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(beside, `${JSON.stringify([...known, storedKey], null, 2)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(beside, file);
   }
   const out = new OutputWriter(streams, output);
-  if (output === "json") return out.writeJsonResult({ key, storedKey: stored });
+  if (output === "json") return out.writeJsonResult({ key, stored: storedKey });
   streams.out(`Key: ${key}\n`);
-  if (file === undefined) streams.out(`Kept: ${JSON.stringify(stored)}\n`);
+  if (file === undefined) streams.out(`Kept: ${JSON.stringify(storedKey)}\n`);
   out.writeHint(
     file === undefined
-      ? "The key can not be shown again. Servers are given what stands behind Kept."
-      : `The key can not be shown again. Serve with --api-keys-file ${file}`,
+      ? "The key cannot be shown again. Configure servers with the value after Kept."
+      : `The key cannot be shown again. Serve with --api-keys-file ${file}`,
   );
 }

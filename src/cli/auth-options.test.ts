@@ -19,7 +19,7 @@ import { runInProcess } from "./cli-process.contract.ts";
 let guarded: AuthTestServer | undefined;
 afterEach(async () => guarded?.[Symbol.asyncDispose]());
 
-/** What an agent that lets in by that scheme says of whoever comes with these options. */
+/** Returns the caller name that an agent with this scheme sees for a client with these options. */
 async function fetchCallerName(
   scheme: AuthScheme,
   ...options: string[]
@@ -30,7 +30,7 @@ async function fetchCallerName(
 
 const TOKEN = "token-of-ada-0123456789";
 
-describe("credentials on the command line go where the card wants them", () => {
+describe("credentials on the command line are sent as the card requires", () => {
   it("a bearer token, over either version", async () => {
     for (const version of ["1.0", "0.3"]) {
       const tokens = bearer({ tokens: { [TOKEN]: "ada" } });
@@ -40,10 +40,10 @@ describe("credentials on the command line go where the card wants them", () => {
     }
   });
 
-  it("an API key, in the query where the card has it there", async () => {
-    const { key, storedKey: stored } = generateApiKey("ada");
+  it("an API key, in the query if the card declares it there", async () => {
+    const { key, storedKey } = generateApiKey("ada");
     const { out } = await fetchCallerName(
-      apiKeys({ in: "query", name: "k", keys: [stored] }),
+      apiKeys({ in: "query", name: "k", keys: [storedKey] }),
       "--api-key",
       key,
     );
@@ -57,7 +57,7 @@ describe("credentials on the command line go where the card wants them", () => {
     );
   });
 
-  it("a client's secret, at the server that it is for and no other", async () => {
+  it("a client secret, only to its own authorization server", async () => {
     const issuer = await FakeOidcProvider.start();
     const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
     const scheme = (): AuthScheme => oauth2({ issuer: issuer.url, audience: "agents", flows });
@@ -75,18 +75,18 @@ describe("credentials on the command line go where the card wants them", () => {
     await issuer[Symbol.asyncDispose]();
   });
 
-  it("none: what the card asks for is said, with the options that have it", async () => {
+  it("without credentials, the error lists the required options", async () => {
     const { code, err } = await fetchCallerName(bearer({ tokens: { [TOKEN]: "ada" } }));
     expect(code).toBe(4);
     expect(err).toContain("a bearer token");
     expect(err).toContain("--bearer");
   });
 
-  it("not in clear text because a card says so; then it is said what allows that", async () => {
+  it("not over clear text, unless --allow-clear-text is passed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
     const file = join(folder, "card.json");
     const agent = await startRecordingServer((response) => sendJson(response, {}, 500));
-    // This machine by an address that is no loopback's.
+    // A non-loopback address of this machine.
     await writeFile(file, JSON.stringify(buildAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
     const send = ["send", file, "hi", "--bearer", TOKEN];
     const refused = await runInProcess(send);
@@ -98,7 +98,7 @@ describe("credentials on the command line go where the card wants them", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("for a card, too, that is not shown without", async () => {
+  it("for a card that requires authentication, too", async () => {
     const closed = await startRecordingServer((response, { headers }) => {
       const isKnown = headers.authorization === `Bearer ${TOKEN}`;
       sendJson(response, isKnown ? buildAgentCard(closed.url) : {}, isKnown ? 200 : 401);

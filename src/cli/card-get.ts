@@ -11,19 +11,19 @@ interface CardGetOptions extends ClientOptions {
 
 export function createCardGetCommand(context: CliContext): Command {
   const command = new Command("get")
-    .option("--validate", "also check it against A2A 1.0, and fail when it is not like that")
-    .option("--extended", "the one that the agent shows to those who have authenticated");
+    .option("--validate", "also check the card against A2A 1.0, and fail if it is invalid")
+    .option("--extended", "get the extended card, which requires authentication");
   return defineCardCommand<CardGetOptions>(
     command,
     context,
-    async ({ card, servedJson: served, options, output }) => {
-      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(served);
+    async ({ card, servedJson, options, output }) => {
+      if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(servedJson);
       output.writeCard(card);
     },
     async (ref, options, world) => {
       if (!options.extended) return loadAgentCard(ref, options, world);
-      const { loadExtendedCard: openExtendedCard } = await import("./agent-connection.ts");
-      return openExtendedCard(ref, options, world);
+      const { loadExtendedCard } = await import("./agent-connection.ts");
+      return loadExtendedCard(ref, options, world);
     },
   );
 }

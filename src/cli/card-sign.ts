@@ -5,7 +5,7 @@ import { signCard, type CardSigningOptions } from "../server/index.ts";
 import { defineCardCommand } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 interface CardSignOptions extends ClientOptions {
   key: string;
@@ -17,23 +17,19 @@ interface CardSignOptions extends ClientOptions {
 export function createCardSignCommand(context: CliContext): Command {
   const command = new Command("sign")
     .requiredOption("--key <file>", "the private key: a JWK, or PKCS #8 as PEM")
-    .option("--alg <name>", "what a key in PEM signs, for example EdDSA or ES256")
-    .option("--kid <name>", "the key's name, for those who verify; default: its own, or its thumbprint")
-    .option("--jku <url>", "where the public key can be found: the URL of a JWKS");
-  return defineCardCommand<CardSignOptions>(
-    command,
-    context,
-    async ({ servedJson: served, options, output }) => {
-      const { key, alg, kid, jku } = options;
-      const privateKey = await readPrivateKey(key);
-      const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
-      try {
-        output.writeJson(await signCard(v1.decodeCard(served), how));
-      } catch (error) {
-        throw new CliError("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
-      }
-    },
-  );
+    .option("--alg <name>", "the algorithm for a PEM key, for example EdDSA or ES256")
+    .option("--kid <name>", "the key id for verifiers (default: the id in the key, or its thumbprint)")
+    .option("--jku <url>", "URL of the JWKS with the public key");
+  return defineCardCommand<CardSignOptions>(command, context, async ({ servedJson, options, output }) => {
+    const { key, alg, kid, jku } = options;
+    const privateKey = await readPrivateKey(key);
+    const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
+    try {
+      output.writeJson(await signCard(v1.decodeCard(servedJson), how));
+    } catch (error) {
+      throw createUsageError((error as Error).message, undefined, error);
+    }
+  });
 }
 
 async function readPrivateKey(file: string): Promise<CardSigningOptions["privateKey"]> {
@@ -43,7 +39,7 @@ async function readPrivateKey(file: string): Promise<CardSigningOptions["private
       ? text
       : (JSON.parse(text) as Exclude<CardSigningOptions["privateKey"], string>);
   } catch (cause) {
-    const message = `${file} can not be read as a private key; give a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
+    const message = `${file} cannot be read as a private key; use a JWK, or PKCS #8 as PEM (openssl genpkey -algorithm ed25519).`;
+    throw createUsageError(message, undefined, cause);
   }
 }

@@ -7,16 +7,19 @@ import { CliError } from "./cli-error.ts";
 
 export function createCardValidateCommand(context: CliContext): Command {
   const command = new Command("validate");
-  return defineCardCommand<ClientOptions>(command, context, ({ servedJson: served, output }) => {
-    assertValidCardJson(served);
+  return defineCardCommand<ClientOptions>(command, context, ({ servedJson, output }) => {
+    assertValidCardJson(servedJson);
     output.writeResult({ valid: true }, { Valid: "yes" });
   });
 }
 
-/** Throws for a card, given as it was served, that is not what the specification says. */
+/**
+ * Throws a `CliError` if a card violates the specification. `served` is the card's JSON as the server sent
+ * it.
+ */
 export function assertValidCardJson(served: unknown): void {
   const violations = v1.validateAgentCard(served, "strict");
   if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `\n  ${field} ${description}`).join("");
-  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card is not what A2A 1.0 wants:${list}`);
+  throw new CliError("A2ACLI_ERR_CARD_INVALID", `The card violates A2A 1.0:${list}`);
 }

@@ -5,7 +5,7 @@ import { A2AError } from "../protocol/index.ts";
 import { defineCardCommand } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, type ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 
 interface CardVerifyOptions extends ClientOptions {
   key?: string[];
@@ -17,44 +17,34 @@ type TrustedKey = Extract<CardTrustOptions["keys"], readonly unknown[]>[number];
 
 export function createCardVerifyCommand(context: CliContext): Command {
   const command = new Command("verify")
-    .option(
-      "--key <file>",
-      "trust the public key in this file, or keys: JWK or JWKS; repeatable",
-      appendValue,
-    )
-    .option("--jwks <url>", "trust the keys there; repeatable", appendValue)
-    .option("--strict", "take no signature over the SDKs' form of cards");
-  return defineCardCommand<CardVerifyOptions>(
-    command,
-    context,
-    async ({ servedJson: served, options, output }) => {
-      const verify = await createVerifier(options);
-      try {
-        const signature = await verify(served);
-        const { kid, alg, canonicalForm: form } = signature;
-        output.writeResult(signature, { "Signed by": `${kid} (${alg})`, Form: form });
-      } catch (error) {
-        if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
-        throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);
-      }
-    },
-  );
+    .option("--key <file>", "trust the public keys in this file (JWK or JWKS); repeatable", appendValue)
+    .option("--jwks <url>", "trust the keys at this URL; repeatable", appendValue)
+    .option("--strict", "reject signatures over the SDKs' canonical form of cards");
+  return defineCardCommand<CardVerifyOptions>(command, context, async ({ servedJson, options, output }) => {
+    const verify = await createVerifier(options);
+    try {
+      const { canonicalForm, ...key } = await verify(servedJson);
+      output.writeResult(
+        { ...key, form: canonicalForm },
+        { "Signed by": `${key.kid} (${key.alg})`, Form: canonicalForm },
+      );
+    } catch (error) {
+      if (!(error instanceof A2AError) || error.reason !== "INVALID_AGENT_RESPONSE") throw error;
+      throw new CliError("A2ACLI_ERR_CARD_INVALID", error.message, undefined, error);
+    }
+  });
 }
 
-async function createVerifier({
-  key: files = [],
-  jwks = [],
-  strict,
-}: CardVerifyOptions): Promise<CardVerifier> {
-  if (files.length + jwks.length === 0) {
-    throw new CliError("A2ACLI_ERR_USAGE", "Say whose signature counts: --key or --jwks.");
+async function createVerifier({ key = [], jwks = [], strict }: CardVerifyOptions): Promise<CardVerifier> {
+  if (key.length + jwks.length === 0) {
+    throw createUsageError("No trusted key is given. Pass --key or --jwks.");
   }
-  const keys = (await Promise.all(files.map(readPublicKeys))).flat();
-  const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwks };
+  const keys = (await Promise.all(key.map(readPublicKeys))).flat();
+  const trusted = keys.length > 0 ? { jwksUrls: jwks, keys } : { jwksUrls: jwks };
   try {
     return createCardVerifier(strict ? { ...trusted, canonicalForm: "specification" } : trusted);
   } catch (error) {
-    throw new CliError("A2ACLI_ERR_USAGE", (error as Error).message, undefined, error);
+    throw createUsageError((error as Error).message, undefined, error);
   }
 }
 
@@ -63,7 +53,7 @@ async function readPublicKeys(file: string): Promise<readonly TrustedKey[]> {
     const json = JSON.parse(await readFile(file, "utf8")) as TrustedKey | { keys: TrustedKey[] };
     return "keys" in json && Array.isArray(json.keys) ? json.keys : [json as TrustedKey];
   } catch (cause) {
-    const message = `${file} can not be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
+    const message = `${file} cannot be read as a JWK ({"kty": …}) or a JWKS ({"keys": […]}).`;
+    throw createUsageError(message, undefined, cause);
   }
 }

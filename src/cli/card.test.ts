@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("card get", () => {
-  it("shows the card of an agent that one could not talk to", async () => {
+  it("shows the card of an agent without a supported interface", async () => {
     const extensions = [{ uri: "urn:example:cite", required: true }];
     const strict = agent(
       { name: "strict", description: "Wants more", capabilities: { extensions } },
@@ -39,25 +39,25 @@ describe("card get", () => {
     );
     const host = createServer(strict, { store: "memory" });
     onTestFinished(() => host.close());
-    const { url: at } = await host.listen();
-    expect(await runCardCommand("get", at)).toMatchObject({
+    const { url } = await host.listen();
+    expect(await runCardCommand("get", url)).toMatchObject({
       code: 0,
       out: expect.stringContaining("strict") as string,
     });
-    const sent = await runInProcess(["send", at, "hello"]);
+    const sent = await runInProcess(["send", url, "hello"]);
     expect(sent).toMatchObject({ code: 1, err: expect.stringContaining("Pass --extension") as string });
   });
 
-  it("names the file that is no card", async () => {
+  it("names the file that is not a card", async () => {
     const { code, err } = await runCardCommand("get", `${cwd}/junk.json`);
     expect(code).toBe(1);
-    expect(err).toContain(`${cwd}/junk.json can not be used: not an agent card.`);
+    expect(err).toContain(`${cwd}/junk.json cannot be used: not an agent card.`);
     expect(err).not.toContain("http");
   });
 });
 
 describe("card verify", () => {
-  it("tells whose signature holds, by a key at hand and by a key at a URL [A-40]", async () => {
+  it("reports the valid signature, with a local key and with a key at a URL [A-40]", async () => {
     for (const trust of [
       ["--key", `${cwd}/others.json`, "--key", `${cwd}/public.json`, "--strict"],
       ["--jwks", `${url}/.well-known/jwks.json`],
@@ -69,7 +69,7 @@ describe("card verify", () => {
     expect(JSON.parse(out)).toEqual({ kid: key.kid, alg: "ES256", form: "specification" });
   });
 
-  it("fails when nobody who is trusted has signed, and when nobody is trusted [A-40]", async () => {
+  it("fails without a trusted signature, and without a trusted key [A-40]", async () => {
     const stranger = await runCardCommand("verify", url, "--key", `${cwd}/others.json`);
     expect([stranger.code, stranger.err]).toEqual([
       1,
@@ -91,7 +91,7 @@ describe("card verify", () => {
 });
 
 describe("card sign", () => {
-  it("adds a signature that holds to a card in a file [A-44, A-45]", async () => {
+  it("adds a valid signature to a card file [A-44, A-45]", async () => {
     const { out: card } = await runCardCommand("get", url, "-o", "json");
     const files = await createTempDirectory({ "card.json": card });
     const words = [
@@ -129,11 +129,11 @@ describe("card sign", () => {
 });
 
 describe("card validate", () => {
-  it("finds nothing wrong with our cards [A-02]", async () => {
+  it("accepts our own cards [A-02]", async () => {
     expect(await runCardCommand("validate", url)).toMatchObject({ code: 0, out: "Valid: yes\n" });
   });
 
-  it("lists what is wrong, each with its place [A-02, A-11]", async () => {
+  it("lists every violation with its position [A-02, A-11]", async () => {
     const card = JSON.parse((await runCardCommand("get", url, "-o", "json")).out) as { skills: object[] };
     const [skill] = card.skills;
     const wrong = { ...card, description: "", iconUrl: "icon.png", skills: [skill, skill] };

@@ -7,7 +7,7 @@ import { defineClientCommand, type AgentCommandContext } from "./agent-command.t
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./command-line.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";
-import { createUsageError } from "./part-flags.ts";
+import { createSendUsageError } from "./part-flags.ts";
 import { toCliError } from "./cli-error.ts";
 import { untilTerminalOrInterrupted } from "./wait-for-task.ts";
 
@@ -16,30 +16,30 @@ interface ChatOptions extends ClientOptions {
   taskId?: string;
 }
 
-/** Where a conversation is: what the next line goes on with. */
+/** The conversation and the task that the next line continues. */
 interface ConversationState {
   contextId?: string;
-  /** Of the task that waits for an answer. */
+  /** Id of the task that waits for an answer. */
   taskId?: string;
 }
 
 export function createChatCommand(context: CliContext): Command {
   const command = new Command("chat")
-    .option("--context-id <id>", "go on with this conversation")
-    .option("--task-id <id>", "the first line answers this task, which waits for it")
+    .option("--context-id <id>", "continue this conversation")
+    .option("--task-id <id>", "the first line answers this waiting task")
     .addHelpText(
       "after",
       `
-Lines come from the terminal or from a pipe. /answer <json> answers a tool call that waits; /quit or Ctrl-D ends.`,
+Reads lines from the terminal or from a pipe. /answer <json> answers a pending tool call. /quit or Ctrl-D ends the chat.`,
     );
   return defineClientCommand<ChatOptions>(command, "[text...] ", context, async (call) => {
-    const { options, output, args: words } = call;
+    const { options, output, args } = call;
     if (options.output === "json" && !options.stream)
-      throw createUsageError(
-        "A chat has more than one result: add --stream for a line of JSON for each event.",
+      throw createSendUsageError(
+        "A chat has more than one result. Add --stream to get one JSON line per event.",
       );
     const chat = new ChatSession(call, options);
-    const lines = readInputLines(words, context);
+    const lines = readInputLines(args, context);
     try {
       for await (const line of lines) {
         const text = line.trim();
@@ -47,30 +47,31 @@ Lines come from the terminal or from a pipe. /answer <json> answers a tool call 
         if (text !== "") await chat.sendLine(text, context.isInteractive);
       }
     } finally {
-      if (chat.resumeCommand) output.writeHint(`the conversation goes on with: ${chat.resumeCommand}`);
+      if (chat.resumeCommand) output.writeHint(`continue the conversation: ${chat.resumeCommand}`);
     }
   });
 }
 
-/** What is said: the words of the command line first, then what is typed or piped. */
+/** Yields the lines to send: first the command-line arguments, then the lines of the terminal or the pipe. */
 async function* readInputLines(words: readonly string[], context: CliContext): AsyncGenerator<string, void> {
-  const { stdin, streams, isInteractive: interactive, interruptSignal: interrupted } = context;
+  const { stdin, streams, isInteractive, interruptSignal } = context;
   if (words.length > 0) yield words.join(" ");
-  // A person who can not see the question is never waited for (a2a-cli SPEC §11.2).
+  // Without an interactive terminal for the prompt, a person at the keyboard is never waited for (a2a-cli
+  // SPEC §11.2).
   const isPerson = "isTTY" in stdin && stdin.isTTY === true;
-  if (isPerson && !interactive) {
+  if (isPerson && !isInteractive) {
     if (words.length > 0) return;
-    throw createUsageError("A chat needs a terminal, a pipe on stdin, or a text to send once.");
+    throw createSendUsageError("A chat requires a terminal, a pipe on stdin, or a text to send.");
   }
   const lines = createInterface({
     input: stdin,
-    signal: interrupted,
-    ...(interactive ? { output: process.stderr, terminal: isPerson } : {}),
+    signal: interruptSignal,
+    ...(isInteractive ? { output: process.stderr, terminal: isPerson } : {}),
   });
-  // A terminal in this mode tells of Ctrl-C here instead of sending the signal.
+  // In this mode, readline reports Ctrl-C as an event, and the process gets no signal.
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const ask = (): void => {
-    if (interactive) streams.err("> ");
+    if (isInteractive) streams.err("> ");
   };
   ask();
   for await (const line of lines) {
@@ -89,7 +90,7 @@ class ChatSession {
     this.#conversation = { ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) };
   }
 
-  /** The command that goes on where this one ends; undefined before the agent has answered. */
+  /** Returns the command that continues this conversation, or `undefined` before the first answer. */
   get resumeCommand(): string | undefined {
     const { contextId, taskId } = this.#conversation;
     if (contextId === undefined) return undefined;
@@ -97,13 +98,16 @@ class ChatSession {
     return formatCommandLine("chat", this.#context.agentRef, "--context-id", contextId, ...task);
   }
 
-  /** Says one line and shows the answer. `goesOn`: what fails is told, and the next line may be said. */
-  async sendLine(line: string, goesOn: boolean): Promise<void> {
+  /**
+   * Sends one line and prints the answer. When `continuesOnError` is true, it reports a failure instead of throwing, so
+   * that the next line can be sent.
+   */
+  async sendLine(line: string, continuesOnError: boolean): Promise<void> {
     const { output, signal } = this.#context;
     try {
       await this.#sendParts(await this.#parseLine(line));
     } catch (error) {
-      if (!goesOn || signal.aborted) throw error;
+      if (!continuesOnError || signal.aborted) throw error;
       output.writeError(toCliError(error));
     }
   }
@@ -113,19 +117,19 @@ class ChatSession {
     if (json === undefined) return [{ text: line }];
     const answer = parseAnswer(json);
     const { taskId } = this.#conversation;
-    if (taskId === undefined) throw createUsageError("No task waits for an answer.");
-    const { client: remote, signal } = this.#context;
-    this.#waitingTask ??= await remote.tasks.get(taskId, { signal });
+    if (taskId === undefined) throw createSendUsageError("No task is waiting for an answer.");
+    const { client, signal } = this.#context;
+    this.#waitingTask ??= await client.tasks.get(taskId, { signal });
     return createAnswerParts(this.#waitingTask, [answer]);
   }
 
   async #sendParts(parts: Part[]): Promise<void> {
-    const { client: remote, output, signal, agentRef: ref } = this.#context;
+    const { client, output, signal, agentRef } = this.#context;
     const known = this.#conversation.taskId !== undefined;
     const messageId = crypto.randomUUID();
     output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
     let seen: Task | undefined;
-    const stream = remote.stream(parts, { ...this.#conversation, messageId, signal });
+    const stream = client.stream(parts, { ...this.#conversation, messageId, signal });
     for await (const event of untilTerminalOrInterrupted(stream, known)) {
       if (known && !seen) output.writeResumedTask(event);
       else output.writeEvent(event);
@@ -137,25 +141,25 @@ class ChatSession {
     this.#waitingTask = seen;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
-    if (waits) output.writeWarning(`the task waits for you (${status.state})`);
+    if (waits) output.writeWarning(`the task is waiting for your input (${status.state})`);
     else if (status.state !== "TASK_STATE_COMPLETED") {
       output.writeWarning(
-        `the task is ${status.state}: ${formatCommandLine("task", "get", ref, id, "--wait")}`,
+        `the task is ${status.state}: ${formatCommandLine("task", "get", agentRef, id, "--wait")}`,
       );
     }
     for (const { name, args } of findPendingToolCalls(seen)) {
       output.writeHint(
-        `it wants to know the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
+        `the agent needs the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
       );
     }
   }
 
-  /** What is known of the task after an event. */
+  /** Returns the state of the task after an event. */
   #trackTask(event: StreamResponse, seen: Task | undefined): Task | undefined {
     if ("task" in event) return event.task;
     if ("statusUpdate" in event) {
-      const { taskId: id, contextId, status } = event.statusUpdate;
-      return { ...seen, id, contextId, status };
+      const { taskId, contextId, status } = event.statusUpdate;
+      return { ...seen, id: taskId, contextId, status };
     }
     if ("message" in event) {
       const { contextId } = event.message;
@@ -169,6 +173,6 @@ function parseAnswer(json: string): JsonObject {
   try {
     return parseJsonObject(json);
   } catch (error) {
-    throw createUsageError(`/answer: ${(error as Error).message}`, error);
+    throw createSendUsageError(`/answer: ${(error as Error).message}`, error);
   }
 }

@@ -1,18 +1,21 @@
 import type { OutputStreams } from "./output-writer.ts";
 
-/** What every command is given: the world outside of it. How a command is added stands in `commands.ts`. */
+/**
+ * The environment of a command: streams, terminal, signals, and variables. `commands.ts` explains how to add
+ * a command.
+ */
 export interface CliContext {
   readonly streams: OutputStreams;
   readonly stdin: NodeJS.ReadableStream;
-  /** Whether a person sits at both ends: what asks questions does so only then. */
+  /** Whether stdin and stdout are terminals. Commands prompt only then. */
   readonly isInteractive: boolean;
-  /** Of the terminal that `streams.out` writes to; `undefined` when it writes to none. */
+  /** Width of the terminal behind `streams.out` in columns. `undefined` when it is not a terminal. */
   readonly stdoutColumns?: number | undefined;
-  /** Of the terminal that `streams.err` writes to; `undefined` when it writes to none. */
+  /** Width of the terminal behind `streams.err` in columns. `undefined` when it is not a terminal. */
   readonly stderrColumns?: number | undefined;
   /** Aborts at the first Ctrl-C. */
   readonly interruptSignal: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where the user stands: files are looked for from here. */
+  /** The working directory, to which relative paths refer. */
   readonly cwd: string;
 }

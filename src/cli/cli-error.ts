@@ -2,28 +2,39 @@ import type { A2AError } from "../protocol/index.ts";
 import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
 
 /**
- * The conditions that are the tool's own (a2a-cli SPEC, appendix D). What is said of each is what `docs/reference/errors.md`
- * says: the cause, and what to do.
+ * Codes for errors of the command line itself (a2a-cli SPEC, appendix D). The docstrings below are the source
+ * of `docs/reference/errors.md`: the cause, and what to do.
  */
 export type CliErrorCode =
-  /** The command line, a variable or a settings file was not understood. To do: `--help` of the command. */
+  /** The command line, a variable, or a settings file is invalid. To do: read the `--help` of the command. */
   | "A2ACLI_ERR_USAGE"
-  /** There is no card at the places where one is looked for. To do: give the URL of the agent or of its card. */
+  /** No agent card was found at the expected addresses. To do: pass the URL of the agent or of its card. */
   | "A2ACLI_ERR_CARD_NOT_FOUND"
-  /** What is there is no card of A2A. To do: `colloquy card validate`, which names every member that is wrong. */
+  /**
+   * The document is not a valid A2A agent card. To do: run `colloquy card validate`, which lists every
+   * invalid member.
+   */
   | "A2ACLI_ERR_CARD_INVALID"
-  /** Nobody answers at that address. To do: check that the agent is running, and its URL. */
+  /** No server answers at that address. To do: check that the agent is running, and check its URL. */
   | "A2ACLI_ERR_UNREACHABLE"
-  /** The agent wants credentials, and none were given. To do: give what its card asks for. */
+  /**
+   * The agent requires credentials, and the command has none. To do: pass the credentials that the agent card
+   * requires.
+   */
   | "A2ACLI_ERR_CREDENTIALS_MISSING"
-  /** The credentials were refused. To do: check them; `colloquy config show` tells where they come from. */
+  /**
+   * The agent rejected the credentials. To do: check them; `colloquy config show` lists where they come from.
+   */
   | "A2ACLI_ERR_AUTH_FAILED"
-  /** `--timeout` is over; a task that was begun goes on. To do: `colloquy task wait`, with the id that was printed. */
+  /**
+   * The time limit of `--timeout` expired; a task that was started continues. To do: run `colloquy task wait`
+   * with the printed task id.
+   */
   | "A2ACLI_ERR_TIMEOUT"
-  /** The tool itself failed. To do: run it again with `--debug`, and report what it says. */
+  /** The command line itself failed. To do: run the command again with `--debug`, and report the output. */
   | "A2ACLI_ERR_INTERNAL";
 
-/** The exit code of each. */
+/** The exit code for each error code. */
 export const EXIT_CODES: Record<CliErrorCode, number> = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
@@ -35,7 +46,7 @@ export const EXIT_CODES: Record<CliErrorCode, number> = {
   A2ACLI_ERR_INTERNAL: 1,
 };
 
-/** A failure of the tool: what happened, and one thing to do about it. */
+/** An error of the command line, with its error code and an optional hint for the user. */
 export class CliError extends Error {
   override readonly name: string = "Problem";
   readonly code: string;
@@ -61,7 +72,7 @@ export class CliError extends Error {
     }
   }
 
-  /** The error envelope (a2a-cli SPEC, appendix B). */
+  /** Returns the error envelope (a2a-cli SPEC, appendix B). */
   toJSON(): { error: { code: string; message: string; hint: string | null; a2aCode: number | null } } {
     return {
       error: {
@@ -74,7 +85,12 @@ export class CliError extends Error {
   }
 }
 
-/** Any thrown value as a problem. */
+/** Creates an `A2ACLI_ERR_USAGE` error: a mistake on the command line, in a variable, or in a settings file. */
+export function createUsageError(message: string, hint?: string, cause?: unknown): CliError {
+  return new CliError("A2ACLI_ERR_USAGE", message, hint, cause);
+}
+
+/** Converts any thrown value to a `CliError`. */
 export function toCliError(
   thrown: unknown,
   context: { hint?: string; hasCredentials?: boolean } = {},
@@ -85,7 +101,7 @@ export function toCliError(
   return new CliError("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
 }
 
-/** By its name: a file of agents may use a copy of Colloquy of its own. */
+/** Compares names instead of classes, because an agent file may use its own copy of Colloquy. */
 function isA2AError(thrown: unknown): thrown is A2AError {
   return thrown instanceof Error && thrown.name === "A2AError";
 }
@@ -102,7 +118,7 @@ function fromA2AError(
     return new CliError(
       "A2ACLI_ERR_CREDENTIALS_MISSING",
       message,
-      "Pass --bearer, --api-key, --basic or --oauth-client; the card says which.",
+      "Pass --bearer, --api-key, --basic, or --oauth-client, as the agent card requires.",
       error,
     );
   }
@@ -117,7 +133,7 @@ function fromA2AError(
   if (reason === "EXTENSION_SUPPORT_REQUIRED")
     return new CliError(
       error,
-      hint ?? "Pass --extension with the URI, if what you send is as that extension wants it.",
+      hint ?? "If your message follows that extension, pass --extension with its URI.",
     );
   return new CliError(error, hint ?? formatViolations(error));
 }

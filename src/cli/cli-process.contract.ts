@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { CliContext } from "./cli-context.ts";
@@ -16,7 +16,7 @@ export interface ProcessResult {
   err: string;
 }
 
-/** A real process of the command line, as a user starts it. */
+/** A real process of the command line. */
 export class CliProcess {
   readonly child: ChildProcess;
   readonly result: Promise<ProcessResult>;
@@ -48,7 +48,7 @@ export class CliProcess {
     });
   }
 
-  /** Resolves once `text` stands on stdout or stderr. */
+  /** Resolves once `text` appears on stdout or stderr. */
   async waitForOutput(text: string): Promise<string> {
     while (!(this.#stdout + this.#stderr).includes(text)) {
       if (this.child.exitCode !== null)
@@ -61,7 +61,7 @@ export class CliProcess {
   }
 }
 
-/** `colloquy …args`, run to its end or kept. */
+/** Starts `colloquy` with the given arguments. */
 export function startColloquy(
   args: readonly string[],
   cwd: string = process.cwd(),
@@ -70,7 +70,10 @@ export function startColloquy(
   return new CliProcess(process.execPath, [binFile, ...args], cwd, env);
 }
 
-/** The same within this process, which is quicker: for what neither ends by a signal nor goes on for long. */
+/**
+ * Runs the command line within this process, which is faster. Use it for commands that end soon and need no
+ * signals.
+ */
 export async function runInProcess(
   args: readonly string[],
   world: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
@@ -92,9 +95,9 @@ export async function runInProcess(
   return ended;
 }
 
-/** A line that was printed for the user to paste, run by a shell. */
+/** Runs a printed command line in a shell. */
 export function runShellLine(line: string, cwd: string): CliProcess {
-  // With exec, so that a signal reaches the command itself.
+  // `exec` makes signals reach the command itself.
   return new CliProcess("/bin/sh", ["-c", `exec ${line.trim()}`], cwd);
 }
 
@@ -105,7 +108,7 @@ export interface ServingProcess {
   banner: string;
 }
 
-/** `colloquy serve …` (or `demo`), once it can be reached. */
+/** Starts `colloquy serve` or `demo`. Resolves once the server listens. */
 export async function startServingProcess(args: readonly string[], cwd: string): Promise<ServingProcess> {
   const cli = startColloquy([...args, "--port", "0", "-o", "json"], cwd);
   const said = await cli.waitForOutput("Ctrl-C stops it.");
@@ -119,14 +122,20 @@ export async function startServingProcess(args: readonly string[], cwd: string):
   };
 }
 
-/** A new directory with files in it. */
+/** Creates a temporary directory with the given files. */
 export async function createTempDirectory(files: Record<string, string>): Promise<string> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
-  for (const [name, content] of Object.entries(files)) await writeFile(join(directory, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(directory, name)), { recursive: true });
+    await writeFile(join(directory, name), content);
+  }
   return directory;
 }
 
-/** Nothing of the developer's own setup, and no keys: the demo runs on its scripted model. */
+/**
+ * Returns an environment without the developer's settings and without API keys, so that the demo runs on its
+ * scripted model.
+ */
 export function createCleanEnv(): Record<string, string | undefined> {
   const keep = Object.entries(process.env).filter(([name]) => !/^(A2ACLI_|npm_|PORT$)|_API_KEY$/i.test(name));
   return { ...Object.fromEntries(keep), NODE_OPTIONS: `--import ${sourceLoaderUrl}` };

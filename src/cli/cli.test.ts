@@ -66,7 +66,7 @@ async function runForTask(...args: string[]): Promise<Task> {
 }
 
 describe("serve", () => {
-  it("tells what it serves, what not and why, and commands that can be pasted", async () => {
+  it("lists served agents, skipped files with reasons, and commands to paste", async () => {
     expect(server.banner).toContain("Does what it is told");
     expect(server.banner).toContain("tools.ts: exports no agent (only x)");
     const lines = server.banner.split("\n");
@@ -77,7 +77,7 @@ describe("serve", () => {
     expect(curl.out).toContain('"TASK_STATE_COMPLETED"');
   });
 
-  it("takes the next port when its own is taken, or fails when it must not", async () => {
+  it("uses the next port if its own is in use, or fails with --strict-port", async () => {
     const port = new URL(server.url).port;
     const strict = await runInDirectory(
       "serve",
@@ -92,13 +92,13 @@ describe("serve", () => {
     expect(strict).toMatchObject({ code: 1, out: "" });
     expect(strict.err).toContain(`Port ${port} is taken`);
     const other = startColloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
-    await other.waitForOutput(`Port ${port} is taken; using `);
+    await other.waitForOutput(`Port ${port} is in use; using `);
     await other.waitForOutput("Ctrl-C stops it.");
     other.child.kill("SIGTERM");
     expect((await other.result).code).toBe(0);
   });
 
-  it("calls what a server can not be told a wrong use", async () => {
+  it("reports invalid server options as usage errors", async () => {
     for (const [flag, value, text] of [
       ["--store", "postgres://x", "Unknown store"],
       ["--public-url", "example.com", `"publicUrl" is "example.com"; give a whole URL`],
@@ -120,7 +120,7 @@ describe("serve", () => {
     expect((await shout.process.result).code).toBe(0);
   });
 
-  it("ends when it is told to, whatever its agents have left open", async () => {
+  it("exits on request, even if agents left timers open", async () => {
     const open = await createTempDirectory({
       "agent.mjs": `setInterval(() => {}, 1000);
         export default async function* idle() { yield "Hello"; }`,
@@ -130,7 +130,7 @@ describe("serve", () => {
     expect((await idle.process.result).code).toBe(0);
   });
 
-  it("serves over gRPC, too, when asked, and talks so", async () => {
+  it("serves and calls agents over gRPC on request", async () => {
     const args = [
       "serve",
       "--exec",
@@ -170,22 +170,22 @@ describe("serve", () => {
     expect((await both.process.result).code).toBe(0);
   });
 
-  it("serves agents as models of OpenAI's API only when it is asked to", async () => {
+  it("serves agents as models of OpenAI's API only on request", async () => {
     const shout = ["serve", "--exec", "tr a-z A-Z", "--name", "shout", "--store", "memory"];
     for (const [flags, status] of [
       [["--openai"], 200],
       [[], 404],
     ] as const) {
-      const { process: cli, url, banner } = await startServingProcess([...shout, ...flags], cwd);
+      const { process, url, banner } = await startServingProcess([...shout, ...flags], cwd);
       expect(banner.includes(`as models of OpenAI's API, too: ${url}/v1\n`)).toBe(status === 200);
       expect(banner.includes(`"openai": "${url}/v1"`)).toBe(status === 200);
       expect((await fetch(`${url}/v1/models`)).status).toBe(status);
-      cli.child.kill("SIGINT");
-      expect((await cli.result).code).toBe(0);
+      process.child.kill("SIGINT");
+      expect((await process.result).code).toBe(0);
     }
   });
 
-  it("listens beyond this machine only when it is told that this is meant", async () => {
+  it("listens on public addresses only with authentication or an explicit option", async () => {
     const { code, err } = await runInDirectory(
       "serve",
       "--exec",
@@ -201,7 +201,7 @@ describe("serve", () => {
     expect(err).toContain("hint: Pass --allow-unauthenticated");
   });
 
-  it("keeps stdout for its one document, whatever agents print", async () => {
+  it("keeps stdout for its single document, even if agents print", async () => {
     const chatty = `console.log("loaded"); export default async function* () { yield "hi"; }`;
     const directory = await createTempDirectory({ "chatty.mjs": chatty });
     const args = ["serve", "chatty.mjs", "--store", "memory", "--port", "0", "-o", "json"];
@@ -213,7 +213,7 @@ describe("serve", () => {
     expect(err).toContain("loaded\n");
   });
 
-  it("whose file is another's names the process that has it", async () => {
+  it("names the process that holds the lock on its store file", async () => {
     const directory = await createTempDirectory({});
     const args = ["serve", "--exec", "cat", "--store", `sqlite:${directory}/tasks.db`];
     const first = await startServingProcess(args, directory);
@@ -236,13 +236,13 @@ describe("send", () => {
     expect(err).toBe("");
   });
 
-  it("in JSON prints one document: the task as it ended [OUT_002]", async () => {
+  it("prints the final task as one JSON document [OUT_002]", async () => {
     const { status, artifacts } = await runForTask("hi");
     expect(status.state).toBe("TASK_STATE_COMPLETED");
     expect(artifacts?.map((artifact) => artifact.artifactId)).toEqual(["answer", "facts"]);
   });
 
-  it("with --stream in JSON prints a line per event, the last the end [OUT_003]", async () => {
+  it("with --stream prints one JSON line per event, and the final event last [OUT_003]", async () => {
     const { out } = await runInDirectory("send", parrot, "hi", "--stream", "-o", "json");
     const events = out
       .trimEnd()
@@ -252,7 +252,7 @@ describe("send", () => {
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
-  it("of an agent that answers with a message prints the message and ends [SEND_003]", async () => {
+  it("prints the message of an agent that answers without a task [SEND_003]", async () => {
     const { code, out } = await runInDirectory("send", parrot, "reply", "--stream");
     expect({ code, out }).toEqual({
       code: 0,
@@ -263,14 +263,14 @@ describe("send", () => {
     });
   });
 
-  it("has done its job when the task fails: exit code 0, and a warning", async () => {
+  it("exits with 0 and a warning if the task fails", async () => {
     const { code, out, err } = await runInDirectory("send", parrot, "fail");
     expect(code).toBe(0);
     expect(out).toContain("State: TASK_STATE_FAILED\nMessage: ROLE_AGENT\nNo luck.\n");
     expect(err).toBe("warning: the task ended as TASK_STATE_FAILED\n");
   });
 
-  it("stops at a question and prints the command that answers it", async () => {
+  it("stops at a question, and prints the command that answers it", async () => {
     const asked = await startColloquy(["send", parrot, "ask"], cwd).result;
     expect(asked.code).toBe(0);
     expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
@@ -279,7 +279,7 @@ describe("send", () => {
     expect(answered.out).toContain("State: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: Seoul\n");
   });
 
-  it("never starts another task in place of one that it cannot go on with", async () => {
+  it("never starts a new task instead of one that it cannot continue", async () => {
     const before = await runJson<ListTasksResponse>("task", "list", parrot);
     const { code, out } = await runInDirectory("send", parrot, "hi", "--task-id", "nowhere", "-o", "json");
     expect(code).toBe(1);
@@ -288,7 +288,7 @@ describe("send", () => {
     expect(after.totalSize).toBe(before.totalSize);
   });
 
-  it("gives up after --timeout with the command that looks again, whatever is collected meanwhile", async () => {
+  it("stops after --timeout, prints the command that polls again, and survives garbage collection", async () => {
     setFlagsFromString("--expose-gc");
     const collecting = setInterval(runInNewContext("gc") as () => void, 50);
     onTestFinished(() => clearInterval(collecting));
@@ -299,13 +299,13 @@ describe("send", () => {
     });
   });
 
-  it("leaves the task alone when it is interrupted, and says how to go on", async () => {
+  it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
     const cli = startColloquy(["send", parrot, "wait", "--stream"], cwd);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
     const { code, err } = await cli.result;
     expect(code).toBe(130);
-    const resume = runShellLine(/the task goes on: (.+)/.exec(err)?.[1] ?? "false", cwd);
+    const resume = runShellLine(/the task continues: (.+)/.exec(err)?.[1] ?? "false", cwd);
     await resume.waitForOutput("State: TASK_STATE_WORKING");
     resume.child.kill("SIGKILL");
   });
@@ -338,14 +338,14 @@ describe("task", () => {
     expect(err).toContain("(TaskNotCancelableError)");
   });
 
-  it("get of a task that there is not names the command that lists those that there are", async () => {
+  it("get of an unknown task prints the command that lists the tasks", async () => {
     const { code, err } = await runInDirectory("task", "get", parrot, "nobody");
     expect(code).toBe(1);
     expect(err).toContain("(TaskNotFoundError)\nhint: ");
     expect(err).toContain(`task list ${parrot}\n`);
   });
 
-  it("get shows the history where that is asked for", async () => {
+  it("get shows the history on request", async () => {
     const { id } = await runForTask("hi");
     expect((await runInDirectory("task", "get", "-a", parrot, id)).out).not.toContain("History");
     expect((await runInDirectory("task", "get", "-a", parrot, id, "--history", "5")).out).toContain(
@@ -355,7 +355,7 @@ describe("task", () => {
 });
 
 describe("card get", () => {
-  it("shows the card, also by way of the environment", async () => {
+  it("shows the card, also of an agent set in the environment", async () => {
     const { code, out } = await startColloquy(["card", "get"], cwd, { A2ACLI_AGENT_CARD: parrot }).result;
     expect(code).toBe(0);
     expect(out).toContain("Name: parrot\n");
@@ -367,8 +367,8 @@ describe("card get", () => {
   });
 });
 
-describe("an agent by its card in a file", () => {
-  it("is as good as one by its URL", async () => {
+describe("an agent given as a card file", () => {
+  it("works like an agent given as a URL", async () => {
     const { out } = await runInDirectory("card", "get", parrot, "-o", "json");
     const directory = await createTempDirectory({ "card.json": out, "broken.json": "{}" });
     const file = `${directory}/card.json`;
@@ -381,7 +381,7 @@ describe("an agent by its card in a file", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   it.each([
     [["card", "get", "http://127.0.0.1:9"], 3, "A2ACLI_ERR_UNREACHABLE"],
     [["snd"], 2, "A2ACLI_ERR_USAGE"],
@@ -394,14 +394,14 @@ describe("what goes wrong", () => {
     expect(JSON.parse(ended.out)).toMatchObject({ error: { code: name, a2aCode: null } });
   });
 
-  it("a path with no agent is told with every place that was tried", async () => {
+  it("list every URL that was tried for a missing agent", async () => {
     const { code, err } = await runInDirectory("card", "get", `${server.url}/a2a/nobody`);
     expect(code).toBe(3);
     expect(err).toContain("/a2a/nobody/.well-known/agent-card.json: HTTP 404");
     expect(err).toContain("(A2ACLI_ERR_CARD_NOT_FOUND)");
   });
 
-  it("no credential shows up in what --debug prints", async () => {
+  it("never contain credentials, not even with --debug", async () => {
     const { err } = await runInDirectory(
       "send",
       parrot,

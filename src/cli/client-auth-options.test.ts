@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toClientAuthOptions } from "./client-auth-options.ts";
 
 describe("credentials", () => {
-  it("are what the options say, for the card to say where they go", () => {
+  it("are read from the options", () => {
     expect(
       toClientAuthOptions({
         output: "text",
@@ -20,12 +20,12 @@ describe("credentials", () => {
     });
   });
 
-  it("are none when the options say nothing", () => {
+  it("are absent without options", () => {
     expect(toClientAuthOptions({ output: "text" })).toBeUndefined();
   });
 
-  it("that lack their half are refused without being shown", () => {
+  it("without a colon are rejected without being printed", () => {
     const half = (): unknown => toClientAuthOptions({ output: "text", basic: "s3cret" });
-    expect(half).toThrow("--basic is a name and a secret with a colon between them.");
+    expect(half).toThrow("--basic must be a name and a secret separated by a colon.");
   });
 });

@@ -1,13 +1,13 @@
 import type { ClientAuthOptions } from "../client/index.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
 /**
- * What the options say about who is asking. Where it goes is up to the agent's card (A2A §4.5); none of it appears in
- * anything that is printed.
+ * Builds the client's authentication options from the command-line options. The agent card determines where
+ * each credential is sent (A2A §4.5). Error messages never contain the credentials.
  */
 export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions | undefined {
-  const { bearer, apiKey, basic, oauthClient, oauthIssuer: issuer } = options;
+  const { bearer, apiKey, basic, oauthClient, oauthIssuer } = options;
   const auth: { -readonly [K in keyof ClientAuthOptions]: ClientAuthOptions[K] } = {};
   if (bearer !== undefined) auth.bearer = bearer;
   if (apiKey !== undefined) auth.apiKey = apiKey;
@@ -17,25 +17,28 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
   }
   if (oauthClient !== undefined) {
     const [id, secret] = splitAtColon("--oauth-client", oauthClient);
-    auth.oauthClient = issuer === undefined ? { id, secret } : { id, secret, issuer };
+    auth.oauthClient = oauthIssuer === undefined ? { id, secret } : { id, secret, issuer: oauthIssuer };
   }
   return Object.keys(auth).length > 0 ? auth : undefined;
 }
 
-/** Not read by the parser of options: that one shows what it cannot read. */
+/**
+ * Splits a credential at its first colon. Commander's option parser is not used because its error messages
+ * repeat the value.
+ */
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const at = text.indexOf(":");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  throw new CliError("A2ACLI_ERR_USAGE", `${option} is a name and a secret with a colon between them.`);
+  throw createUsageError(`${option} must be a name and a secret separated by a colon.`);
 }
 
-/** Headers of `--svc-param`; not shown when they can not be read, for the same reason. */
+/** Parses the headers of `--svc-param`. The error message omits the value, which may be a credential. */
 export function parseServiceParams(params: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     params.map((param) => {
       const at = param.indexOf(":");
       if (at > 0) return [param.slice(0, at).trim(), param.slice(at + 1).trim()];
-      throw new CliError("A2ACLI_ERR_USAGE", "--svc-param is a name and a value with a colon between them.");
+      throw createUsageError("--svc-param must be a name and a value separated by a colon.");
     }),
   );
 }

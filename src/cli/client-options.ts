@@ -3,7 +3,7 @@ import type { ClientBinding } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
-/** The options of every command that talks to an agent. */
+/** Options of every command that contacts an agent. */
 export interface ClientOptions {
   agentCard?: string;
   output: OutputFormat;
@@ -32,37 +32,39 @@ const BINDINGS_BY_NAME: Record<string, ClientBinding> = {
   grpc: "GRPC",
 };
 
-/** The same words for all commands; each option is a variable too, see `settings.ts`. */
+/**
+ * Adds the options that all client commands share. Each can also be set as a variable (see `settings.ts`).
+ */
 export function addClientOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         "-a, --agent-card <ref>",
-        "in place of <agent>: host, URL of it or of its card, or a card file",
+        "replaces <agent>: a host, the URL of the agent or of its card, or a card file",
       ),
     )
     .addOption(createOutputOption())
-    .addOption(
-      new Option(
-        "--stream",
-        "show what happens as it happens; with -o json one line for each, not a document",
-      ),
-    )
+    .addOption(new Option("--stream", "show events as they happen; with -o json, one line per event"))
     .addOption(
       new Option(
         "--verbose",
-        "in text: all that is exchanged, with ids, media types and metadata (default: concise)",
+        "show all details in text output: ids, media types, and metadata (default: concise)",
       ),
     )
     .addOption(new Option("--bearer <token>", "bearer token to authenticate with"))
     .addOption(new Option("--api-key <key>", "API key to authenticate with"))
     .addOption(new Option("--basic <name:password>", "name and password to authenticate with"))
     .addOption(
-      new Option("--oauth-client <id:secret>", "OAuth 2.0 client to get a token for, as the card says where"),
+      new Option(
+        "--oauth-client <id:secret>",
+        "OAuth 2.0 client for getting a token from the server in the card",
+      ),
     )
-    .addOption(new Option("--oauth-issuer <url>", "the server that the client's secret is for"))
     .addOption(
-      new Option("--extension <uri>", "an extension that you speak; repeatable").argParser(appendCommaList),
+      new Option("--oauth-issuer <url>", "the authorization server that the client secret belongs to"),
+    )
+    .addOption(
+      new Option("--extension <uri>", "an extension that you support; repeatable").argParser(appendCommaList),
     )
     .addOption(
       new Option(
@@ -79,54 +81,55 @@ export function addClientOptions(command: Command): Command {
     .addOption(
       new Option(
         "--a2a-version <version>",
-        "speak this version of A2A only (default: 1.0; older ones only if you say so)",
+        "use only this version of A2A (default: 1.0; older versions only on request)",
       ).choices(["1.0", "0.3"]),
     )
     .addOption(
-      new Option("--insecure", "believe any TLS certificate; for development (default: they are verified)"),
+      new Option(
+        "--insecure",
+        "accept any TLS certificate, for development (default: certificates are verified)",
+      ),
     )
-    .addOption(
-      new Option("--allow-clear-text", "send credentials also where the card names a host without TLS"),
-    )
+    .addOption(new Option("--allow-clear-text", "also send credentials to hosts without TLS"))
     .addOption(
       new Option(
         "--timeout <duration>",
-        "give up after this long, for example 30s or 5m (default: never)",
+        "stop waiting after this time, for example 30s or 5m (default: never)",
       ).argParser(parseDuration),
     )
     .addOption(
-      new Option(
-        "--config <path>",
-        "a file of settings (A2ACLI_BEARER=…), in place of the .env here or above",
-      ),
+      new Option("--config <path>", "settings file (A2ACLI_BEARER=…) that replaces the nearest .env"),
     )
-    .option("--debug", "log to stderr what is on the wire, without credentials")
+    .option("--debug", "log requests and responses to stderr, without credentials")
     .addHelpText(
       "after",
       `
-Each option can be set as a variable, too: --agent-card is A2ACLI_AGENT_CARD; --stream has to be said.
-A flag is stronger than the environment, that than .env here or above (or --config), that than ~/.config/a2a-cli/.env.
-A credential in a flag is seen in the list of processes and in the shell's history: better A2ACLI_BEARER,
-A2ACLI_API_KEY, A2ACLI_BASIC or A2ACLI_OAUTH_CLIENT.`,
+Each option except --stream can also be set as a variable: --agent-card is A2ACLI_AGENT_CARD.
+Precedence: flag, environment, nearest .env (or --config), ~/.config/a2a-cli/.env, default.
+A credential in a flag is visible in the process list and in the shell history. Prefer A2ACLI_BEARER,
+A2ACLI_API_KEY, A2ACLI_BASIC, or A2ACLI_OAUTH_CLIENT.`,
     );
 }
 
 export function createOutputOption(): Option {
-  return new Option("-o, --output <format>", "text, or json: the protocol's own types")
+  return new Option("-o, --output <format>", "text, or json with the protocol's own types")
     .choices(["text", "json"])
     .default("text");
 }
 
 export function createPollIntervalOption(): Option {
-  return new Option("--poll-interval <duration>", "how often to look again while waiting")
+  return new Option("--poll-interval <duration>", "time between two polls while waiting")
     .argParser(parseDuration)
     .default(2000, "2s");
 }
 
-/** Milliseconds from `500ms`, `30s`, `5m`, `1h`, or a plain number of seconds. */
+/**
+ * Parses a duration such as `500ms`, `30s`, `5m`, or `1h`, or a plain number of seconds. Returns
+ * milliseconds.
+ */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text);
-  if (!match) throw new InvalidArgumentError("Write it as 500ms, 30s, 5m or 1h.");
+  if (!match) throw new InvalidArgumentError("Use a duration such as 500ms, 30s, 5m, or 1h.");
   const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
   return Number(match[1]) * (units[match[2] ?? "s"] as number);
 }
@@ -149,17 +152,19 @@ export function parseJsonObject(text: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // Said below.
+    // The error below covers invalid JSON, too.
   }
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 
-/** For options that may be repeated. */
+/** Parses an option that can be repeated. */
 export function appendValue(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 
-/** The same for what has no commas in it: a variable can have several only so. */
+/**
+ * Parses a repeatable option whose values contain no commas, so that one variable can hold several values.
+ */
 function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }
@@ -169,7 +174,7 @@ function appendBindings(text: string, previous: ClientBinding[] = []): ClientBin
     ...previous,
     ...appendCommaList(text, undefined).map((name) => {
       const known = BINDINGS_BY_NAME[name.toLowerCase()];
-      if (!known) throw new InvalidArgumentError("Known are jsonrpc, rest and grpc.");
+      if (!known) throw new InvalidArgumentError("Allowed values are jsonrpc, rest, and grpc.");
       return known;
     }),
   ];

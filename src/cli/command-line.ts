@@ -1,24 +1,24 @@
 import { basename, relative } from "node:path";
 
-/** How the user called this tool, so that the commands that it prints can be pasted as they are. */
+/** Returns how the user called this program, so that printed commands can be pasted unchanged. */
 export function getInvocationCommand(
   argv: readonly string[] = process.argv,
   env: Record<string, string | undefined> = process.env,
 ): string {
   if (env["npm_command"] === "exec") return "npx colloquy";
-  // In a clone the scripts run on the Node that the package brings along, which the host's may be too old for.
+  // In a clone, npm scripts run on the bundled Node version, because the host's version may be too old.
   if (env["npm_lifecycle_event"] !== undefined) return "npm run -s colloquy --";
   const script = argv[1] ?? "colloquy";
   const name = basename(script);
   return name === "colloquy" || name === "a2a-colloquy" ? name : `node ${relative(process.cwd(), script)}`;
 }
 
-/** A word for a POSIX shell: as it is when that is safe, else in single quotes. */
+/** Quotes a word for a POSIX shell. A word of safe characters is returned unchanged. */
 export function quoteShellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The command that does the same again with other words: `colloquy send 'two words'`. */
+/** Formats a call of this program with other arguments, for example `colloquy send 'two words'`. */
 export function formatCommandLine(...words: string[]): string {
   return [getInvocationCommand(), ...words.map(quoteShellWord)].join(" ");
 }

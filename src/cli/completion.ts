@@ -9,7 +9,7 @@ import type { CliContext } from "./cli-context.ts";
 
 const SCRIPT_RENDERERS = { bash: renderBashCompletion, zsh: renderZshCompletion, fish: renderFishCompletion };
 
-/** The whole tree of commands has been loaded for it. */
+/** Creates `colloquy completion`. `main.ts` loads all commands for it. */
 export function createCompletionCommand({ streams }: CliContext): Command {
   return new Command("completion")
     .addArgument(

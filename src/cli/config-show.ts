@@ -6,23 +6,26 @@ import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { readSettings, toVariableName, type Settings } from "./settings.ts";
 
-/** How one setting stands: its value, and which source that is from (a2a-cli SPEC §8.3). */
+/** A setting, its value, and the source of the value (a2a-cli SPEC §8.3). */
 interface ShownSetting {
   readonly name: string;
-  /** Null: not set, and there is no default. */
+  /** `null` when the setting has neither a value nor a default. */
   readonly value: string | null;
   readonly source: "flag" | "environment" | "local" | "global" | "default";
   readonly file?: string;
 }
 
-/** Reads only. The whole tree of commands has been loaded for it: what can be set is what they take. */
+/**
+ * Creates `colloquy config show`, which only reads settings. `main.ts` loads all commands for it, because
+ * their options are the settings.
+ */
 export function createConfigShowCommand(context: CliContext): Command {
   return addClientOptions(new Command("show")).action((said: ClientOptions, self: Command) => {
     const settings = readSettings(said.config, context);
     const flags = new Set(self.options.filter((option) => isSetByFlag(self, option)).map(getOptionVariable));
     applySettings(self, settings);
-    const { output: format, stream: lines = false } = self.opts<ClientOptions>();
-    const output = new OutputWriter(context.streams, format, { jsonLines: lines });
+    const { output: format, stream = false } = self.opts<ClientOptions>();
+    const output = new OutputWriter(context.streams, format, { jsonLines: stream });
     const options = collectSettableOptions(getRootCommand(self));
     const shown = [...options].map(([name, option]) =>
       flags.has(name)
@@ -39,7 +42,7 @@ export function createConfigShowCommand(context: CliContext): Command {
     );
     for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
     for (const name of settings.variableNames.filter((one) => !options.has(one) && one !== "A2ACLI_CONFIG")) {
-      output.writeWarning(`${name} is no setting of this tool.${didYouMean(name, options.keys())}`);
+      output.writeWarning(`${name} is not a known setting.${didYouMean(name, options.keys())}`);
     }
   });
 }
@@ -81,7 +84,7 @@ function getRootCommand(command: Command): Command {
   return command.parent ? getRootCommand(command.parent) : command;
 }
 
-/** What the commands that talk to agents take, by its variable. */
+/** Collects the options of all client commands by variable name. */
 function collectSettableOptions(command: Command): Map<string, Option> {
   const isClient = command.options.some(({ long }) => long === "--agent-card");
   const own = isClient ? command.options.filter((option) => isSettable(option)) : [];

@@ -2,8 +2,8 @@ import type { FetchObserver } from "./node-fetch.ts";
 import { redactHeaders, type Redactor } from "./redactor.ts";
 
 /**
- * What `--debug` shows of each exchange: the request and the answer as they are on the wire, how it ended, how long that
- * took. All of it passes `redact`, a line at a time, so that nothing hides in the gap between two chunks.
+ * Creates an observer that logs each exchange for `--debug`: request, response, outcome, and duration. It
+ * redacts complete lines, so that a credential split across two chunks is redacted, too.
  */
 export function createDebugLogger(err: (text: string) => void, redact: Redactor): FetchObserver {
   const began = performance.now();

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(killDemo);
 
 describe("the demo", () => {
-  it("runs without a key and says so, and its assistant uses its tools", async () => {
+  it("runs without an API key, and its assistant uses its tools", async () => {
     expect(demo.banner).toContain("Model: scripted, because no key is set.");
     const { out } = await runInProcess([
       "send",
@@ -44,7 +44,7 @@ describe("the demo", () => {
     expect(out).toContain(`"name": "calculate"`);
   });
 
-  it("has a planner and a solver that solve a problem card by card, and shows their flow", async () => {
+  it("has a planner and a solver that solve a problem, and shows their flow", async () => {
     expect(demo.banner).toContain(`card by card:
 1. CONTROLLER    → [TASK]    PLANNER
 2. PLANNER       → [TASK]    SOLVER
@@ -59,7 +59,7 @@ describe("the demo", () => {
     expect(out).toMatch(/Artifact: answer\n(?:.*\n)*?18\n/);
   });
 
-  it("pays nothing that is not approved", async () => {
+  it("makes no payment without approval", async () => {
     const { out } = await runInProcess(["send", assistant, "reimburse 500 for a dinner", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
     const answer = ["--answer", '{"approved":false}'];
@@ -68,7 +68,7 @@ describe("the demo", () => {
     expect(denied.out).not.toContain("Paid");
   });
 
-  it("has a writer that asks how much, and then writes", async () => {
+  it("has a writer that asks for the length, and then writes", async () => {
     const { out } = await runInProcess(["send", writer, "write", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
     const written = await runInProcess(["send", writer, "3", "--task-id", task.id]);
@@ -76,7 +76,7 @@ describe("the demo", () => {
     expect(written.out).toContain(`"words": 3`);
   });
 
-  it("waits for an approval, which reaches it even after it was killed and started again", async () => {
+  it("receives an approval even after it was killed and restarted", async () => {
     const asked = await startColloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).result;
     expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
     expect(asked.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);

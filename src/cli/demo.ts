@@ -18,7 +18,7 @@ export function createDemoCommand(context: CliContext): Command {
 
 async function runDemo(options: DemoOptions, context: CliContext): Promise<void> {
   const { createDemo } = await import("../demo/index.ts");
-  const { requireAdk: needAdk } = await import("./serve/adk-agent-factory.ts");
+  const { requireAdk } = await import("./serve/adk-agent-factory.ts");
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
     const demo = createDemo(
@@ -26,38 +26,38 @@ async function runDemo(options: DemoOptions, context: CliContext): Promise<void>
       options.model,
       process.env,
     );
-    const { agents, modelDescription: model, close, ...tutor } = await needAdk(demo);
-    return { agents, headline: `Model: ${model}.`, renderFooter: renderTryCommands(tutor), close };
+    const { agents, modelDescription, close, ...tutor } = await requireAdk(demo);
+    return { agents, headline: `Model: ${modelDescription}.`, renderFooter: renderTryCommands(tutor), close };
   });
 }
 
 const renderTryCommands =
-  ({ sampleProblem: problem, flowDiagram: flow }: Pick<Demo, "sampleProblem" | "flowDiagram">) =>
+  ({ sampleProblem, flowDiagram }: Pick<Demo, "sampleProblem" | "flowDiagram">) =>
   ([assistant, writer, tutor]: readonly ServedAgent[], header?: string): string => {
     if (!assistant || !writer || !tutor) return "";
     const question = "What is 12.5% of 80, and 10 km in miles?";
     const solved =
-      flow === undefined
+      flowDiagram === undefined
         ? ""
-        : `The planner and the solver of the tutor have just solved a problem of GSM8K, card by card:\n${flow}\n\n`;
+        : `The tutor's planner and solver have just solved a GSM8K problem, card by card:\n${flowDiagram}\n\n`;
     return `${solved}Try in another terminal
   # tools, streamed
 ${renderSendCommand(assistant.url, question, "--stream")}
-  # a tool that takes its time: the task waits for somebody's approval
+  # a tool that needs approval: the task waits for it
 ${renderSendCommand(assistant.url, "Reimburse 150 euros for a taxi")}
   # approve it, now or after a restart (the command above prints this line with its task id)
   ${formatCommandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
 
-  # a slow stream: stop it with Ctrl-C and see that the task goes on
+  # a slow stream: press Ctrl-C, and the task continues
 ${renderSendCommand(writer.url, "Write 50 words", "--stream")}
-  # what has happened so far
+  # all tasks so far
   ${formatCommandLine("task", "list", writer.url)}
 
-  # a planner and a solver, each on a server of its own: watch their cards
-${renderSendCommand(tutor.url, problem, "--stream")}
-  # the same for twenty problems, with a record of all that was said, and what it cost
+  # a planner and a solver on separate servers: watch their cards
+${renderSendCommand(tutor.url, sampleProblem, "--stream")}
+  # the same for twenty problems, recorded with all cards and costs
   ${formatCommandLine("cards", "run")}
 
-  # nothing but curl
+  # the same request with curl
 ${renderCurlCommand(assistant.url, question, header)}`;
   };

@@ -1,4 +1,7 @@
-/** The one of the names that was probably meant, as the end of a sentence; empty when none is near. */
+/**
+ * Returns the most similar name as a sentence to append to a message, or an empty string when no name is
+ * similar.
+ */
 export function didYouMean(word: string, names: Iterable<string>): string {
   const near = [...names]
     .map((name) => ({ name, far: computeEditDistance(word.toLowerCase(), name.toLowerCase()) }))
@@ -7,7 +10,7 @@ export function didYouMean(word: string, names: Iterable<string>): string {
   return near ? ` Did you mean ${near.name}?` : "";
 }
 
-/** How many letters to change, add or leave out (Levenshtein). */
+/** Computes the Levenshtein distance between two words. */
 function computeEditDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [i, letter] of Array.from(a).entries()) {

@@ -1,4 +1,4 @@
-/** Ends a command that has said all that there is to say with an exit code of its own. */
+/** An error that ends a command with a given exit code and prints nothing more. */
 export class ExitCodeError extends Error {
   override readonly name: string = "Verdict";
   readonly exitCode: number;

@@ -12,7 +12,7 @@ import {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A project as init makes it, with the packages of this one and types without a build. */
+/** Creates a project with `colloquy init`, linked to this repository's packages and source types. */
 async function createProject(): Promise<string> {
   const above = await createTempDirectory({});
   const { code } = await runInProcess(["init", "weather-man"], { cwd: above });
@@ -23,13 +23,13 @@ async function createProject(): Promise<string> {
 }
 
 describe("init", () => {
-  it("makes a project that is right by its types", { timeout: 60_000 }, async () => {
+  it("creates a project that compiles", { timeout: 60_000 }, async () => {
     const cwd = await createProject();
     const paths = {
       colloquy: [join(root, "src/entries/colloquy.ts")],
       "colloquy/*": [join(root, "src/entries/*.ts")],
     };
-    // Our sources are not checked against a browser's types; what we publish is not touched by them.
+    // Adds these libraries because the check includes our sources; the published types do not need them.
     const lib = ["es2024", "esnext.disposable"];
     const config = { extends: "./tsconfig.json", compilerOptions: { paths, lib } };
     await writeFile(join(cwd, "tsconfig.source.json"), JSON.stringify(config));
@@ -39,7 +39,7 @@ describe("init", () => {
     expect({ code, out }).toEqual({ code: 0, out: "" });
   });
 
-  it("makes a project that is served as it is, under its name", async () => {
+  it("creates a project that can be served without changes", async () => {
     const cwd = await createProject();
     const served = await startServingProcess(["serve", "--store", "memory"], cwd);
     const { code, out } = await runInProcess(["send", served.agentUrls["weather-man"] ?? "", "Ada"]);
@@ -48,7 +48,7 @@ describe("init", () => {
     expect((await served.process.result).code).toBe(0);
   });
 
-  it("names the version that made it, and tells what to do next", async () => {
+  it("depends on the current version, and prints the next command", async () => {
     const above = await createTempDirectory({});
     const { out, err } = await runInProcess(["init", "my agent", "--name", "My Agent"], { cwd: above });
     expect(out).toContain(`Directory: ${join(above, "my agent")}\n`);
@@ -61,7 +61,7 @@ describe("init", () => {
     expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: `^${own.version}` } });
   });
 
-  it("overwrites nothing, and then makes nothing", async () => {
+  it("creates nothing if it would overwrite a file", async () => {
     const cwd = await createTempDirectory({ "agent.ts": "precious", "other.txt": "stays" });
     const { code, err } = await runInProcess(["init"], { cwd });
     expect({ code, err }).toMatchObject({
@@ -98,7 +98,7 @@ describe("colloquy.config.ts", () => {
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining(words) as string });
   });
 
-  it("is weaker than the command line and the environment, stronger than the defaults", async () => {
+  it("overrides the defaults, but not the command line or the environment", async () => {
     const config = configured(`{ agents: ["one.mjs"], host: "0.0.0.0", port: 1, store: "memory" }`);
     const cwd = await createTempDirectory({
       "colloquy.config.ts": config,
@@ -106,7 +106,7 @@ describe("colloquy.config.ts", () => {
       "two.mjs": AGENT,
     });
     const { code, err } = await startColloquy(["serve", "--port", "0"], cwd).result;
-    // The host is the file's: not beyond this machine without a word.
+    // The host comes from the file, so a non-loopback address still requires an explicit option.
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("--allow-unauthenticated") as string,
@@ -117,7 +117,7 @@ describe("colloquy.config.ts", () => {
     await served.process.result;
   });
 
-  it("may have agents themselves, and may be elsewhere, with its paths", async () => {
+  it("may contain agents, and resolves paths relative to itself", async () => {
     const own = `import { agent } from "colloquy";\n`;
     const agents = `{ agents: { hello: agent({ name: "hello", description: "Greets" }, async function* () { yield "hi"; }) }, store: "memory" }`;
     const cwd = await createTempDirectory({ "colloquy.config.ts": own + configured(agents) });

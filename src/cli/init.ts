@@ -7,7 +7,7 @@ import { buildProjectFiles } from "./init/project-files.ts";
 import { quoteShellWord } from "./command-line.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import { toAgentId } from "./serve/find-agent-files.ts";
 import { readPackageVersion } from "./version.ts";
 
@@ -18,8 +18,8 @@ interface InitOptions {
 
 export function createInitCommand(context: CliContext): Command {
   return new Command("init")
-    .argument("[directory]", "where the project is to be; made when it is not there", ".")
-    .option("--name <id>", "the agent's name (default: that of the directory)")
+    .argument("[directory]", "directory of the project; created if missing", ".")
+    .option("--name <id>", "name of the agent (default: the directory's name)")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .action((directory: string, options: InitOptions) => runInit(directory, options, context));
 }
@@ -33,12 +33,12 @@ async function runInit(
   const files = buildProjectFiles(toAgentId(name ?? basename(root)).toLowerCase(), readPackageVersion());
   const there = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (there.length > 0) {
-    const message = `${root} has ${there.join(", ")} already, and nothing is overwritten.`;
-    throw new CliError("A2ACLI_ERR_USAGE", message, "colloquy init another-directory");
+    const message = `${root} already has ${there.join(", ")}. Nothing was overwritten.`;
+    throw createUsageError(message, "colloquy init another-directory");
   }
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(root, file)), { recursive: true });
-    // Whoever made the file meanwhile keeps it.
+    // The flag `wx` never overwrites a file, even if it was created since the check above.
     await writeFile(join(root, file), text, { flag: "wx" });
   }
   const output = new OutputWriter(context.streams, format);

@@ -3,12 +3,12 @@ import { Command, CommanderError } from "commander";
 import { COMMANDS, NEEDS_ALL_COMMANDS, type CommandTable } from "./commands.ts";
 import type { CliContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
-import { CliError, toCliError } from "./cli-error.ts";
+import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { readSettings } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
 
-/** Runs the command line; answers the exit code. */
+/** Runs the command line and returns the exit code. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
@@ -28,7 +28,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
   }
 }
 
-/** `help task get` is `task get --help`; what is no command is an error, which `--help` would hide. */
+/**
+ * Rewrites `help task get` to `task get --help`. An unknown command stays an error, which `--help` would
+ * hide.
+ */
 function toHelpArguments(words: readonly string[]): readonly string[] {
   let commands: CommandTable = COMMANDS;
   for (const word of words) {
@@ -39,7 +42,10 @@ function toHelpArguments(words: readonly string[]): readonly string[] {
   return [...words, "--help"];
 }
 
-/** The program with the commands that `words` call; of all others it knows the names and what they do. */
+/**
+ * Creates the program with the commands that `words` call. For all other commands it only registers names and
+ * descriptions.
+ */
 async function createProgram(words: readonly string[] | "all", context: CliContext): Promise<Command> {
   const program = new Command("colloquy")
     .description(PROGRAM_DESCRIPTION)
@@ -67,7 +73,7 @@ async function addCommands(
   }
 }
 
-/** Commander prints and exits by itself unless every command is told not to. */
+/** By default, Commander prints errors and exits the process; this disables both for every command. */
 function configureCommand(command: Command, streams: OutputStreams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
@@ -77,18 +83,19 @@ function configureCommand(command: Command, streams: OutputStreams): void {
 }
 
 function toUsageError(error: CommanderError): CliError {
-  // Asked for nothing: commander has shown the help as an error.
-  if (error.code === "commander.help")
-    return new CliError("A2ACLI_ERR_USAGE", "Name a command.", "colloquy --help");
+  // Without a command, Commander shows the help as an error.
+  if (error.code === "commander.help") return createUsageError("No command is given.", "colloquy --help");
   const message = error.message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new CliError(
-    "A2ACLI_ERR_USAGE",
+  return createUsageError(
     message,
-    "colloquy --help shows the commands, colloquy <command> --help the flags.",
+    "Run colloquy --help for the commands, or colloquy <command> --help for the flags.",
   );
 }
 
-/** The format is needed before the command line is understood: its errors are reported in it too. */
+/**
+ * Detects the output format before the arguments are parsed, because parse errors are reported in that
+ * format, too.
+ */
 function detectOutputFormat(argv: readonly string[], context: CliContext): OutputFormat {
   if (argv.includes("--json")) return "json";
   const said = findOptionValue(argv, "-o", "--output");
@@ -101,7 +108,9 @@ function detectOutputFormat(argv: readonly string[], context: CliContext): Outpu
   }
 }
 
-/** The value of an option as it may be written: `-o json`, `-ojson`, `--output json`, `--output=json`. */
+/**
+ * Returns the value of an option in any notation: `-o json`, `-ojson`, `--output json`, or `--output=json`.
+ */
 function findOptionValue(argv: readonly string[], ...names: string[]): string | undefined {
   for (const name of names) {
     const at = argv.indexOf(name);
@@ -113,21 +122,22 @@ function findOptionValue(argv: readonly string[], ...names: string[]): string | 
   return undefined;
 }
 
-/** The world as a process has it. */
+/** Creates the context from the streams, signals, and environment of this process. */
 export function createProcessContext(): CliContext {
   const interruption = new AbortController();
   let since = 0;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      // The second time the user means it. npm passes on what the terminal has sent already, so two at once are one.
+      // A second Ctrl-C exits at once. npm forwards a signal that the terminal has already sent, so two
+      // signals within 500 ms count as one.
       if (!interruption.signal.aborted) since = Date.now();
       else if (Date.now() - since > 500) process.exit(130);
       interruption.abort();
     });
   }
-  // A reader that has seen enough (`| head`) is no failure.
+  // A reader that closes the pipe early (`| head`) is not a failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
-  // stdout is for results. What agents print while they are served, and ADK's logger, goes where people look.
+  // stdout is for results. The console output of served agents and of ADK's logger goes to stderr.
   Object.defineProperty(globalThis, "console", {
     get: installStderrConsole,
     set: replaceConsole,
@@ -135,7 +145,8 @@ export function createProcessContext(): CliContext {
   });
   return {
     streams: { out: (text) => process.stdout.write(text), err: (text) => process.stderr.write(text) },
-    // Each of the process's streams takes a millisecond to open; most commands do not read.
+    // The streams are getters because opening each takes about a millisecond, and most commands do not read
+    // stdin.
     get stdin() {
       return process.stdin;
     },
@@ -154,7 +165,7 @@ export function createProcessContext(): CliContext {
   };
 }
 
-/** Made when somebody prints something. */
+/** Creates the console on first use. */
 function installStderrConsole(): Console {
   const own = new Console(process.stderr);
   replaceConsole(own);

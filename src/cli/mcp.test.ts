@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => parrot.close());
 
 describe("mcp", () => {
-  it("takes agent files beside remote agents, and keeps stdout for the protocol whatever agents print", async () => {
+  it("serves agent files and remote agents, and keeps stdout for the protocol even if agents print", async () => {
     const cwd = await createTempDirectory({ "noisy.ts": NOISY });
     const host = await connectHost2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
     onTestFinished(() => host.close());
@@ -32,7 +32,7 @@ describe("mcp", () => {
     expect(remote.content).toEqual([{ type: "text", text: "You said: hi" }]);
   });
 
-  it("lets a model give what an ADK agent asks for in data", async () => {
+  it("lets a model answer an ADK agent's request with data", async () => {
     const file = fileURLToPath(new URL("../../examples/09-adk-approval.ts", import.meta.url));
     const host = await connectHost2026({ args: [file] });
     onTestFinished(() => host.close());
@@ -47,16 +47,16 @@ describe("mcp", () => {
     expect(done.content.at(-1)?.text).toBe("The money is on its way.");
   });
 
-  it("writes one protocol message in each line, and ends when its host has gone", async () => {
+  it("writes one protocol message per line, and exits when its host closes stdin", async () => {
     const cwd = await createTempDirectory({ "noisy.ts": NOISY });
     const cli = startColloquy(["mcp", "noisy.ts"], cwd);
-    // Its stdin is closed already.
+    // Stdin is already closed.
     const { code, out, err } = await cli.result;
     expect({ code, out }).toEqual({ code: 0, out: "" });
     expect(err).toContain("loaded");
   });
 
-  it("listens for HTTP with --port, until it is told to stop", async () => {
+  it("listens for HTTP with --port until it is stopped", async () => {
     const cwd = await createTempDirectory({});
     const cli = startColloquy(["mcp", parrot.url, "--port", "0"], cwd);
     const said = await cli.waitForOutput("Ctrl-C stops it.");
@@ -69,7 +69,7 @@ describe("mcp", () => {
     expect({ code, out }).toEqual({ code: 0, out: `${url}\n` });
   });
 
-  it("gives credentials to one agent only", async () => {
+  it("sends credentials to a single agent only", async () => {
     const { code, err } = await runInProcess([
       "mcp",
       parrot.url,
@@ -80,11 +80,11 @@ describe("mcp", () => {
       "s3cret",
     ]);
     expect(code).toBe(2);
-    expect(err).toContain("The credentials would go to 2 agents.");
+    expect(err).toContain("The credentials would be sent to 2 agents.");
     expect(err).not.toContain("s3cret");
   });
 
-  it("goes on without an agent that can not be reached, and says so", async () => {
+  it("skips an unreachable agent, and reports it", async () => {
     const cli = startColloquy(
       ["mcp", "http://127.0.0.1:9", parrot.url, "--port", "0"],
       await createTempDirectory({}),
@@ -106,7 +106,7 @@ describe("mcp", () => {
     expect(ended.err).toContain(text);
   });
 
-  it("tells in its help how a host is configured, and nothing of flags that mean nothing here", async () => {
+  it("explains the host's configuration in its help, and hides irrelevant flags", async () => {
     const { out } = await runInProcess(["mcp", "--help"]);
     expect(out).toContain('"mcpServers"');
     expect(out).toContain("--bearer");

@@ -9,6 +9,7 @@ import { OutputWriter } from "./output-writer.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createErrorObserver } from "./serve/serve-until-stopped.ts";
 import { readSettings } from "./settings.ts";
+import { waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./version.ts";
 
 interface McpOptions extends ClientOptions {
@@ -18,34 +19,31 @@ interface McpOptions extends ClientOptions {
   askUser?: boolean;
 }
 
-/** Of those that talk to one agent, once. */
+/** Client options that make no sense for a server with several agents. */
 const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
 
 export function createMcpCommand(context: CliContext): Command {
   const command = addClientOptions(new Command("mcp"))
     .usage("<agent...> [options]")
-    .argument("<agents...>", "agents by their URLs, and agent files or directories as serve takes them")
+    .argument("<agents...>", "URLs of agents, and agent files or directories as for serve")
     .addOption(
       new Option(
         "--port <number>",
         "listen for streamable HTTP on 127.0.0.1, 0 for any free port (default: stdio)",
       ).argParser(parsePort),
     )
-    .option("--store <store>", "where tasks of agent files live: memory, or sqlite:FILE", "memory")
+    .option("--store <store>", "task store for agent files: memory, or sqlite:FILE", "memory")
     .addOption(
       new Option(
         "--wait <duration>",
-        "after this long a call gives the task as it is, and the model can wait on (default: as long as it takes)",
+        "time limit after which a call returns the unfinished task (default: none)",
       ).argParser(parseDuration),
     )
-    .option(
-      "--ask-user",
-      "what an agent asks goes to the host's user where the host can do that (default: to the model)",
-    )
+    .option("--ask-user", "send an agent's questions to the host's user if supported (default: to the model)")
     .addHelpText(
       "after",
       `
-Each skill of each agent becomes a tool. Hosts start the command by themselves; in their configuration:
+Each skill of each agent becomes a tool. The host starts the command, with this configuration:
   { "mcpServers": { "agents": { "command": "colloquy", "args": ["mcp", "https://agent.example.com"] } } }
 Credentials go into its "env" (A2ACLI_BEARER …).
 
@@ -68,7 +66,8 @@ Examples:
 
 async function runMcp(refs: string[], options: McpOptions, context: CliContext): Promise<void> {
   const { port, store, wait, askUser } = options;
-  // Before any agent is loaded: what that prints would be taken for the protocol.
+  // Reserves stdout before any agent is loaded, because an MCP host would parse an agent's output as protocol
+  // messages.
   const stdout = port === undefined ? reserveStdout() : undefined;
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(store, observer);
@@ -98,13 +97,10 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
 async function listenUntilInterrupted(
   server: { listen(options: { port: number }): Promise<{ url: string }>; tools: readonly { name: string }[] },
   port: number,
-  { streams, interruptSignal: interrupted }: CliContext,
+  { streams, interruptSignal }: CliContext,
 ): Promise<void> {
   const { url } = await server.listen({ port });
   streams.out(`${url}\n`);
   streams.err(`${server.tools.map(({ name }) => `  ${name}\n`).join("")}Ctrl-C stops it.\n`);
-  await new Promise<void>((resolve) => {
-    if (interrupted.aborted) resolve();
-    else interrupted.addEventListener("abort", () => resolve(), { once: true });
-  });
+  await waitForAbort(interruptSignal);
 }

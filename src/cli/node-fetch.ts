@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
 
-/** What is told of each exchange while it goes on, for `--debug`. */
+/** Observer of one HTTP exchange, used by `--debug`. */
 export interface FetchObserver {
   onRequest(method: string, url: URL, headers: readonly (readonly [string, string])[], body: string): void;
   onResponse(status: number, contentType: string): void;
@@ -11,31 +11,31 @@ export interface FetchObserver {
 }
 
 interface NodeFetchOptions {
-  /** False: whoever answers is believed. */
+  /** `false` accepts any certificate. Default: `true`. */
   readonly verifyCertificates?: boolean;
   readonly createObserver?: () => FetchObserver;
 }
 
 /**
- * `fetch`, as far as our client uses it, over Node's own HTTP. Node's `fetch` takes 20 ms to load, as long as Node itself
- * takes to start, and has no switch for certificates without another package.
+ * Implements the part of `fetch` that our client uses, on Node's own HTTP modules. Node's `fetch` takes 20 ms
+ * to load, as long as Node takes to start, and cannot skip certificate verification without another package.
  */
 export function createNodeFetch({
-  verifyCertificates: verifiesCertificates = true,
-  createObserver: watch,
+  verifyCertificates = true,
+  createObserver,
 }: NodeFetchOptions = {}): typeof fetch {
   const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<MinimalResponse> => {
     const url = new URL(typeof input === "string" ? input : "href" in input ? input.href : input.url);
     const headers = listHeaders(init.headers);
-    // The client sends nothing but text.
+    // The client sends only text bodies.
     const body = typeof init.body === "string" ? init.body : "";
     const options: RequestOptions & { rejectUnauthorized?: boolean } = {
       method: init.method ?? "GET",
       headers: { ...Object.fromEntries(headers), "accept-encoding": "identity" },
       ...(init.signal ? { signal: init.signal } : {}),
-      ...(verifiesCertificates ? {} : { rejectUnauthorized: false }),
+      ...(verifyCertificates ? {} : { rejectUnauthorized: false }),
     };
-    const watcher = watch?.();
+    const watcher = createObserver?.();
     watcher?.onRequest(options.method as string, url, headers, body);
     try {
       const message = await sendRequest(openRequest(url, options), body);
@@ -46,14 +46,15 @@ export function createNodeFetch({
       return new MinimalResponse(message.statusCode ?? 0, message.headers, stream, url.href);
     } catch (cause) {
       watcher?.onError(cause);
-      throw new TypeError("There is no answer.", { cause });
+      throw new TypeError("The server did not respond.", { cause });
     }
   };
-  // Of a `Response` it has what is used of one; `redirect` is never followed, as the client asks.
+  // `MinimalResponse` has only the members of `Response` that the client uses. Redirects are never followed,
+  // as the client requires.
   return send as unknown as typeof fetch;
 }
 
-/** Not by `import`, which looks at all that a module exports, and so loads `fetch` after all. */
+/** A static `import` evaluates all exports of the module, which loads `fetch`. */
 function openRequest(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === "https:") return process.getBuiltinModule("node:https").request(url, options);
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(url, options);
@@ -72,7 +73,7 @@ function listHeaders(init: RequestInit["headers"] = {}): [string, string][] {
     : Object.entries(init as Record<string, string>);
 }
 
-/** An answer of somebody who was not asked: what is at hand already. */
+/** Creates a response from a text without a request. */
 export function createTextResponse(text: string): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -83,7 +84,7 @@ export function createTextResponse(text: string): Response {
   return new MinimalResponse(200, {}, body, "") as unknown as Response;
 }
 
-/** What of a `Response` is used. */
+/** The members of `Response` that the client uses. */
 class MinimalResponse {
   readonly status: number;
   readonly ok: boolean;

@@ -36,7 +36,7 @@ const task: Task = {
   ],
 };
 
-it("prints errors, hints and warnings as harmless as answers: an agent may have written them", () => {
+it("escapes control characters in errors, hints, and warnings, which may come from an agent", () => {
   const evil = "\u001b]0;evil\u0007\u202egpj.exe";
   const { err } = captureOutput("text", (output) => {
     output.writeWarning(evil);
@@ -66,7 +66,7 @@ File: application/pdf, https://example.com/a.pdf
     expect(err).toBe("");
   });
 
-  it("has its history where that is asked for", () => {
+  it("has its history on request", () => {
     const { out } = captureOutput("text", (output) => output.writeTask(task, true));
     expect(out).toContain("History: ROLE_USER\nhi\n\n");
   });
@@ -97,7 +97,7 @@ describe("JSON", () => {
 });
 
 describe("a stream as text", () => {
-  it("shows chunks as they come, in one block, and ends with what the next command needs", () => {
+  it("shows chunks immediately in one block, and ends with the ids", () => {
     const ids = { taskId: "t-1", contextId: "c-1" };
     const chunk = (text: string, rest: object = {}): StreamResponse => ({
       artifactUpdate: { ...ids, artifact: { artifactId: "a-1", name: "answer", parts: [{ text }] }, ...rest },
@@ -148,7 +148,7 @@ describe("a failure", () => {
     expect(new CliError(code, "x").exitCode).toBe(exitCode);
   });
 
-  it("in text leaves stdout to results and ends what was half said", () => {
+  it("in text format goes to stderr, and closes the open block first", () => {
     const { out, err } = captureOutput("text", (output) => {
       output.writeEvent({
         artifactUpdate: {

@@ -19,7 +19,7 @@ import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.t
 
 export type OutputFormat = "text" | "json";
 
-/** Where a command writes; the process's streams, or what a test looks at. */
+/** Output streams of a command: those of the process, or those of a test. */
 export interface OutputStreams {
   out(text: string): void;
   err(text: string): void;
@@ -31,8 +31,9 @@ interface OutputStyle {
 }
 
 /**
- * What a command reports. Results go to stdout in the chosen format and never in colour; warnings and hints go to
- * stderr. JSON is the protocol's own types, unchanged: one document, or one line per event of a stream.
+ * Writes the output of a command. Results go to stdout in the chosen format and without colors; warnings and
+ * hints go to stderr. JSON output is the protocol's own types, unchanged: one document, or one line for each
+ * stream event.
  */
 export class OutputWriter {
   readonly format: OutputFormat;
@@ -41,14 +42,14 @@ export class OutputWriter {
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
 
-  /** `jsonLines`: every JSON document on a line of its own. `verbose`: text has all that there is. */
+  /** `jsonLines` writes each JSON document on one line. `verbose` writes all details in text format. */
   constructor(
     streams: OutputStreams,
     format: OutputFormat,
-    { jsonLines: lines = false, verbose = false }: OutputStyle = {},
+    { jsonLines = false, verbose = false }: OutputStyle = {},
   ) {
     this.format = format;
-    this.#jsonLines = lines;
+    this.#jsonLines = jsonLines;
     this.#verbose = verbose;
     this.#streams = streams;
     this.#textWriter = new TextWriter((text) => streams.out(text));
@@ -60,7 +61,7 @@ export class OutputWriter {
     else renderMessage(this.#textWriter, response.message, this.#verbose);
   }
 
-  /** The history of a task is shown where it is asked for. */
+  /** Writes a task. `history` includes its messages. */
   writeTask(task: Task, history = false): void {
     if (this.format === "json") this.#writeDocument(task);
     else renderTask(this.#textWriter, task, this.#getDetail(history));
@@ -87,7 +88,7 @@ export class OutputWriter {
     else renderCard(this.#textWriter, card);
   }
 
-  /** Files that were made of a task's artifacts, and what of them is somewhere else. */
+  /** Writes the files saved from a task's artifacts, and the links to content stored elsewhere. */
   writeSavedFiles(
     task: { id: string; contextId: string; state: TaskState },
     files: readonly { path: string; artifactId: string; mediaType: string; bytes: number }[],
@@ -114,41 +115,47 @@ export class OutputWriter {
     if (page.nextPageToken) this.#textWriter.writeField("Next page", page.nextPageToken);
   }
 
-  /** What has no protocol type: `value` in JSON, `fields` in text. */
+  /** Writes a result without a protocol type: `value` in JSON format, `fields` in text format. */
   writeResult(value: object, fields: Readonly<Record<string, string>>): void {
     if (this.format === "json") return this.#writeDocument(value);
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
-  /** JSON in every format, because it is for a file. */
+  /** Writes JSON in every output format, because the result is meant to be saved as a file. */
   writeJson(value: object): void {
     this.#writeDocument(value);
   }
 
-  /** The first element of a stream that goes on with a task whose past the user has seen. */
+  /**
+   * Writes the first event of a stream that continues a known task. In text format it omits what the user has
+   * already seen.
+   */
   writeResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
     const { id, contextId, status } = event.task;
     renderIds(this.#textWriter, { id, contextId, state: status.state });
   }
 
-  /** One element of a stream, at once. */
+  /** Writes one stream event immediately. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
     else renderEvent(this.#textWriter, event, this.#getDetail(false));
   }
 
-  /** What the user says, for those who want to see all of it. */
+  /** Writes the user's own message, in verbose text only. */
   writeSentMessage(message: Message): void {
     if (this.format === "text" && this.#verbose) renderSentMessage(this.#textWriter, message);
   }
 
-  /** The last words of a stream in text: who watched only the tail knows which task it was, and how it stands. */
+  /**
+   * Writes the task's ids and state at the end of a stream, in text format only, so that they are visible
+   * after long output.
+   */
   writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);
   }
 
-  /** A fact that has no protocol type; nothing in text. */
+  /** Writes a result without a protocol type in JSON format, and nothing in text format. */
   writeJsonResult(value: object): void {
     if (this.format === "json") this.#writeDocument(value);
   }
@@ -161,7 +168,7 @@ export class OutputWriter {
     this.#writeNote(`hint: ${message}`);
   }
 
-  /** In JSON the failure is the result. */
+  /** Writes an error. In JSON format the error document is the result, on stdout. */
   writeError(problem: CliError): void {
     if (this.format === "json") return this.#writeDocument(problem);
     this.#writeNote(`error: ${problem.message} (${problem.code})`);
@@ -169,7 +176,7 @@ export class OutputWriter {
   }
 
   #writeNote(line: string): void {
-    // On a terminal the two streams meet: what is half said on one must not run into the other.
+    // Closes the open text block first, because stdout and stderr share the terminal.
     this.#textWriter.closeBlock();
     this.#streams.err(`${escapeControlCharacters(line)}\n`);
   }

@@ -1,10 +1,9 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { Part } from "../protocol/index.ts";
+import { createTempDirectory } from "./cli-process.contract.ts";
 import { PartFlags } from "./part-flags.ts";
 
 async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
@@ -16,13 +15,11 @@ async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {
 }
 
 async function createFile(name: string, content: string): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), "colloquy-")), name);
-  await writeFile(file, content);
-  return file;
+  return join(await createTempDirectory({ [name]: content }), name);
 }
 
 describe("the parts of a message", () => {
-  it("are the words as one text, then the flags in their order [SEND_006]", async () => {
+  it("are the arguments as one text, followed by the flags in order [SEND_006]", async () => {
     const file = await createFile("note.md", "# hi");
     expect(await parseParts(["hello", "you", "--data", "[1]", "--file", file, "--text", "bye"])).toEqual([
       { text: "hello you" },
@@ -32,7 +29,7 @@ describe("the parts of a message", () => {
     ]);
   });
 
-  it("take the media type that follows them, whatever the name says [SEND_005]", async () => {
+  it("use the following --media-type instead of the file extension [SEND_005]", async () => {
     const file = await createFile("report.bin", "x");
     expect(await parseParts(["--file", file, "--media-type", "application/pdf", "--text", "t"])).toEqual([
       { raw: "eA==", filename: "report.bin", mediaType: "application/pdf" },
@@ -46,7 +43,7 @@ describe("the parts of a message", () => {
     ]);
   });
 
-  it("read data from a file, from stdin, or as it stands", async () => {
+  it("read data from a file, from stdin, or from the flag", async () => {
     const file = await createFile("a.json", '{"from":"file"}');
     expect(
       await parseParts(["--data", file, "--data", "-", "--data", '{"here":1}'], '{"from":"stdin"}'),

@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import { text } from "node:stream/consumers";
 import { Option } from "commander";
 import { file, type JsonValue, type Part } from "../protocol/index.ts";
-import { CliError } from "./cli-error.ts";
+import { type CliError, createUsageError } from "./cli-error.ts";
 
 interface PartFlag {
   kind: "text" | "file" | "data";
@@ -33,8 +33,9 @@ const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
 };
 
 /**
- * The flags from which a message is put together (a2a-cli SPEC §10.2): repeatable, in the order of the command line,
- * `--media-type` for the one before it. Commander calls the parsers in that order, so they share one list.
+ * Flags that add message parts (a2a-cli SPEC §10.2). They can be repeated and keep their order on the command
+ * line; `--media-type` applies to the flag before it. Commander calls the option parsers in that order, so
+ * all parsers append to one list.
  */
 export class PartFlags {
   readonly #flags: PartFlag[] = [];
@@ -49,23 +50,26 @@ export class PartFlags {
       this.#createOption(
         "file",
         "--file <path|url>",
-        "add a file part: the bytes of a file, or a URL for the agent to fetch",
+        "add a file part: a local file's content, or a URL for the agent to fetch",
       ),
       this.#createOption(
         "data",
         "--data <json|path|->",
-        "add a data part: JSON itself, a file with JSON, or stdin",
+        "add a data part: a JSON value, a JSON file, or stdin",
       ),
-      new Option("--media-type <type>", "media type of the part before it").argParser((type: string) => {
+      new Option("--media-type <type>", "media type of the preceding part").argParser((type: string) => {
         const last = this.#flags.at(-1);
-        if (!last) throw createUsageError("--media-type needs a --text, --file or --data before it.");
+        if (!last) throw createSendUsageError("--media-type must follow a --text, --file, or --data.");
         last.mediaType = type;
         return type;
       }),
     ];
   }
 
-  /** The parts of the message: the words of the command line as one text, then the flags. `-` alone reads stdin. */
+  /**
+   * Builds the message parts: first the positional arguments as one text, then the flags. A single `-` reads
+   * stdin.
+   */
   async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {
     const parts: Part[] = [];
     const said = words.join(" ");
@@ -73,7 +77,7 @@ export class PartFlags {
     else if (said !== "") parts.push({ text: said });
     for (const flag of this.#flags) parts.push(await toPart(flag, stdin));
     if (parts.length === 0)
-      throw createUsageError("There is nothing to send: give a text, or --text, --file or --data.");
+      throw createSendUsageError("There is nothing to send. Pass a text, --text, --file, or --data.");
     return parts;
   }
 
@@ -97,7 +101,7 @@ async function toPart({ kind, value, mediaType }: PartFlag, stdin: NodeJS.Readab
     });
   }
   const bytes = await readFile(value).catch((cause: unknown) => {
-    throw createUsageError(`--file: ${value} cannot be read.`, cause);
+    throw createSendUsageError(`--file: ${value} cannot be read.`, cause);
   });
   return file(bytes, { filename: basename(value), mediaType: mediaType ?? guessMediaType(value) });
 }
@@ -108,7 +112,7 @@ async function readJsonSource(value: string, stdin: NodeJS.ReadableStream): Prom
   try {
     return readFileSync(value, "utf8");
   } catch (cause) {
-    throw createUsageError(`--data: ${value} is neither JSON nor a file that can be read.`, cause);
+    throw createSendUsageError(`--data: ${value} is neither JSON nor a file that can be read.`, cause);
   }
 }
 
@@ -116,7 +120,7 @@ function parseJson(json: string, from: string): JsonValue {
   try {
     return JSON.parse(json) as JsonValue;
   } catch (cause) {
-    throw createUsageError(
+    throw createSendUsageError(
       `--data: ${from === "-" ? "stdin" : from} is not JSON: ${(cause as Error).message}`,
       cause,
     );
@@ -127,6 +131,7 @@ function guessMediaType(path: string): string {
   return MEDIA_TYPES_BY_EXTENSION[extname(path).toLowerCase()] ?? "application/octet-stream";
 }
 
-export function createUsageError(message: string, cause?: unknown): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message, "colloquy send --help", cause);
+/** Creates a usage error that points to the help of `colloquy send`. */
+export function createSendUsageError(message: string, cause?: unknown): CliError {
+  return createUsageError(message, "colloquy send --help", cause);
 }

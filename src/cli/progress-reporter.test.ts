@@ -19,7 +19,7 @@ function startProgress(errColumns?: number): {
 }
 
 describe("progress", () => {
-  it("is one line on a terminal, written over, with the time that is left", () => {
+  it("is one line on a terminal that is overwritten, with the remaining time", () => {
     const { progress, wait, text } = startProgress(80);
     progress.show({ done: 0, total: 4 });
     wait(2_000);
@@ -35,7 +35,7 @@ describe("progress", () => {
     ]);
   });
 
-  it("is cut to the terminal, and a line for every tenth elsewhere", () => {
+  it("fits the width of a terminal, and is one line per tenth elsewhere", () => {
     const narrow = startProgress(12);
     narrow.progress.show({ done: 1, total: 2 });
     expect(narrow.text()).toBe("\rgsm8k  ████\u001b[K");

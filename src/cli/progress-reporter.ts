@@ -1,18 +1,18 @@
 import type { CliContext } from "./cli-context.ts";
 
-/** How far something long is. */
+/** The progress of a long operation. */
 export interface ProgressStep {
   readonly done: number;
   readonly total: number;
-  /** Done before this began: it says nothing of the pace. */
+  /**
+   * Number of steps finished before this process started. They do not count for the estimate of the remaining
+   * time.
+   */
   readonly doneBefore?: number;
   readonly note?: string;
 }
 
-/**
- * Tells on stderr how far something is: on a terminal in one line with a bar, which is written over; elsewhere a line for
- * every tenth.
- */
+/** Reports progress on stderr: one line with a bar on a terminal, otherwise one line for every tenth. */
 export class ProgressReporter {
   readonly #context: CliContext;
   readonly #label: string;
@@ -30,10 +30,10 @@ export class ProgressReporter {
   }
 
   show(step: ProgressStep): void {
-    const { stderrColumns: errColumns, streams } = this.#context;
+    const { stderrColumns, streams } = this.#context;
     const { done, total } = step;
     const isLast = done >= total;
-    if (errColumns === undefined) {
+    if (stderrColumns === undefined) {
       const tenth = Math.floor((done / total) * 10);
       if (tenth === this.#lastTenth) return;
       this.#lastTenth = tenth;
@@ -41,21 +41,21 @@ export class ProgressReporter {
       return;
     }
     const now = this.#now();
-    // Nobody reads more than ten a second.
+    // Limits updates to ten per second.
     if (!isLast && this.#isLineOpen && now - this.#shownAt < 100) return;
     this.#shownAt = now;
     this.#isLineOpen = true;
-    streams.err(`\r${this.#formatLine(step, renderBar(done / total)).slice(0, errColumns - 1)}\u001b[K`);
+    streams.err(`\r${this.#formatLine(step, renderBar(done / total)).slice(0, stderrColumns - 1)}\u001b[K`);
   }
 
-  /** Leaves what was shown last, and goes to the next line. */
+  /** Keeps the last progress line and moves to the next line. */
   end(): void {
     if (this.#isLineOpen) this.#context.streams.err("\n");
     this.#isLineOpen = false;
   }
 
-  #formatLine({ done, total, doneBefore: before = 0, note = "" }: ProgressStep, drawn = ""): string {
-    const left = formatTimeLeft(this.#now() - this.#startedAt, done - before, total - done);
+  #formatLine({ done, total, doneBefore = 0, note = "" }: ProgressStep, drawn = ""): string {
+    const left = formatTimeLeft(this.#now() - this.#startedAt, done - doneBefore, total - done);
     return [this.#label, drawn, `${done}/${total}`, note, left].filter((word) => word !== "").join("  ");
   }
 }
@@ -65,7 +65,10 @@ function renderBar(share: number): string {
   return `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}`;
 }
 
-/** By the pace so far, in words; nothing while there is none, and when nothing is left. */
+/**
+ * Estimates the remaining time from the average speed so far. Returns an empty string without progress, and
+ * at the end.
+ */
 export function formatTimeLeft(elapsedMs: number, done: number, left: number): string {
   if (done <= 0 || left <= 0) return "";
   const seconds = Math.ceil((elapsedMs / done / 1_000) * left);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createRedactor } from "./redactor.ts";
 
-describe("what is printed for people", () => {
-  it("has no credential in it, in whatever encoding that travels", () => {
+describe("redacted output", () => {
+  it("contains no credential in any encoding", () => {
     const secret = "it's (a) se~cret!*/ü";
     const inForm = new URLSearchParams({ client_secret: secret }).toString();
     const inUrl = new URL("http://agent.example/");
@@ -19,7 +19,7 @@ describe("what is printed for people", () => {
     }
   });
 
-  it("has none of the header that a client authenticates with at a token server", () => {
+  it("contains no client authentication header for a token server", () => {
     const redact = createRedactor({ oauthClient: "me:se!c:ret" });
     for (const pair of ["me:se!c:ret", "me:se%21c%3Aret"])
       expect(redact(`Basic ${Buffer.from(pair).toString("base64")}`)).toBe("Basic ***");

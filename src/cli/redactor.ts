@@ -1,9 +1,9 @@
-/** The options whose values are credentials; those of `--svc-param` may be. */
+/** Options whose values are credentials. `--svc-param` values may be credentials, too. */
 export const CREDENTIAL_OPTIONS = ["bearer", "apiKey", "basic", "oauthClient"] as const;
 
 const REDACTED_VALUE = "***";
 
-/** Makes what is printed for people free of the credentials of a call, wherever in a text they stand. */
+/** Removes the credentials of a call from a text. */
 export type Redactor = (text: string) => string;
 
 interface SecretOptions {
@@ -12,14 +12,14 @@ interface SecretOptions {
   readonly basic?: string;
   readonly oauthClient?: string;
   readonly svcParam?: readonly string[];
-  /** Of a webhook. */
+  /** Credentials for a webhook. */
   readonly token?: string;
   readonly credentials?: string;
 }
 
 /**
- * Not by the name of a field alone: an agent may repeat what it was sent, and a credential stays one in every encoding
- * in which it travels.
+ * Creates a redactor for all credentials among the options. It searches for the values themselves in every
+ * encoding in which they are sent, because an agent may echo a credential in any field.
  */
 export function createRedactor(all: SecretOptions): Redactor {
   const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = all;
@@ -42,7 +42,7 @@ export function createRedactor(all: SecretOptions): Redactor {
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(secret).toString("base64"),
   ]);
-  // The longest first, so that none is left in part because a shorter one was in it.
+  // Replaces longer secrets first, so that a shorter secret inside a longer one leaves no remainder.
   const unique = [...new Set(shapes)].toSorted((a, b) => b.length - a.length);
   return (text) =>
     unique
@@ -50,10 +50,10 @@ export function createRedactor(all: SecretOptions): Redactor {
       .replaceAll(TOKEN_FIELD_PATTERN, `$1"${REDACTED_VALUE}"`);
 }
 
-/** What a token server answers with. */
+/** Matches the token members of a token server's response. */
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
-/** As forms and the queries of URLs have it, which encode more than `encodeURIComponent` does. */
+/** Encodes a text as form data and URL queries do, which escape more characters than `encodeURIComponent`. */
 function encodeForm(text = ""): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
@@ -62,7 +62,7 @@ function getTextAfterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** The headers of a request as they may be shown: their names, and the values of those that are the protocol's own. */
+/** Returns the headers for logging: all names, but only the values of known protocol headers. */
 export function redactHeaders(headers: Iterable<readonly [string, string]>): string[] {
   return [...headers].map(
     ([name, value]) => `${name}: ${SAFE_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,

@@ -11,14 +11,14 @@ import type {
 } from "../protocol/index.ts";
 import type { TextWriter } from "./text-writer.ts";
 
-/** Task, context and state: what the next command needs (a2a-cli SPEC §8.2). */
+/** Renders the ids and the state that the next command needs (a2a-cli SPEC §8.2). */
 export function renderIds(page: TextWriter, ids: { id: string; contextId: string; state: string }): void {
   page.writeField("Task", ids.id);
   page.writeField("Context", ids.contextId);
   page.writeField("State", ids.state);
 }
 
-/** `history`: with the messages of the past. `verbose`: with ids, times, media types and metadata. */
+/** `history` includes earlier messages. `verbose` includes ids, times, media types, and metadata. */
 export interface RenderDetail {
   readonly history?: boolean;
   readonly verbose?: boolean;
@@ -44,7 +44,7 @@ export function renderMessage(page: TextWriter, message: Message, verbose = fals
   renderLabeledMessage(page, "Message", message, verbose);
 }
 
-/** What the user says. */
+/** Renders the user's own message. */
 export function renderSentMessage(page: TextWriter, message: Message): void {
   renderLabeledMessage(page, "Sent", message, true);
 }
@@ -93,7 +93,7 @@ export function renderCard(page: TextWriter, card: AgentCard): void {
     page.writeField("Skill", `${id} (${name}): ${description}`);
 }
 
-/** Its secrets are the webhook's; who wants them asks for JSON. */
+/** Renders a push configuration without its secrets. JSON output includes them. */
 export function renderPushConfig(page: TextWriter, config: TaskPushNotificationConfig): void {
   const { id, taskId, url, token, authentication } = config;
   if (id) page.writeField("Config", id);
@@ -116,7 +116,7 @@ function renderLabeledMessage(page: TextWriter, label: string, message: Message,
   renderParts(page, label, message.role, message.parts, { verbose });
 }
 
-/** `growing`: the block of a text stays open, so that the next chunk of the artifact continues it. */
+/** `growing` keeps the text block open, so that the next chunk of the artifact continues it. */
 function renderArtifact(
   page: TextWriter,
   artifact: Artifact,
@@ -129,7 +129,7 @@ function renderArtifact(
     if (description) page.writeField("Description", description);
     renderMetadata(page, "artifact", metadata);
   }
-  // With all its details a part is shown for itself.
+  // In verbose mode each part is a block of its own.
   const block = growing && !verbose ? { growing: artifactId } : {};
   renderParts(page, "Artifact", name ?? artifactId, parts, { verbose, ...block });
 }

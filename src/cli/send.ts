@@ -11,7 +11,7 @@ import {
   createPollIntervalOption,
   type ClientOptions,
 } from "./client-options.ts";
-import { PartFlags, createUsageError } from "./part-flags.ts";
+import { PartFlags, createSendUsageError } from "./part-flags.ts";
 import { reportTaskState, untilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
 import { showStream } from "./show-stream.ts";
 
@@ -35,19 +35,16 @@ export function createSendCommand(context: CliContext): Command {
   command
     .addOption(createAnswerOption())
     .addOption(
-      new Option("--async", "do not wait: answer once the task exists (default: wait)").conflicts("wait"),
+      new Option("--async", "return once the task exists (default: wait for the end)").conflicts("wait"),
     )
-    .option(
-      "--wait",
-      "wait until the task has ended or waits for you: the default, where a setting says --async",
-    )
+    .option("--wait", "wait until the task ends or needs input; overrides an --async setting")
     .addOption(new Option("--no-wait").hideHelp())
     .addOption(new Option("--return-immediately").hideHelp())
-    .option("--task-id <id>", "go on with this task")
-    .option("--context-id <id>", "put the new task into this conversation")
-    .option("--message-id <id>", "the message's id; an agent takes the same one only once")
+    .option("--task-id <id>", "continue this task")
+    .option("--context-id <id>", "start the task in this conversation")
+    .option("--message-id <id>", "message id; an agent processes the same id only once")
     .option("--metadata <json>", "metadata of the request", parseJsonObject)
-    .option("--history <n>", "at most this many messages in the result's history", parseCount)
+    .option("--history <n>", "maximum number of history messages in the result", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<SendOptions>(command, "[text...] ", context, async (call) => {
     const parts = await buildMessageParts(call, flags, context);
@@ -58,24 +55,25 @@ export function createSendCommand(context: CliContext): Command {
 function createAnswerOption(): Option {
   return new Option(
     "--answer <json>",
-    "answer a tool call that the task of --task-id waits for; repeatable, in their order",
+    "answer a pending tool call of the --task-id task; repeatable, in order",
   ).argParser((text: string, previous?: JsonObject[]) => [...(previous ?? []), parseJsonObject(text)]);
 }
 
 async function buildMessageParts(
-  { args: words, options, client: remote, signal }: AgentCommandContext<SendOptions>,
+  { args, options, client, signal }: AgentCommandContext<SendOptions>,
   flags: PartFlags,
   { stdin }: CliContext,
 ): Promise<Part[]> {
-  if (options.answer === undefined) return flags.buildParts(words, stdin);
-  if (options.taskId === undefined) throw createUsageError("--answer needs --task-id: the task that waits.");
-  const answers = createAnswerParts(await remote.tasks.get(options.taskId, { signal }), options.answer);
-  const more = words.length > 0 || flags.hasFlags ? await flags.buildParts(words, stdin) : [];
+  if (options.answer === undefined) return flags.buildParts(args, stdin);
+  if (options.taskId === undefined)
+    throw createSendUsageError("--answer requires --task-id, the id of the waiting task.");
+  const answers = createAnswerParts(await client.tasks.get(options.taskId, { signal }), options.answer);
+  const more = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
   return [...answers, ...more];
 }
 
 async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): Promise<void> {
-  const { agentRef: ref, client: remote, signal, options, output } = call;
+  const { agentRef, client, signal, options, output } = call;
   const { taskId, contextId, metadata, history } = options;
   const isAsync = options.async === true || options.wait === false || options.returnImmediately === true;
   const messageId = options.messageId ?? crypto.randomUUID();
@@ -93,23 +91,25 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
   };
   output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
-    // An agent that streams repeats the task first, as it was before this turn; one that does not answers with its end.
-    const known = taskId !== undefined && remote.card.capabilities.streaming === true;
-    return showStream(remote.stream(parts, request), call, known);
+    // A streaming agent first repeats the task as it was before this turn. An agent without streaming only
+    // sends the result.
+    const known = taskId !== undefined && client.card.capabilities.streaming === true;
+    return showStream(client.stream(parts, request), call, known);
   }
   const response = isAsync
-    ? await remote.send(parts, request)
+    ? await client.send(parts, request)
     : await waitForResponse(
-        untilTerminalOrInterrupted(remote.stream(parts, request), taskId !== undefined),
+        untilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
         call,
       );
   output.writeResponse(response, (history ?? 0) > 0);
-  if ("task" in response) reportTaskState(output, ref, response.task);
+  if ("task" in response) reportTaskState(output, agentRef, response.task);
 }
 
 /**
- * The result of a turn. A stream is followed for it where the agent streams, because that survives a cut; the task is
- * polled when the stream is lost for good, or when an agent that does not stream answers before it has finished.
+ * Waits for the result of a turn. It follows the stream, which survives a broken connection if the agent
+ * supports streaming. It polls the task when the stream is lost, or when an agent without streaming answers
+ * before the task has finished.
  */
 async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,
@@ -136,7 +136,7 @@ async function waitForResponse(
   }
 }
 
-/** The stream, telling the task's id as soon as it is known. */
+/** Passes a stream through, and reports the task's id as soon as it is known. */
 async function* withTaskIdCallback(
   stream: AsyncIterable<StreamResponse>,
   tell: (taskId: string) => void,

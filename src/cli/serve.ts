@@ -3,7 +3,7 @@ import type { Config } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption, parsePort } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { addAuthOptions } from "./serve/authentication.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
@@ -18,18 +18,15 @@ interface ServeCommandOptions extends ServeOptions {
 
 export function createServeCommand(context: CliContext): Command {
   return addServeOptions(new Command("serve"))
-    .argument("[paths...]", "agent files (agent.ts), or directories with name.ts and name/agent.ts")
-    .option("--exec <command>", "serve a command: it reads the message on stdin, its output is the answer")
+    .argument("[paths...]", "agent files (agent.ts), or directories with name.ts or name/agent.ts")
+    .option("--exec <command>", "serve a command that reads the message from stdin and prints the answer")
     .option("--shell", "run the command of --exec with /bin/sh, for pipes and redirections")
-    .option("--name <id>", "the name under which --exec is served")
-    .option(
-      "--config <file>",
-      "the file with what is not said here (default: colloquy.config.ts, if there is one)",
-    )
+    .option("--name <id>", "name of the agent for --exec")
+    .option("--config <file>", "configuration file for options not given here (default: colloquy.config.ts)")
     .addHelpText(
       "after",
       `
-A file exports its agent as rootAgent, agent or default: an ADK agent, agent(…), or an async generator function.
+A file exports its agent as rootAgent, agent, or default: an ADK agent, agent(…), or an async generator function.
 
 Examples:
   colloquy serve agent.ts
@@ -48,25 +45,28 @@ Examples:
 export function addServeOptions(command: Command): Command {
   return addAuthOptions(command)
     .addOption(
-      new Option("--port <number>", "port to listen on; the next free one when it is taken, 0 for any")
+      new Option(
+        "--port <number>",
+        "port to listen on; tries the next ports if it is in use; 0 for any free port",
+      )
         .env("PORT")
         .argParser(parsePort)
         .default(4120),
     )
-    .option("--strict-port", "fail when the port is taken")
+    .option("--strict-port", "fail if the port is in use")
     .addOption(
-      new Option("--grpc-port <number>", "also serve gRPC, on this port; 0 for any that is free").argParser(
+      new Option("--grpc-port <number>", "also serve gRPC on this port; 0 for any free port").argParser(
         parsePort,
       ),
     )
-    .option("--openai", "also serve the agents as models of OpenAI's chat API, at /v1")
+    .option("--openai", "also serve the agents as models of OpenAI's chat API at /v1")
     .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--store <store>", "where tasks live: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
-    .option("--public-url <url>", "where clients reach this server, when it is behind a proxy")
-    .option("--allow-unauthenticated", "let everybody in, also from other machines")
+    .option("--store <store>", "task store: memory, or sqlite:FILE", "sqlite:.colloquy/colloquy.db")
+    .option("--public-url <url>", "URL of this server for clients, if it is behind a proxy")
+    .option("--allow-unauthenticated", "accept all callers without authentication, also from other machines")
     .option(
       "--allow-private-webhooks",
-      "send push notifications to this machine and its networks, not only to the internet",
+      "also send push notifications to this machine and to private networks",
     )
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"));
 }
@@ -81,8 +81,9 @@ async function runServe(
   const agents = isSaid ? said : configured;
   if (options.exec === undefined && Object.keys(agents).length === 0) {
     const hint = "colloquy serve --help";
-    const message = "Name an agent file or a directory, use --exec, or make a project with colloquy init.";
-    throw new CliError("A2ACLI_ERR_USAGE", message, hint);
+    const message =
+      "No agent is given. Pass an agent file or directory, use --exec, or create a project with colloquy init.";
+    throw createUsageError(message, hint);
   }
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
@@ -101,18 +102,18 @@ async function loadAgents(
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isPathList: isList } = await import("./serve/config.ts");
-    if (!isList(wanted)) return { agents: wanted, skipped: [] };
-    const { loadAgentFiles: loadFiles } = await import("./serve/load-agent-files.ts");
-    return loadFiles(wanted, adk);
+    const { isPathList } = await import("./serve/config.ts");
+    if (!isPathList(wanted)) return { agents: wanted, skipped: [] };
+    const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
+    return loadAgentFiles(wanted, adk);
   }
   const { command } = await import("../adapters/index.ts");
-  const { toAgentId: toId } = await import("./serve/find-agent-files.ts");
+  const { toAgentId } = await import("./serve/find-agent-files.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
-  return { agents: { [toId((await agent.describe()).name)]: agent }, skipped: [] };
+  return { agents: { [toAgentId((await agent.describe()).name)]: agent }, skipped: [] };
 }
 
-/** No file is passed over in silence. */
+/** Lists the skipped files with the reasons. */
 function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }

@@ -3,26 +3,32 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import type { CliContext } from "./cli-context.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
-/** A value that an option has without being on the command line, and where it is from. */
+/** A value from the settings, and its source. */
 export interface Setting {
   readonly value: string;
   readonly source: SettingSource;
 }
 
-/** `local`: the `.env` that is nearest to where the user stands, or the file of `--config`. `global`: the user's own. */
+/**
+ * `local` is the nearest `.env` file above the working directory, or the file of `--config`. `global` is the
+ * file in the user's home directory.
+ */
 export type SettingSource =
   | { readonly kind: "environment" }
   | { readonly kind: "global"; readonly file: string }
   | {
       readonly kind: "local";
       readonly file: string;
-      /** By walking up, not named by the user: it may be part of somebody else's project. */
+      /**
+       * Whether the file was discovered in a parent directory instead of being named by the user. A
+       * discovered file may belong to an untrusted project.
+       */
       readonly isDiscovered: boolean;
     };
 
-/** The values of variables by their names, the strongest source first (a2a-cli SPEC §8.3). */
+/** Settings by variable name, with the highest-priority source first (a2a-cli SPEC §8.3). */
 export class Settings {
   readonly #layers: readonly SettingsLayer[];
 
@@ -30,30 +36,34 @@ export class Settings {
     this.#layers = layers;
   }
 
-  /** The strongest that there is. An empty one says that there is none, whatever weaker sources say. */
+  /**
+   * Returns the value from the highest-priority source. An empty value unsets the variable and overrides
+   * lower-priority sources.
+   */
   get(variable: string): Setting | undefined {
-    for (const { source: from, values } of this.#layers) {
+    for (const { source, values } of this.#layers) {
       const value = values[variable];
-      if (value === undefined || (isDiscoveredSource(from) && TRUSTED_ONLY_VARIABLES.has(variable))) continue;
-      return value === "" ? undefined : { value, source: from };
+      if (value === undefined || (isDiscoveredSource(source) && TRUSTED_ONLY_VARIABLES.has(variable)))
+        continue;
+      return value === "" ? undefined : { value, source: source };
     }
     return undefined;
   }
 
-  /** All names that any source has. */
+  /** Returns the names of all variables that any source sets. */
   get variableNames(): string[] {
     return [...new Set(this.#layers.flatMap(({ values }) => Object.keys(values)))]
       .filter((name) => name.startsWith(VARIABLE_PREFIX))
       .toSorted();
   }
 
-  /** What is said in a file that has no say in it. */
+  /** Returns the variables that a discovered file sets without permission. */
   get ignoredVariables(): { variable: string; file: string }[] {
-    return this.#layers.flatMap(({ source: from, values }) =>
-      isDiscoveredSource(from)
+    return this.#layers.flatMap(({ source, values }) =>
+      isDiscoveredSource(source)
         ? [...TRUSTED_ONLY_VARIABLES]
             .filter((variable) => values[variable] !== undefined)
-            .map((variable) => ({ variable, file: from.file }))
+            .map((variable) => ({ variable, file: source.file }))
         : [],
     );
   }
@@ -64,25 +74,28 @@ interface SettingsLayer {
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
-/** Whether nobody but the directory says that the file is to be read. */
+/** Returns whether the file was discovered instead of being named by the user. */
 export function isDiscoveredSource(from: SettingSource): from is SettingSource & { readonly file: string } {
   return from.kind === "local" && from.isDiscovered;
 }
 
 export const VARIABLE_PREFIX = "A2ACLI_";
 
-/** What weakens the protection of credentials is not for a file that merely lies around. */
+/** Variables that weaken the protection of credentials. A discovered file cannot set them. */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
   `${VARIABLE_PREFIX}INSECURE`,
   `${VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,
 ]);
 
-/** `--agent-card` → `A2ACLI_AGENT_CARD` (a2a-cli SPEC §7.2). */
+/** Converts a flag to its variable name: `--agent-card` → `A2ACLI_AGENT_CARD` (a2a-cli SPEC §7.2). */
 export function toVariableName(flag: string): string {
   return VARIABLE_PREFIX + flag.replace(/^--/, "").toUpperCase().replaceAll("-", "_");
 }
 
-/** `config`: the file of `--config`, in place of the `.env` that would be found. */
+/**
+ * Reads the settings from all sources. `config` is the file of `--config`, which replaces the discovered
+ * `.env` file.
+ */
 export function readSettings(
   config: string | undefined,
   { env, cwd }: Pick<CliContext, "env" | "cwd">,
@@ -97,7 +110,9 @@ export function readSettings(
   return new Settings(layers);
 }
 
-/** The `.env` of the directory or of the nearest above that has one, as git finds its own. */
+/**
+ * Finds the `.env` file in the directory or in its nearest parent that has one, as git finds its repository.
+ */
 function findNearestEnvFile(cwd: string): SettingsLayer | undefined {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     const file = join(directory, ".env");
@@ -110,7 +125,7 @@ function findNearestEnvFile(cwd: string): SettingsLayer | undefined {
 function readNamedEnvFile(file: string): SettingsLayer {
   const values = readEnvFile(file);
   if (values) return { source: { kind: "local", file, isDiscovered: false }, values };
-  throw new CliError("A2ACLI_ERR_USAGE", `The file of --config, ${file}, can not be read.`);
+  throw createUsageError(`The --config file ${file} cannot be read.`);
 }
 
 function readEnvFile(file: string): Record<string, string | undefined> | undefined {
@@ -121,7 +136,7 @@ function readEnvFile(file: string): Record<string, string | undefined> | undefin
   }
 }
 
-/** Whether others on this machine may read a file; never on systems that say nothing of it. */
+/** Returns whether other users of this machine can read a file. Always returns `false` on Windows. */
 export function isReadableByOthers(file: string): boolean {
   return process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 }

@@ -5,15 +5,15 @@ import type { ClientOptions } from "./client-options.ts";
 import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 /**
- * Shows a stream as it comes, and at its end which task it was and how it stands. `known`: it begins with a task whose
- * past the user has seen.
+ * Writes the events of a stream as they arrive, and the task's ids and state at the end. `known` means that
+ * the stream starts with a task whose history the user has seen.
  */
 export async function showStream(
   stream: AsyncIterable<StreamResponse>,
   call: AgentCommandContext<ClientOptions>,
   known = false,
 ): Promise<void> {
-  const { output, agentRef: ref, signal } = call;
+  const { output, agentRef, signal } = call;
   let seen: (Pick<Task, "id" | "contextId"> & { status: TaskStatus }) | undefined;
   try {
     for await (const event of untilTerminalOrInterrupted(stream, known)) {
@@ -27,10 +27,10 @@ export async function showStream(
     }
   } catch (error) {
     if (seen && signal.aborted)
-      throw toInterruptedWaitError(call, error, formatCommandLine("task", "subscribe", ref, seen.id));
+      throw toInterruptedWaitError(call, error, formatCommandLine("task", "subscribe", agentRef, seen.id));
     throw error;
   }
   if (!seen) return;
   output.writeStreamEnd({ id: seen.id, contextId: seen.contextId, state: seen.status.state });
-  reportTaskState(output, ref, seen);
+  reportTaskState(output, agentRef, seen);
 }

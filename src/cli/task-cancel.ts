@@ -12,18 +12,18 @@ export function createTaskCancelCommand(context: CliContext): Command {
   });
 }
 
-/** To cancel again is no mistake: a task that is canceled is what was wanted (a2a-cli SPEC §10.4). */
+/** Canceling a canceled task again is not an error (a2a-cli SPEC §10.4). */
 async function cancelTask(
-  { client: remote, signal, agentRef: ref }: AgentCommandContext<ClientOptions>,
+  { client, signal, agentRef }: AgentCommandContext<ClientOptions>,
   id: string,
 ): Promise<Task> {
   try {
-    return await remote.tasks.cancel(id, { signal });
+    return await client.tasks.cancel(id, { signal });
   } catch (error) {
     if (!(error instanceof A2AError) || error.reason !== "TASK_NOT_CANCELABLE") throw error;
-    const task = await remote.tasks.get(id, { signal, historyLength: 0 });
+    const task = await client.tasks.get(id, { signal, historyLength: 0 });
     if (task.status.state === "TASK_STATE_CANCELED") return task;
-    const hint = `${formatCommandLine("task", "get", ref, id)} shows it; it is ${task.status.state}.`;
+    const hint = `Its state is ${task.status.state}. ${formatCommandLine("task", "get", agentRef, id)} shows it.`;
     throw new CliError(error, hint);
   }
 }

@@ -5,7 +5,7 @@ import { defineClientCommand, requireSingleId } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { collectArtifactFiles } from "./download/artifact-files.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { CliError } from "./cli-error.ts";
+import { CliError, createUsageError } from "./cli-error.ts";
 
 interface TaskDownloadOptions extends ClientOptions {
   dir: string;
@@ -14,11 +14,11 @@ interface TaskDownloadOptions extends ClientOptions {
 
 export function createTaskDownloadCommand(context: CliContext): Command {
   const command = new Command("download")
-    .option("--dir <directory>", "where the files are to be; made when it is not there", ".")
-    .option("--force", "overwrite files that are there already");
+    .option("--dir <directory>", "directory for the files; created if missing", ".")
+    .option("--force", "overwrite existing files");
   return defineClientCommand<TaskDownloadOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
-    const task = await remote.tasks.get(requireSingleId(call.args), { signal, historyLength: 0 });
+    const { client, signal, options, output } = call;
+    const task = await client.tasks.get(requireSingleId(call.args), { signal, historyLength: 0 });
     const { files, links } = collectArtifactFiles(task);
     const directory = resolve(context.cwd, options.dir);
     await mkdir(directory, { recursive: true });
@@ -39,12 +39,12 @@ async function writeDownloadedFile(path: string, bytes: Uint8Array, overwrite: b
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     if (error.code === "EEXIST") {
-      const hint = "--dir takes another directory, --force overwrites.";
-      throw new CliError("A2ACLI_ERR_USAGE", `${path} is there already.`, hint, error);
+      const hint = "Use --dir for another directory, or --force to overwrite.";
+      throw createUsageError(`${path} already exists.`, hint, error);
     }
     throw new CliError(
       "A2ACLI_ERR_INTERNAL",
-      `${path} can not be written: ${error.message}`,
+      `${path} cannot be written: ${error.message}`,
       undefined,
       error,
     );

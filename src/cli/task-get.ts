@@ -13,17 +13,17 @@ interface TaskGetOptions extends ClientOptions {
 
 export function createTaskGetCommand(context: CliContext): Command {
   const command = new Command("get")
-    .option("--wait", "look again until it has ended or waits for its user (default: look once)")
-    .option("--history <n>", "also show its last messages, at most this many", parseCount)
+    .option("--wait", "poll until the task ends or needs input (default: check once)")
+    .option("--history <n>", "also show up to this many of the last messages", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<TaskGetOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, agentRef: ref, signal, options, output } = call;
+    const { client, agentRef, signal, options, output } = call;
     const id = requireSingleId(call.args);
-    // History is shown when it is asked for.
+    // The history is shown only with `--history`.
     const historyLength = options.history ?? 0;
     if (options.wait) return waitAndWriteTask(call, id);
-    const task = await remote.tasks.get(id, { signal, historyLength });
+    const task = await client.tasks.get(id, { signal, historyLength });
     output.writeTask(task, historyLength > 0);
-    reportTaskState(output, ref, task);
+    reportTaskState(output, agentRef, task);
   });
 }

@@ -14,18 +14,18 @@ interface TaskListOptions extends ClientOptions {
 
 export function createTaskListCommand(context: CliContext): Command {
   const command = new Command("list")
-    .option("--context-id <id>", "only of this conversation")
-    .option("--state <state>", "only in this state, for example working", parseTaskState)
-    .option("--page-size <n>", "at most this many, 1 to 100", parseCount)
-    .option("--page-token <token>", "go on behind this page")
-    .option("--artifacts", "with their artifacts (in JSON)");
+    .option("--context-id <id>", "only tasks of this conversation")
+    .option("--state <state>", "only tasks in this state, for example working", parseTaskState)
+    .option("--page-size <n>", "maximum number of tasks, from 1 to 100", parseCount)
+    .option("--page-token <token>", "token of the page to show")
+    .option("--artifacts", "include artifacts (in JSON)");
   return defineClientCommand<TaskListOptions>(
     command,
     "",
     context,
-    async ({ client: remote, signal, options, output }) => {
+    async ({ client, signal, options, output }) => {
       const { contextId, state, pageSize, pageToken, artifacts } = options;
-      const page = await remote.tasks.list(
+      const page = await client.tasks.list(
         {
           ...(contextId === undefined ? {} : { contextId }),
           ...(state === undefined ? {} : { status: state }),
@@ -40,7 +40,7 @@ export function createTaskListCommand(context: CliContext): Command {
   );
 }
 
-/** `working`, `input-required` and the protocol's own names. */
+/** Parses a task state such as `working` or `input-required`, and the protocol's own names. */
 function parseTaskState(text: string): TaskState {
   const name = text
     .toUpperCase()
@@ -49,5 +49,5 @@ function parseTaskState(text: string): TaskState {
   const known = TASK_STATES.find((candidate) => candidate === name);
   if (known) return known;
   const names = TASK_STATES.map((one) => one.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-"));
-  throw new InvalidArgumentError(`Known are ${names.join(", ")}.`);
+  throw new InvalidArgumentError(`Allowed values are ${names.join(", ")}.`);
 }

@@ -11,16 +11,16 @@ interface TaskSubscribeOptions extends ClientOptions {
 }
 
 export function createTaskSubscribeCommand(context: CliContext): Command {
-  const command = new Command("subscribe").option("--after <event id>", "only what came after this event");
+  const command = new Command("subscribe").option("--after <event id>", "only events after this one");
   return defineClientCommand<TaskSubscribeOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, agentRef: ref, signal, options, output } = call;
+    const { client, agentRef, signal, options, output } = call;
     const after = options.after === undefined ? {} : { after: options.after };
-    const stream = remote.tasks.subscribe(requireSingleId(call.args), { signal, ...after });
-    // To follow is what the command is for; in text it does so without being told.
+    const stream = client.tasks.subscribe(requireSingleId(call.args), { signal, ...after });
+    // In text format the command always streams, because following a task is its purpose.
     if (options.stream || options.output === "text") return showStream(stream, call);
     const response = await collect(untilTerminalOrInterrupted(stream));
     if (!("task" in response)) return;
     output.writeTask(response.task);
-    reportTaskState(output, ref, response.task);
+    reportTaskState(output, agentRef, response.task);
   });
 }

@@ -15,30 +15,30 @@ interface TaskWaitOptions extends ClientOptions {
   pollInterval: number;
 }
 
-/** `task get --wait` by the name under which people look for it. */
+/** Creates `colloquy task wait`, an alias of `task get --wait`. */
 export function createTaskWaitCommand(context: CliContext): Command {
   const command = new Command("wait")
-    .option("--history <n>", "also show its last messages, at most this many", parseCount)
+    .option("--history <n>", "also show up to this many of the last messages", parseCount)
     .addOption(createPollIntervalOption());
   return defineClientCommand<TaskWaitOptions>(command, "<task id> ", context, (call) =>
     waitAndWriteTask(call, requireSingleId(call.args)),
   );
 }
 
-/** Looks again and again, and shows the task once there is nothing more to wait for. */
+/** Polls the task until it has ended or needs input, and writes it. */
 export async function waitAndWriteTask(
   call: AgentCommandContext<TaskWaitOptions>,
   id: string,
 ): Promise<void> {
-  const { client: remote, agentRef: ref, signal, options, output } = call;
+  const { client, agentRef, signal, options, output } = call;
   const history = options.history ?? 0;
   try {
-    const task = await waitForTask(remote, id, { signal, options: { ...options, history } });
+    const task = await waitForTask(client, id, { signal, options: { ...options, history } });
     output.writeTask(task, history > 0);
-    reportTaskState(output, ref, task);
+    reportTaskState(output, agentRef, task);
   } catch (error) {
     throw signal.aborted
-      ? toInterruptedWaitError(call, error, formatCommandLine("task", "get", ref, id, "--wait"))
+      ? toInterruptedWaitError(call, error, formatCommandLine("task", "get", agentRef, id, "--wait"))
       : error;
   }
 }

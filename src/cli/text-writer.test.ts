@@ -20,7 +20,7 @@ describe("text output", () => {
     expect(text).toBe("Name: two lines and a tab\nTotal: 3\n");
   });
 
-  it("closes a block with a blank line, and no field stands inside one", () => {
+  it("closes a block with a blank line before the next field", () => {
     const text = captureText((page) => {
       page.writeBlock("Artifact", "answer", "one\ntwo");
       page.writeBlock("Data", "answer", "{}\n");
@@ -51,11 +51,11 @@ describe("text output", () => {
     expect(text).toContain("␛[31mred␛[0m");
   });
 
-  it("lets nobody turn the order of letters around", () => {
+  it("replaces characters that change the reading direction", () => {
     expect(escapeControlCharacters("file \u202egpj.exe\u2066")).toBe("file \ufffdgpj.exe\ufffd");
   });
 
-  it("lets none through in JSON either, which stays the same value", () => {
+  it("escapes them in JSON, too, without changing the value", () => {
     const said = { text: "\u001b[2J\u009b31m\u202egpj\u2028", more: ["어떤"] };
     // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
     expect(renderJson(said)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028-\u202e]/);

@@ -1,10 +1,11 @@
 /**
- * The `text` format (a2a-cli SPEC §11.2): one `Label: value` field per line, and blocks for what does not fit on a
- * line: the label's line, the content, a blank line. A block may grow while an artifact is streamed.
+ * Writes the `text` format (a2a-cli SPEC §11.2): one `Label: value` field per line, and blocks for multi-line
+ * content. A block has a label line, the content, and a blank line. A block can grow while an artifact is
+ * streamed.
  */
 export class TextWriter {
   readonly #write: (text: string) => void;
-  /** The block that is open, and whether it ends with a newline. */
+  /** The open block, and whether its content ends with a newline. */
   #openBlock: { key: string; atLineStart: boolean } | undefined;
 
   constructor(write: (text: string) => void) {
@@ -22,7 +23,7 @@ export class TextWriter {
     this.closeBlock();
   }
 
-  /** Adds to the block of `key`, opening it when another (or none) is open. */
+  /** Appends to the block with this key. If another block is open, it closes that block first. */
   appendToBlock(label: string, value: string, key: string, content: string): void {
     if (this.#openBlock?.key !== key) {
       this.writeField(label, value);
@@ -33,14 +34,14 @@ export class TextWriter {
     (this.#openBlock as { atLineStart: boolean }).atLineStart = content.endsWith("\n");
   }
 
-  /** Ends the block that is open, if any. */
+  /** Ends the open block, if any. */
   closeBlock(): void {
     if (!this.#openBlock) return;
     this.#write(this.#openBlock.atLineStart ? "\n" : "\n\n");
     this.#openBlock = undefined;
   }
 
-  /** Separates entries of a list. */
+  /** Separates the entries of a list. */
   writeBlankLine(): void {
     this.closeBlock();
     this.#write("\n");
@@ -48,8 +49,8 @@ export class TextWriter {
 }
 
 /**
- * A value as JSON for a terminal or a program: JSON leaves some of what `escapeControlCharacters` shows as it is, so it is escaped here. It is
- * the same value when it is read.
+ * Renders a value as JSON that is safe to print. It escapes control characters that `JSON.stringify` leaves
+ * unescaped; the parsed value stays the same.
  */
 export function renderJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
@@ -60,8 +61,8 @@ export function renderJson(value: unknown, indent?: number): string {
 }
 
 /**
- * What an agent says is printed to somebody's terminal: control characters, with which it could rewrite the screen,
- * and those that turn the order of what is read around become visible instead.
+ * Replaces control characters in an agent's output with visible ones. Otherwise, the agent could rewrite the
+ * screen or change the reading direction of the text.
  */
 export function escapeControlCharacters(text: string): string {
   return (

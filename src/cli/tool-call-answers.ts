@@ -1,14 +1,17 @@
 import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
-import { CliError } from "./cli-error.ts";
+import { createUsageError } from "./cli-error.ts";
 
-/** A function call of an ADK agent that waits for somebody's answer. */
+/** A function call of an ADK agent that waits for an answer. */
 export interface PendingToolCall {
   id: string;
   name: string;
   args: JsonObject;
 }
 
-/** The calls that an interrupted task waits for, as ADK agents of every language write them into its status. */
+/**
+ * Returns the calls that an interrupted task waits for. ADK agents in every language store them in the status
+ * message.
+ */
 export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingToolCall[] {
   return (status.message?.parts ?? []).flatMap((part) => {
     const { metadata } = part;
@@ -19,16 +22,15 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
   });
 }
 
-/** The parts that answer the waiting calls, one answer for each call in their order. */
+/** Creates the parts that answer the pending calls, one answer for each call in order. */
 export function createAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
   const calls = findPendingToolCalls(task);
   if (calls.length !== answers.length) {
     const waiting = calls.map((call) => call.name).join(", ");
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
+    throw createUsageError(
       calls.length === 0
-        ? `Task ${task.id} (${task.status.state}) waits for no answer to a function call.`
-        : `Task ${task.id} waits for ${calls.length} answers (${waiting}), but --answer was given ${answers.length} times.`,
+        ? `Task ${task.id} (${task.status.state}) has no pending function call.`
+        : `Task ${task.id} requires ${calls.length} answers (${waiting}), but --answer was passed ${answers.length} times.`,
       calls.length > 0 ? undefined : getAnswerHint(task),
     );
   }
@@ -40,6 +42,6 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
 
 function getAnswerHint({ status }: Task): string {
   return isTerminal(status.state)
-    ? "The task has ended; leave out --answer and --task-id to begin another."
-    : "Leave out --answer and send a text.";
+    ? "The task has ended. Omit --answer and --task-id to start a new one."
+    : "Omit --answer, and send a text.";
 }

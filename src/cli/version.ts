@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** Read from package.json, which is two folders up both from `src/cli` and from `dist/cli`. */
+/** Reads the version from package.json, which is two folders above both `src/cli` and `dist/cli`. */
 export function readPackageVersion(): string {
   const file = new URL("../../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(file, "utf8")) as { version: string };
   return version;
 }
 
-/** What the program is, in one line. */
-export const PROGRAM_DESCRIPTION = "Agents on the A2A network: serve them, and talk to anybody's.";
+/** One-line description of the program. */
+export const PROGRAM_DESCRIPTION = "Serve agents on the A2A network, and call the agents of others.";

@@ -12,17 +12,18 @@ import { findPendingToolCalls } from "./tool-call-answers.ts";
 import { formatCommandLine } from "./command-line.ts";
 import type { OutputWriter } from "./output-writer.ts";
 
-/** A poll that finds nobody may be repeated this often in a row, each time after twice the pause. */
+/** Maximum number of consecutive failed polls. Each retry doubles the pause. */
 const MAX_POLL_FAILURES = 5;
 
-/** True when waiting makes no sense any more: the task has ended, or waits for its user. */
+/** Returns whether polling can stop: the task has ended, or needs input. */
 function isTerminalOrInterrupted(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
 /**
- * A stream until there is nothing to wait for: an agent may keep it open behind a question, and whoever asked does not
- * answer it there. `known`: it begins with a task whose question is being answered.
+ * Yields the events of a stream until the task has ended or needs input. An agent may keep the stream open
+ * while it waits for input, which cannot be sent on this stream. `known` means that the first event repeats
+ * the task before this turn.
  */
 export async function* untilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,
@@ -41,12 +42,12 @@ function getStatusState(event: StreamResponse): TaskState | undefined {
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }
 
-/** Rejects with what the signal was aborted for, which Node's own pause hides. */
+/** Sleeps, and rejects with the signal's abort reason, which Node's own timer hides. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** Looks at a task again and again until it is settled. `known`: as it was seen last. */
+/** Polls a task until it has ended or needs input. `known` is its last known state. */
 export async function waitForTask(
   remote: A2AClient,
   id: string,
@@ -73,13 +74,13 @@ export async function waitForTask(
 }
 
 /**
- * Says on stderr how a turn went when it did not go well, and the very command that goes on with it. The exit code
- * stays 0 (a2a-cli SPEC §11.6): the tool has done its part.
+ * Reports an unfinished or unsuccessful turn on stderr, with the exact command that continues it. The exit
+ * code stays 0 (a2a-cli SPEC §11.6).
  */
 export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
   const { state } = task.status;
   if (isInterrupted(state)) {
-    output.writeWarning(`the task waits for you (${state})`);
+    output.writeWarning(`the task is waiting for your input (${state})`);
     for (const line of formatResumeCommands(ref, task)) output.writeHint(line);
   } else if (!isTerminal(state)) {
     output.writeHint(formatCommandLine("task", "get", ref, task.id, "--wait"));
@@ -92,10 +93,10 @@ function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): s
   const calls = findPendingToolCalls(task);
   const send = ["send", ref, "--task-id", task.id];
   if (calls.length === 0) return [`${formatCommandLine(...send)} "<your answer>"`];
-  const asked = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
+  const pending = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
   const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
   return [
-    `it wants to know the result of ${asked}; tell it like this:`,
+    `the agent needs the result of ${pending}. Send it with this command:`,
     formatCommandLine(...send, ...answers),
   ];
 }

@@ -38,7 +38,7 @@ const UNPARSABLE_BODIES: readonly [what: string, body: string | Uint8Array<Array
   ["bytes that are no UTF-8", new Uint8Array([0x7b, 0xff, 0xfe, 0x7d])],
 ];
 
-describe("a JSON-RPC request that is none", () => {
+describe("an invalid JSON-RPC request", () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
     endpoint = await startTestEndpoint({ limits: { maxBodyBytes: 1024 * 1024 } });
@@ -79,7 +79,7 @@ describe("a JSON-RPC request that is none", () => {
   });
 
   it.each([[[]], [["x"]], ["text"], [5], [true]])(
-    "has params that are no object: %j [C-09]",
+    "has params that are not an object: %j [C-09]",
     async (params) => {
       const { body } = await endpoint.callJsonRpc("ListTasks", params);
       expect(body.error?.code).toBe(-32602);
@@ -89,14 +89,14 @@ describe("a JSON-RPC request that is none", () => {
   );
 
   it.each([undefined, null, {}])(
-    "may go without params where it needs none: %j [C-09, F-34]",
+    "may omit params where none are required: %j [C-09, F-34]",
     async (params) => {
       const { body } = await endpoint.callJsonRpc("ListTasks", params);
       expect(body.result).toMatchObject({ nextPageToken: "", pageSize: 50 });
     },
   );
 
-  it.each(["7", 7, "", 0, -1.5, null])("gets its id back as it is: %j [C-04]", async (id) => {
+  it.each(["7", 7, "", 0, -1.5, null])("receives its id unchanged: %j [C-04]", async (id) => {
     const good = await endpoint.postRaw(formatJson({ jsonrpc: "2.0", id, method: "ListTasks" }));
     const bad = await endpoint.postRaw(
       formatJson({ jsonrpc: "2.0", id, method: "GetTask", params: { id: "none" } }),
@@ -192,7 +192,7 @@ describe("a version of A2A that is not served", () => {
     expect(findErrorReason(body)).toBe("TASK_NOT_FOUND");
   });
 
-  it("may stand in the query, on every binding; the header wins [B-02, C-10]", async () => {
+  it("may be in the query on every binding; the header takes precedence [B-02, C-10]", async () => {
     const ask = async (query: string, headers: Record<string, string>): Promise<unknown[]> => {
       const rpc = await fetch(`${endpoint.url}?${query}`, {
         method: "POST",

@@ -7,7 +7,7 @@ import {
   type TestEndpoint,
 } from "./test-endpoint.ts";
 
-/** What is sent as `message`, and the field that the refusal must name. */
+/** Invalid values for `message`, each with the field that the error must name. */
 const INVALID_MESSAGES: readonly [what: string, message: unknown, field: string][] = [
   ["no message at all", undefined, "message"],
   ["a message that is null", null, "message"],
@@ -39,7 +39,7 @@ const INVALID_MESSAGES: readonly [what: string, message: unknown, field: string]
   ["reference ids with a null", { referenceTaskIds: [null] }, "message.referenceTaskIds[0]"],
 ];
 
-/** What is sent as `configuration`. */
+/** Invalid values for `configuration`. */
 const INVALID_CONFIGURATIONS: readonly [what: string, configuration: unknown, field: string][] = [
   ["a configuration that is a list", [], "configuration"],
   ["a negative historyLength", { historyLength: -1 }, "configuration.historyLength"],
@@ -51,7 +51,7 @@ const INVALID_CONFIGURATIONS: readonly [what: string, configuration: unknown, fi
   ["media types with a number", { acceptedOutputModes: [5] }, "configuration.acceptedOutputModes[0]"],
 ];
 
-/** Parameters of the operations that REST writes in its query. */
+/** Invalid parameters of operations whose REST binding uses the query. */
 const INVALID_QUERIES: readonly [
   operation: "GetTask" | "ListTasks",
   params: Record<string, unknown>,
@@ -168,7 +168,7 @@ describe("parameters that are not valid", () => {
     expect(listViolatedFields(rest.body).toSorted()).toEqual(fields.toSorted());
   });
 
-  it("never keep a hostile key from being harmless", async () => {
+  it("with hostile keys never pollute prototypes", async () => {
     const metadata = JSON.parse(`{"__proto__":{"polluted":true},"constructor":{"a":1}}`) as object;
     const { body } = await endpoint.callJsonRpc("SendMessage", {
       message: { ...createValidMessage(), metadata },
@@ -178,7 +178,7 @@ describe("parameters that are not valid", () => {
   });
 });
 
-describe("what is unusual and valid", () => {
+describe("unusual but valid input", () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
     endpoint = await startTestEndpoint();
@@ -217,7 +217,7 @@ describe("what is unusual and valid", () => {
   });
 });
 
-/** A good message with other fields; what is no object stands for the whole message. */
+/** Merges fields into a valid message. A value that is not an object replaces the entire message. */
 function mergeWithMessage(fields: unknown): unknown {
   return typeof fields === "object" && fields !== null && !Array.isArray(fields)
     ? { ...createValidMessage(), ...fields }

@@ -8,7 +8,7 @@ import {
   type TestEndpoint,
 } from "./test-endpoint.ts";
 
-describe("an HTTP+JSON request that is none", () => {
+describe("an invalid HTTP+JSON request", () => {
   let endpoint: TestEndpoint;
   beforeAll(async () => {
     endpoint = await startTestEndpoint({ limits: { maxBodyBytes: 1024 * 1024 } });
@@ -36,7 +36,7 @@ describe("an HTTP+JSON request that is none", () => {
     await endpoint.assertStillAnswers();
   });
 
-  it("is answered 404 for an agent that is not here [D-09]", async () => {
+  it("is answered 404 for an unknown agent [D-09]", async () => {
     for (const path of ["nobody", "nobody/tasks", "nobody/.well-known/agent-card.json", "%zz/tasks"]) {
       const response = await fetch(new URL(`/a2a/${path}`, endpoint.url), {
         headers: { "a2a-version": "1.0" },
@@ -75,7 +75,7 @@ describe("an HTTP+JSON request that is none", () => {
   });
 
   it.each([`[]`, `"text"`, `5`, `null`, ``])(
-    "is answered 400 when its body is no object: %s [D-04]",
+    "is answered 400 if its body is not an object: %s [D-04]",
     async (body) => {
       const answer = await endpoint.callRest("POST", "/message:send", body);
       expect(answer.status).toBe(400);
@@ -113,7 +113,7 @@ describe("an HTTP+JSON request that is none", () => {
   });
 });
 
-describe("an operation that can not be done", () => {
+describe("an operation that cannot be performed", () => {
   let endpoint: TestEndpoint;
   let done: string;
   beforeAll(async () => {

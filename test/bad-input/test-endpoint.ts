@@ -2,40 +2,40 @@ import { agent, inputRequired } from "../../src/adapters/index.ts";
 import type { Task } from "../../src/protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../../src/server/index.ts";
 
-/** A server with one agent that echoes, and the ways in which the tests of this folder ask it. */
+/** A server with one echo agent, and functions that send it requests. */
 export interface TestEndpoint {
   readonly server: Server;
   readonly url: string;
-  /** A JSON-RPC request with any body. */
+  /** Sends a JSON-RPC request with any body. */
   readonly postRaw: (
     body: string | Uint8Array<ArrayBuffer>,
     headers?: Record<string, string>,
   ) => Promise<JsonResponse>;
-  /** A well-formed JSON-RPC request. */
+  /** Sends a well-formed JSON-RPC request. */
   readonly callJsonRpc: (
     method: string,
     params?: unknown,
     headers?: Record<string, string>,
   ) => Promise<JsonResponse>;
-  /** A request of the HTTP+JSON binding. */
+  /** Sends a request over the HTTP+JSON binding. */
   readonly callRest: (
     method: string,
     path: string,
     body?: unknown,
     headers?: Record<string, string>,
   ) => Promise<JsonResponse>;
-  /** Fails unless a good request is answered well; every bad one is followed by this. */
+  /** Throws unless a valid request succeeds. Tests call it after every invalid request. */
   readonly assertStillAnswers: () => Promise<void>;
 }
 
 export interface JsonResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** The body, which is JSON in every answer. */
+  /** The parsed body. Every response is JSON. */
   readonly body: ResponseBody;
 }
 
-/** What is read of a body, be it a result or an error of either binding. */
+/** The members of a response body that tests read, for results and errors of both bindings. */
 export interface ResponseBody {
   readonly id?: unknown;
   readonly result?: Record<string, unknown>;
@@ -61,7 +61,7 @@ const echo = agent({ name: "echo", description: "Says what it hears" }, async fu
 });
 
 export async function startTestEndpoint(options: ServerOptions = {}): Promise<TestEndpoint> {
-  // Without push, so that operations which are not offered are among what is asked.
+  // Disables push notifications, so that the tests also cover unsupported operations.
   const server = createServer({ echo }, { store: "memory", push: false, ...options });
   const { agents } = await server.listen();
   const url = agents[0]?.url ?? "";
@@ -84,7 +84,7 @@ export async function startTestEndpoint(options: ServerOptions = {}): Promise<Te
   const stillAnswers = async (): Promise<void> => {
     const { body } = await call("SendMessage", { message: createValidMessage() });
     if (requireTask(body).status.state !== "TASK_STATE_COMPLETED")
-      throw new Error(`a good request got ${JSON.stringify(body)}`);
+      throw new Error(`a valid request failed with ${JSON.stringify(body)}`);
   };
   return { server, url, postRaw: post, callJsonRpc: call, callRest: rest, assertStillAnswers: stillAnswers };
 }
@@ -102,20 +102,20 @@ export function createValidMessage(): Record<string, unknown> {
   return { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "hello" }] };
 }
 
-/** The task in the answer to SendMessage, of either binding. */
+/** Returns the task in the response to SendMessage, in either binding. */
 export function requireTask(body: ResponseBody): Task {
   const { task } = (body.result ?? body) as { task?: Task };
   if (!task) throw new Error(`there is no task in ${JSON.stringify(body)}`);
   return task;
 }
 
-/** The fields that an error names, of either binding. */
+/** Returns the fields that an error names, in either binding. */
 export function listViolatedFields({ error }: ResponseBody): string[] {
   const details = error?.data ?? error?.details ?? [];
   return details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
 }
 
-/** The reason that an error carries in its ErrorInfo, of either binding. */
+/** Returns the reason in an error's ErrorInfo, in either binding. */
 export function findErrorReason({ error }: ResponseBody): string | undefined {
   return (error?.data ?? error?.details ?? []).find(({ reason }) => reason !== undefined)?.reason;
 }

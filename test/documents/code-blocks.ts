@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 export const root: string = fileURLToPath(new URL("../..", import.meta.url));
 
-/** All pages, as paths from the root. */
+/** All Markdown pages, as paths relative to the repository root. */
 export const DOCUMENTS: readonly string[] = globSync("{,docs/**/,examples/,examples/*/}*.md", {
   cwd: root,
 }).toSorted();
@@ -13,18 +13,21 @@ export function readDocument(file: string): string {
   return readFileSync(join(root, file), "utf8");
 }
 
-/** A block of code in a page. */
+/** A code block in a page. */
 export interface CodeBlock {
   readonly document: string;
   readonly line: number;
-  /** What stands behind the fence; "" for nothing. */
+  /** The language after the opening fence, or an empty string. */
   readonly language: string;
   readonly code: string;
-  /** The name in its first line, `// agent.ts`: such a block is a file, for the commands of its page. */
+  /**
+   * The file name in the first line, for example `// agent.ts`. Such a block is written as a file for the
+   * page's commands.
+   */
   readonly file: string | undefined;
-  /** Why it is not run, as a comment before it says: `<!-- not run: needs a key -->`. */
+  /** The reason in a preceding comment why the block is not run: `<!-- not run: needs a key -->`. */
   readonly skipReason: string | undefined;
-  /** The block right behind it, when that is what it prints. */
+  /** The block immediately after this one, if it shows the output. */
   readonly expectedOutput: string | undefined;
 }
 
@@ -51,7 +54,10 @@ export function parseCodeBlocks(document: string, markdown: string = readDocumen
   });
 }
 
-/** What the code of a page may take for granted; code that uses any of it is a fragment, which is compiled only. */
+/**
+ * The variables that code in a page may use without declaring them. Code that uses any of them is a fragment,
+ * which is compiled but not run.
+ */
 export const FRAGMENT_GLOBALS = `
 import type * as colloquy from "colloquy";
 declare global {
@@ -78,12 +84,12 @@ export function isFragment(code: string): boolean {
   );
 }
 
-/** Code that leaves something out is no code. */
+/** Returns whether the code has an omission mark, so that it cannot be compiled. */
 export function isElided(code: string): boolean {
   return /…,|…;|\[\.\.\.\]/.test(code.replaceAll(/"[^"\n]*"|`[^`]*`|\/\/.*$/gm, ""));
 }
 
-/** True for a script by itself: it is run, and ends. */
+/** Returns whether the block is a complete script, which can be run. */
 export function isScript({ language, file, code, skipReason: notRun }: CodeBlock): boolean {
   return (
     language === "ts" && file === undefined && notRun === undefined && !isFragment(code) && !isElided(code)

@@ -31,7 +31,7 @@ describe("the blocks of a page", () => {
     ]);
   });
 
-  it("are scripts, unless they use what a page takes for granted, or leave something out", () => {
+  it("are scripts, unless they use undeclared variables or omit code", () => {
     expect(isFragment("createServer(agent);")).toBe(true);
     expect(isFragment('import { agent, createServer } from "colloquy";\ncreateServer(agent);')).toBe(false);
     expect(isFragment("const { token } = process.env;\nconsole.log(token);")).toBe(false);
@@ -53,11 +53,11 @@ describe("the blocks of a page", () => {
   });
 });
 
-describe("what a page shows", () => {
+describe("the expected output in a page", () => {
   const id = "01a201f2-d502-7d58-94d9-39f2e0c07480";
   const other = "01a20202-4e9c-7645-bf45-12652743bcb3";
 
-  it("is what was printed, with ids and times of its own, and … for anything", async () => {
+  it("matches printed output with other ids and times, and … matches any text", async () => {
     const meanings = await PageValues.create("--port 4999");
     const printed = `Task: ${other}\nat 2026-11-22T06:40:40.803Z on ${meanings.toActual("4999")}\nmany\nlines\nend\n`;
     const shown = `Task: ${id}\nat 2025-01-01T00:00:00.000Z on 4999\n…\nend`;
@@ -65,7 +65,7 @@ describe("what a page shows", () => {
     expect(meanings.toActual(`get ${id}`)).toBe(`get ${other}`);
   });
 
-  it("is not what was printed when a word, a line or the place of an id differs", async () => {
+  it("does not match if a word, a line, or the position of an id differs", async () => {
     const meanings = await PageValues.create("");
     expect(meanings.matchOutput("State: DONE", "State: FAILED")).toBeUndefined();
     expect(meanings.matchOutput("one\n…\nthree", "one\ntwo")).toBeUndefined();
@@ -76,7 +76,7 @@ describe("what a page shows", () => {
 });
 
 describe("links", () => {
-  it("lead to files and headings that there are", () => {
+  it("are checked against existing files and headings", () => {
     expect(findLinks('[a](b.md#c) `[no](x)` [d](https://e) <img src="f.svg">')).toEqual(["b.md#c", "f.svg"]);
     expect([...collectAnchors("# A `b`, c\n## Same\n## Same\n```\n# no\n```")]).toEqual([
       "a-b-c",
@@ -89,11 +89,11 @@ describe("links", () => {
   });
 });
 
-describe("doing what a page says", () => {
+describe("running a page", () => {
   const doing = (...blocks: string[]): ReturnType<typeof runDocument> =>
     runDocument("page.md", blocks.join("\n"));
 
-  it("runs files, scripts and commands in one project, with jobs beside them", async () => {
+  it("runs files, scripts, commands, and background jobs in one project", async () => {
     const compared = await doing(
       createCodeBlock("ts", '// name.ts\nexport const name = "Ada";'),
       createCodeBlock("ts", 'import { name } from "./name.ts";\nconsole.log(name);'),
@@ -106,7 +106,7 @@ describe("doing what a page says", () => {
     expect(compared).toEqual({ printed: "", shown: "" });
   });
 
-  it("tells where a page is wrong", async () => {
+  it("reports where the output differs from the page", async () => {
     const wrong = await doing(createCodeBlock("ts", "console.log(1 + 1);"), createCodeBlock("text", "3"));
     expect(wrong).toEqual({
       printed: "page.md:1: node block-0.ts\n2\n\n(exit code 0)",

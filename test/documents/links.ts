@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { readDocument, root } from "./code-blocks.ts";
 
-/** Links of a page to what is in the repository, as the page writes them. */
+/** Returns the links of a page to files in the repository. */
 export function findLinks(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[^]*?^```$/gm, "").replaceAll(/`[^`\n]*`/g, "``");
   const links = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
@@ -10,7 +10,7 @@ export function findLinks(markdown: string): string[] {
   return [...links, ...sources].filter((link) => !/^(?:https?|mailto):/.test(link));
 }
 
-/** Why a link of a page leads nowhere; undefined when it leads somewhere. */
+/** Returns the reason why a link is broken, or `undefined` when its target exists. */
 export function findLinkMistake(document: string, link: string): string | undefined {
   const [path = "", anchor] = link.split("#");
   const target = path === "" ? document : normalize(join(dirname(document), path));
@@ -19,7 +19,7 @@ export function findLinkMistake(document: string, link: string): string | undefi
   return collectAnchors(readDocument(target)).has(anchor) ? undefined : `${target} has no #${anchor}`;
 }
 
-/** The anchors that a forge makes of headings, and those that are written. */
+/** Returns the anchors that GitHub generates for headings, and explicit anchors. */
 export function collectAnchors(markdown: string): Set<string> {
   const anchors = new Set<string>();
   for (const [, heading = ""] of markdown.replaceAll(/^```[^]*?^```$/gm, "").matchAll(/^#{1,6} (.+)$/gm)) {

@@ -1,14 +1,15 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Ids are UUIDs; an API key is one of a kind, too. */
+/** Matches UUIDs and API keys, which differ on every run. */
 const ID_PATTERN = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|\bclq_[\da-f]{12}_[\w-]{43}/g;
 const TIME_PATTERN = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const PORT_PATTERN = /(?<=:|port:? |--port |--grpc-port )\d{4,5}\b/g;
 
 /**
- * What the ids and ports of a page are here: each port is one that is free, and an id that the page shows is the one that
- * was printed where it stands first. So a page can show a session as it was, with commands that repeat its ids.
+ * Maps the ids and ports of a page to those of the test run. Each port maps to a free port. An id in the page
+ * maps to the id printed where it first appears. So a page can show a recorded session with commands that
+ * repeat its ids.
  */
 export class PageValues {
   readonly #ports = new Map<string, string>();
@@ -16,13 +17,13 @@ export class PageValues {
 
   static async create(markdown: string): Promise<PageValues> {
     const meanings = new PageValues();
-    // 4120 is that of `colloquy serve` when nothing is said.
+    // 4120 is the default port of `colloquy serve`.
     for (const port of new Set(["4120", ...(markdown.match(PORT_PATTERN) ?? [])]))
       meanings.#ports.set(port, String(await findFreePort()));
     return meanings;
   }
 
-  /** A command or a file of the page, for here. */
+  /** Replaces the page's ids and ports with those of the test run. */
   toActual(text: string): string {
     let said = text;
     for (const [shown, actual] of [...this.#ports, ...this.#ids])
@@ -30,7 +31,7 @@ export class PageValues {
     return said;
   }
 
-  /** What was printed here, as the page would have it. */
+  /** Replaces the test run's ids and ports with those of the page. */
   toShown(text: string): string {
     let said = text;
     for (const [shown, actual] of [...this.#ports, ...this.#ids])
@@ -39,8 +40,9 @@ export class PageValues {
   }
 
   /**
-   * The end of what the page shows in what was printed; undefined where that is something else. `…` stands for any text in
-   * a line, and alone in a line for any lines. What ids mean is learned here.
+   * Returns the position in the printed text where the page's text ends, or `undefined` when they differ. `…`
+   * matches any text within a line; on a line of its own it matches any number of lines. New ids are added to
+   * the mapping.
    */
   matchOutput(page: string, printed: string): number | undefined {
     const known = this.toShown(printed);
@@ -64,7 +66,7 @@ export class PageValues {
   }
 }
 
-// In a regular expression a hyphen and a colon need no escape, a point does.
+// In a regular expression, hyphens and colons need no escape, but a period does.
 const ESCAPED_TIME_PATTERN = new RegExp(TIME_PATTERN.source.replace("\\.", "\\\\\\."), "g");
 
 function escapeRegExp(text: string): string {

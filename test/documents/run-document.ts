@@ -8,24 +8,26 @@ export function isShellBlock({ language }: CodeBlock): boolean {
   return SHELL_LANGUAGES.has(language);
 }
 
-/** True for what `runDocument` does something with. */
+/** Returns whether `runDocument` executes the block. */
 export function isExecuted(block: CodeBlock): boolean {
   return block.skipReason === undefined && (isShellBlock(block) || isScript(block));
 }
 
-/** A command, and what the page shows below it; undefined when it shows nothing. */
+/** A command and its expected output, which is `undefined` when the page shows none. */
 interface CommandStep {
   readonly line: string;
   readonly expectedOutput: string | undefined;
 }
 
-/** What was printed, and what the page has in its place; both empty when the page is right. */
+/** The actual and the expected output. Both are empty when they match. */
 export interface OutputMismatch {
   readonly printed: string;
   readonly shown: string;
 }
 
-/** Does what a page says, from its top to its end, as far as what is printed is what it shows. */
+/**
+ * Runs the code blocks of a page from top to bottom. Stops at the first output that differs from the page.
+ */
 export async function runDocument(
   document: string,
   markdown: string = readDocument(document),
@@ -54,7 +56,7 @@ export async function runDocument(
   }
 }
 
-/** Undefined when all is as the page has it. */
+/** Returns `undefined` when the output matches the page. */
 async function runStep(
   { line, expectedOutput: shows }: CommandStep,
   terminal: Terminal,
@@ -62,7 +64,7 @@ async function runStep(
   where: string,
 ): Promise<OutputMismatch | undefined> {
   const goesOn = line.endsWith(" &");
-  // Nothing shown of what goes on beside: enough that it says it is there.
+  // For a background command without expected output, wait until it reports that it is running.
   const shown = shows ?? (goesOn ? "…\nCtrl-C stops it." : undefined);
   const seen = (printed: string): number | undefined =>
     shown === undefined ? 0 : meanings.matchOutput(shown, printed);
@@ -78,7 +80,9 @@ async function runStep(
   };
 }
 
-/** The commands of a block. One of `console` has `$` before each, and below it what it prints. */
+/**
+ * Parses the commands of a block. In a `console` block each command follows `$`, and its output is below it.
+ */
 export function parseSteps({ language, code, expectedOutput: prints }: CodeBlock): CommandStep[] {
   const lines = code.replaceAll(/\\\n/g, "\\\u0000").split("\n");
   const steps: { line: string; shown: string[] }[] = [];

@@ -8,10 +8,10 @@ import { runCli } from "../../src/cli/main.ts";
 import { createCleanEnv } from "../../src/cli/cli-process.contract.ts";
 import { root } from "./code-blocks.ts";
 
-/** Nothing that a page shows takes nearly that long. */
+/** Time limit for a command in milliseconds, far above the duration of any command in a page. */
 const JOB_TIMEOUT_MS = 30_000;
 
-/** A command that is running, or was. */
+/** A running or completed command. */
 class ShellJob {
   readonly child: ChildProcess;
   readonly exitCode: Promise<number>;
@@ -23,7 +23,7 @@ class ShellJob {
       cwd,
       env,
       stdio: ["ignore", "pipe", "pipe"],
-      // A job is a process group: a signal reaches all that the shell has begun.
+      // A job is a process group, so that a signal reaches all its processes.
       detached: true,
     });
     this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -49,29 +49,29 @@ class ShellJob {
     if (pid !== undefined && !this.hasEnded) process.kill(-pid, signal);
   }
 
-  /** Resolves when something was printed, or the command has ended. */
+  /** Resolves when the command prints output or ends. */
   waitForOutput(): Promise<unknown> {
     return Promise.race([this.exitCode, new Promise<void>((done) => (this.#onOutput = done))]);
   }
 }
 
-/** What a command came to. */
+/** The exit code and the output of a command. */
 export interface CommandResult {
   readonly code: number;
   readonly printed: string;
 }
 
 /**
- * A terminal in a project that has the package: runs the commands of one page, one after another. `… &` goes on beside
- * the others, as job %1, %2 …
+ * Emulates a terminal in a project with the package installed. It runs the commands of one page in sequence.
+ * A command with `&` runs in the background as job %1, %2, and so on.
  */
 export class Terminal {
   readonly home: string;
   #cwd: string;
   readonly #env: NodeJS.ProcessEnv;
-  /** By their numbers, as a shell gives them. */
+  /** Jobs by the numbers that a shell assigns. */
   readonly #jobs = new Map<number, ShellJob>();
-  /** What of a job's output the page has shown. */
+  /** The length of the output that the page has already shown, for each job. */
   readonly #shownLengths = new Map<ShellJob, number>();
 
   private constructor(home: string, port: string) {
@@ -89,7 +89,7 @@ export class Terminal {
   static async open(port: string): Promise<Terminal> {
     const home = await realpath(await mkdtemp(join(tmpdir(), "colloquy-page-")));
     for (const name of [".bin", ".home"]) await mkdir(join(home, name));
-    // What pages name of the clone.
+    // Files of the repository that pages refer to.
     for (const name of ["node_modules", "docs", "examples"])
       await symlink(join(root, name), join(home, name));
     await writeFile(join(home, "package.json"), `{ "type": "module" }`);
@@ -98,7 +98,7 @@ export class Terminal {
     const cli = `exec ${JSON.stringify(process.execPath)} ${JSON.stringify(join(root, "bin/colloquy.js"))}`;
     await writeScript(join(home, ".bin/colloquy"), `${cli} "$@"`);
     await writeScript(join(home, ".bin/npx"), `[ "$1" = colloquy ] || exit 127\nshift\n${cli} "$@"`);
-    // What the command line prints for pasting is as this page calls it.
+    // Makes printed commands start with `npx colloquy`, as in the pages.
     process.env["npm_command"] = "exec";
     return new Terminal(home, port);
   }
@@ -109,7 +109,7 @@ export class Terminal {
     await writeFile(path, code);
   }
 
-  /** Runs a line to its end, or until `isShown` says that what goes on beside has said enough. */
+  /** Runs a line until it ends. A background command runs until `isShown` returns a position. */
   async run(line: string, isShown: (printed: string) => number | undefined): Promise<CommandResult> {
     const [, where] = /^cd (\S+)$/.exec(line) ?? [];
     if (where !== undefined) {
@@ -161,7 +161,7 @@ export class Terminal {
     return { code, printed: job.output.slice(this.#shownLengths.get(job)).trimStart() };
   }
 
-  /** Within this process, which is quicker: the command line itself, with nothing of this machine. */
+  /** Runs the command line within this process, which is faster, with an empty environment. */
   async #runInProcess(words: readonly string[]): Promise<CommandResult> {
     let printed = "";
     const print = (text: string): void => void (printed += text);
@@ -177,7 +177,7 @@ export class Terminal {
   }
 }
 
-/** The words of a line that is nothing but a call of `colloquy` which ends soon; a shell sees to all others. */
+/** Returns the arguments of a simple `colloquy` call that ends soon. A shell runs every other line. */
 function parseColloquyCommand(line: string): string[] | undefined {
   const [, said] =
     /^(?:npx )?colloquy ((?!serve\b|demo\b|mcp\b|auth\b)[^#$|<>;&]+?)(?:\s+#.*)?$/.exec(line) ?? [];

@@ -1,5 +1,8 @@
-/** The official JavaScript client of A2A 0.3, which knows nothing of 1.0, against our server: all that it can do. */
-import type { Message, Part, Task, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
+/**
+ * Tests the official JavaScript client of A2A 0.3, which does not support 1.0, with all its operations
+ * against our server.
+ */
+import type { Part, Task, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -12,10 +15,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, artifact, data, file, inputRequired, reply } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { STORE_FACTORIES } from "../store-factories.ts";
+import { createTextRequest, listArtifactTexts, requireTask } from "./sdk-0.3-client.ts";
+import { collectEvents } from "./sdk-client.ts";
 
 const storyWords = ["Once ", "upon ", "a ", "time"];
 
-/** Does what the text says. */
+/** An agent that follows the instruction in the text. */
 const textDrivenAgent = agent(
   {
     name: "actor",
@@ -72,7 +77,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         transports: [BINDINGS[binding]],
         preferredTransports: [binding],
       });
-      // The card is the hybrid, because this client names no version.
+      // This client sends no version, so it receives the hybrid card.
       client = await new ClientFactory(options).createFromUrl(url);
     });
     afterAll(async () => {
@@ -95,14 +100,14 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
     });
 
     it("sends a message and gets the completed task [V-01, V-02, V-09, V-13, V-14, V-15]", async () => {
-      const task = requireTask(await client.sendMessage(createRequest("hello")));
+      const task = requireTask(await client.sendMessage(createTextRequest("hello")));
       expect(task).toMatchObject({ kind: "task", status: { state: "completed" } });
       expect(listArtifactTexts(task)).toEqual([`heard [{"text":"hello"}]`]);
       expect(task.history).toMatchObject([{ kind: "message", role: "user", parts: [{ text: "hello" }] }]);
     });
 
     it("sends a message and gets a message [V-02]", async () => {
-      expect(await client.sendMessage(createRequest("reply"))).toMatchObject({
+      expect(await client.sendMessage(createTextRequest("reply"))).toMatchObject({
         kind: "message",
         role: "agent",
         parts: [{ kind: "text", text: "a plain answer" }],
@@ -114,13 +119,13 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         { kind: "file", file: { bytes: "aGk=", mimeType: "text/plain" } },
         { kind: "file", file: { uri: "https://example.com/x", mimeType: "text/plain" } },
       ];
-      const heard = requireTask(await client.sendMessage(createRequest("", { parts: sent })));
+      const heard = requireTask(await client.sendMessage(createTextRequest("", { parts: sent })));
       expect(JSON.parse((listArtifactTexts(heard)[0] ?? "").slice("heard ".length))).toEqual([
         { raw: "aGk=", mediaType: "text/plain" },
         { url: "https://example.com/x", mediaType: "text/plain" },
       ]);
-      const { artifacts } = requireTask(await client.sendMessage(createRequest("parts")));
-      // A file has no name in the proto.
+      const { artifacts } = requireTask(await client.sendMessage(createTextRequest("parts")));
+      // The proto has no member for a file's name.
       const name = binding === "JSONRPC" ? { name: "a.txt" } : {};
       expect(artifacts?.map(({ parts }) => parts[0])).toMatchObject([
         { kind: "text", text: "a text" },
@@ -131,7 +136,7 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
     });
 
     it("streams a message and gets every chunk, in order, once, then the end [V-03, V-04, V-18]", async () => {
-      const events = await collectEvents(client.sendMessageStream(createRequest("stream")));
+      const events = await collectEvents(client.sendMessageStream(createTextRequest("stream")));
       expect(events[0]).toMatchObject({ kind: "task" });
       expect(listChunkTexts(events).join("")).toBe(storyWords.join(""));
       const updates = events.filter(isStatusUpdate);
@@ -145,12 +150,12 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
 
     it("streams a message and gets a message alone [V-03]", async () => {
       expect(
-        (await collectEvents(client.sendMessageStream(createRequest("reply")))).map(({ kind }) => kind),
+        (await collectEvents(client.sendMessageStream(createTextRequest("reply")))).map(({ kind }) => kind),
       ).toEqual(["message"]);
     });
 
-    it("is asked, which ends the stream, and answers within the task [V-04]", async () => {
-      const events = await collectEvents(client.sendMessageStream(createRequest("ask")));
+    it("receives a question, which ends the stream, and answers within the task [V-04]", async () => {
+      const events = await collectEvents(client.sendMessageStream(createTextRequest("ask")));
       const asked = events.at(-1);
       expect(asked).toMatchObject({
         kind: "status-update",
@@ -159,28 +164,28 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       });
       const { taskId, contextId } = asked as TaskStatusUpdateEvent;
       const answer = await collectEvents(
-        client.sendMessageStream(createRequest("Paris", { taskId, contextId })),
+        client.sendMessageStream(createTextRequest("Paris", { taskId, contextId })),
       );
       expect(answer.at(-1)).toMatchObject({ taskId, contextId, status: { state: "completed" }, final: true });
     });
 
     it("gets a task, with as much history as it asks for [V-01, V-13]", async () => {
-      const { id } = requireTask(await client.sendMessage(createRequest("keep")));
+      const { id } = requireTask(await client.sendMessage(createTextRequest("keep")));
       expect((await client.getTask({ id })).history).toHaveLength(1);
       expect((await client.getTask({ id, historyLength: 0 })).history ?? []).toEqual([]);
     });
 
-    it("does not wait when it is told not to, and reads the task until it is done [V-09]", async () => {
+    it("does not wait if not requested, and polls the task until it is done [V-09]", async () => {
       const begun = requireTask(
-        await client.sendMessage({ ...createRequest("wait"), configuration: { blocking: false } }),
+        await client.sendMessage({ ...createTextRequest("wait"), configuration: { blocking: false } }),
       );
       expect(["submitted", "working"]).toContain(begun.status.state);
       expect(await client.cancelTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
       expect(await client.getTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
     });
 
-    it("resubscribes to a task at work, and is told of its end [V-04, V-12]", async () => {
-      const stream = client.sendMessageStream(createRequest("wait"));
+    it("resubscribes to a running task, and receives its end [V-04, V-12]", async () => {
+      const stream = client.sendMessageStream(createTextRequest("wait"));
       const { id } = (await stream.next()).value as Task;
       const subscription = client.resubscribeTask({ id });
       expect((await subscription.next()).value).toMatchObject({ kind: "task", id });
@@ -192,15 +197,15 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         });
     });
 
-    it("resubscribes to a task at rest and gets the task [V-12]", async () => {
+    it("resubscribes to an idle task, and receives the task [V-12]", async () => {
       for (const text of ["done", "ask"]) {
-        const { id } = requireTask(await client.sendMessage(createRequest(text)));
+        const { id } = requireTask(await client.sendMessage(createTextRequest(text)));
         expect(await collectEvents(client.resubscribeTask({ id }))).toMatchObject([{ kind: "task", id }]);
       }
     });
 
     it("sets, gets, lists and deletes push configurations [V-10, V-13, V-23]", async () => {
-      const { id: taskId } = requireTask(await client.sendMessage(createRequest("ask")));
+      const { id: taskId } = requireTask(await client.sendMessage(createTextRequest("ask")));
       const config = {
         id: "one",
         url: "http://127.0.0.1:9/hook",
@@ -216,49 +221,20 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
       expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([]);
     });
 
-    it("is refused in the words that it knows [V-11, V-16]", async () => {
+    it("receives errors in the format of 0.3 [V-11, V-16]", async () => {
       await expect(client.getTask({ id: "none" })).rejects.toMatchObject({ name: "TaskNotFoundError" });
-      const { id } = requireTask(await client.sendMessage(createRequest("done")));
+      const { id } = requireTask(await client.sendMessage(createTextRequest("done")));
       await expect(client.cancelTask({ id })).rejects.toMatchObject({ name: "TaskNotCancelableError" });
       await expect(client.transport.getExtendedAgentCard()).rejects.toMatchObject({
         name: "AuthenticatedExtendedCardNotConfiguredError",
       });
-      await expect(client.sendMessage(createRequest("more", { taskId: id }))).rejects.toThrow();
+      await expect(client.sendMessage(createTextRequest("more", { taskId: id }))).rejects.toThrow();
     });
   });
 });
 
-function createRequest(
-  text: string,
-  about: Partial<Pick<Message, "taskId" | "contextId" | "parts">> = {},
-): { message: Message } {
-  const message: Message = {
-    kind: "message",
-    messageId: crypto.randomUUID(),
-    role: "user",
-    parts: [{ kind: "text", text }],
-    ...about,
-  };
-  return { message };
-}
-
-function requireTask(answer: Message | Task): Task {
-  if (answer.kind === "task") return answer;
-  throw new Error("a message came instead of a task");
-}
-
-async function collectEvents(stream: AsyncIterable<Update>): Promise<Update[]> {
-  const events: Update[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
 function isStatusUpdate(event: Update): event is TaskStatusUpdateEvent {
   return event.kind === "status-update";
-}
-
-function listArtifactTexts({ artifacts = [] }: Task): string[] {
-  return artifacts.map(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")).join(""));
 }
 
 function listChunkTexts(events: readonly Update[]): string[] {

@@ -1,8 +1,9 @@
-/** The official JavaScript client and what our cards declare: signatures, extensions, media types. */
+/**
+ * Tests the official JavaScript client with the features that our cards declare: signatures, extensions, and
+ * media types.
+ */
 import { SendMessageRequest, verifyAgentCardSignature, type Task } from "@a2a-js/sdk";
 import {
-  ClientFactory,
-  ClientFactoryOptions,
   JsonRpcTransportFactory,
   RestTransportFactory,
   ServiceParameters,
@@ -14,11 +15,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { agent, data } from "../../src/adapters/index.ts";
 import { createSigner, generateSigningKey, type JWK } from "../../src/keys/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const POLITE = "urn:x:polite/v1";
 const skills = [{ id: "see", name: "See", description: "Sees", tags: ["eyes"], inputModes: ["image/*"] }];
 
-/** Says which extensions are active. */
+/** An agent that reports its active extensions. */
 const imageAgent = agent(
   {
     name: "careful",
@@ -64,12 +66,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   let publicKey: JWK;
   let client: Client;
 
-  const connect = (to: string): Promise<Client> => {
-    const options = { transports: [TRANSPORTS[binding]], preferredTransports: [binding] };
-    return new ClientFactory(
-      ClientFactoryOptions.createFrom(ClientFactoryOptions.default, options),
-    ).createFromUrl(to);
-  };
+  const connect = (to: string): Promise<Client> => createSdkClient(to, binding, TRANSPORTS[binding]);
 
   beforeAll(async () => {
     const privateKey = await generateSigningKey();
@@ -83,7 +80,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   });
   afterAll(() => server.close());
 
-  it("finds that the card is signed by whom it trusts, and by nobody else [A-40, A-44, A-46]", async () => {
+  it("verifies the card's signature with a trusted key only [A-40, A-44, A-46]", async () => {
     const asked: unknown[] = [];
     const verify = verifyAgentCardSignature((kid) => {
       asked.push(kid);
@@ -98,7 +95,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
     vi.restoreAllMocks();
   });
 
-  it("has an extension active when it asks for it, and only then [J-01, J-04]", async () => {
+  it("activates an extension only on request [J-01, J-04]", async () => {
     const activeFor = async (options?: object): Promise<unknown> => {
       const { artifacts } = (await client.sendMessage(createRequest(textPart), options)) as Task;
       return artifacts[0]?.parts[0]?.content?.value;
@@ -107,7 +104,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
     expect(await activeFor()).toEqual([]);
   });
 
-  it("is refused without an extension that is required [H-04]", async () => {
+  it("is rejected without a required extension [H-04]", async () => {
     const other = await connect(`${url}/a2a/strict/`);
     await expect(other.sendMessage(createRequest(textPart))).rejects.toThrow(POLITE);
     await expect(other.getTask({ tenant: "", id: "nope" })).rejects.toThrow(POLITE);
@@ -115,7 +112,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
     expect(artifacts[0]?.parts[0]?.content?.value).toBe("please");
   });
 
-  it("is refused with parts of types that nobody declares [F-09]", async () => {
+  it("is rejected with parts of undeclared media types [F-09]", async () => {
     await expect(
       client.sendMessage(createRequest(textPart, createFilePart("image/png"))),
     ).resolves.toHaveProperty("id");

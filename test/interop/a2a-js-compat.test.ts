@@ -1,5 +1,8 @@
-/** The official JavaScript client of 1.0 in its mode for servers of 0.3, against ours; and our cards, to both clients. */
-import { SendMessageRequest, TaskState, type Message, type StreamResponse, type Task } from "@a2a-js/sdk";
+/**
+ * Tests the official JavaScript client of 1.0 in its compatibility mode for 0.3 against our server. It also
+ * tests our cards with both clients.
+ */
+import { TaskState, type StreamResponse } from "@a2a-js/sdk";
 import {
   ClientFactory,
   ClientFactoryOptions,
@@ -14,6 +17,7 @@ import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { collectEvents, createTextRequest, listArtifactTexts, requireTask } from "./sdk-client.ts";
 
 const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
@@ -59,18 +63,20 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
       expect(client.transport.protocolName).toBe(binding);
     });
 
-    it("sends, is asked and answers, and gets the task [V-01, V-02, V-05, V-13]", async () => {
-      const asked = requireTask(await client.sendMessage(createRequest("ask")));
+    it("sends, answers a question, and gets the task [V-01, V-02, V-05, V-13]", async () => {
+      const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
       expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
       const done = requireTask(
-        await client.sendMessage(createRequest("Paris", { taskId: asked.id, contextId: asked.contextId })),
+        await client.sendMessage(
+          createTextRequest("Paris", { taskId: asked.id, contextId: asked.contextId }),
+        ),
       );
       expect(done).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
-      expect(getText(await client.getTask({ tenant: "", id: asked.id }))).toBe("heard Paris");
+      expect(listArtifactTexts(await client.getTask({ tenant: "", id: asked.id }))).toEqual(["heard Paris"]);
     });
 
     it("streams to the end [V-03, V-04, V-18]", async () => {
-      const events = await collectEvents(client.sendMessageStream(createRequest("x")));
+      const events = await collectEvents(client.sendMessageStream(createTextRequest("x")));
       expect(events[0]?.payload?.$case).toBe("task");
       const chunks = events.flatMap(({ payload }) =>
         payload?.$case === "artifactUpdate" ? (payload.value.artifact?.parts ?? []) : [],
@@ -81,8 +87,8 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
       });
     });
 
-    it("follows a task at work, and cancels it [V-12]", async () => {
-      const stream = client.sendMessageStream(createRequest("wait"));
+    it("follows a running task, and cancels it [V-12]", async () => {
+      const stream = client.sendMessageStream(createTextRequest("wait"));
       const opened = (await stream.next()).value as StreamResponse;
       const id = opened.payload?.$case === "task" ? opened.payload.value.id : "";
       const subscription = client.resubscribeTask({ tenant: "", id });
@@ -98,7 +104,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
 );
 
 describe("a card for readers of both versions", () => {
-  it("is read by the clients of both, which then speak their own [A-07, B-10]", async () => {
+  it("is read by clients of both versions, which then use their own version [A-07, B-10]", async () => {
     const server = createServer(textDrivenAgent, { store: "memory" });
     const { url } = await server.listen();
     const older = await new ClientFactory03().createFromUrl(url);
@@ -109,35 +115,14 @@ describe("a card for readers of both versions", () => {
       status: { state: "completed" },
     });
 
-    // A proxy that keeps headers to itself: the newer client reads the same hybrid.
+    // Simulates a proxy that removes headers: the newer client receives the same hybrid card.
     const bare: typeof fetch = (input) => fetch(input);
     const newer = await createClientFactory("JSONRPC", bare).createFromUrl(url);
     expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/agent` });
     expect(newer.protocolVersion).toBe("1.0");
-    expect(getText(requireTask(await newer.sendMessage(createRequest("y"))))).toBe("heard y");
+    expect(listArtifactTexts(requireTask(await newer.sendMessage(createTextRequest("y"))))).toEqual([
+      "heard y",
+    ]);
     await server.close();
   });
 });
-
-function createRequest(
-  text: string,
-  about: { taskId?: string; contextId?: string } = {},
-): SendMessageRequest {
-  const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...about };
-  return SendMessageRequest.fromJSON({ message });
-}
-
-function requireTask(answer: Message | Task): Task {
-  if ("status" in answer) return answer;
-  throw new Error("a message came instead of a task");
-}
-
-async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
-  const events: StreamResponse[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
-function getText({ artifacts }: Task): string {
-  return artifacts.flatMap(({ parts }) => parts.map(({ content }) => String(content?.value))).join("");
-}

@@ -1,22 +1,26 @@
-/** The official JavaScript client, which we did not write, against our server: all that it can do, on every store. */
-import { Message, Role, SendMessageRequest, TaskState, type StreamResponse, type Task } from "@a2a-js/sdk";
-import {
-  ClientFactory,
-  ClientFactoryOptions,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-  type Client,
-} from "@a2a-js/sdk/client";
+/**
+ * Tests all operations of the official JavaScript client, an independent implementation, against our server
+ * with every store.
+ */
+import { Role, TaskState, type StreamResponse } from "@a2a-js/sdk";
+import { JsonRpcTransportFactory, RestTransportFactory, type Client } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired, reply } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
 import { STORE_FACTORIES } from "../store-factories.ts";
+import {
+  collectEvents,
+  createSdkClient,
+  createTextRequest,
+  listArtifactTexts,
+  requireTask,
+} from "./sdk-client.ts";
 
 const storyWords = ["Once ", "upon ", "a ", "time"];
 
-/** Does what the text says. */
+/** An agent that follows the instruction in the text. */
 const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
   async function* ({ text, signal, history }) {
@@ -48,11 +52,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
       closeStore = remove;
       server = createServer({ actor: textDrivenAgent }, { store });
       const { url } = await server.listen({ grpc: true });
-      const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-        transports: [BINDINGS[binding]],
-        preferredTransports: [binding],
-      });
-      client = await new ClientFactory(options).createFromUrl(url);
+      client = await createSdkClient(url, binding, BINDINGS[binding]);
     });
     afterAll(async () => {
       await server.close();
@@ -67,13 +67,13 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
     });
 
     it("sends a message and gets the completed task [F-01, F-02]", async () => {
-      const task = requireTask(await client.sendMessage(createRequest("hello")));
+      const task = requireTask(await client.sendMessage(createTextRequest("hello")));
       expect(task.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
       expect(listArtifactTexts(task)).toEqual([`heard {"text":"hello"}`]);
     });
 
     it("sends a message and gets a message [F-01]", async () => {
-      const answer = await client.sendMessage(createRequest("reply"));
+      const answer = await client.sendMessage(createTextRequest("reply"));
       expect(answer).toMatchObject({
         role: Role.ROLE_AGENT,
         parts: [{ content: { value: "a plain answer" } }],
@@ -81,7 +81,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
     });
 
     it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03, G-08]", async () => {
-      const events = await collectEvents(client.sendMessageStream(createRequest("stream")));
+      const events = await collectEvents(client.sendMessageStream(createTextRequest("stream")));
       expect(events[0]?.payload?.$case).toBe("task");
       expect(listChunkTexts(events).join("")).toBe(storyWords.join(""));
       const { taskId, contextId } = requireUpdate(events[1]);
@@ -91,34 +91,34 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
     });
 
     it("streams a message and gets a message alone [G-01]", async () => {
-      const events = await collectEvents(client.sendMessageStream(createRequest("reply")));
+      const events = await collectEvents(client.sendMessageStream(createTextRequest("reply")));
       expect(events.map((event) => event.payload?.$case)).toEqual(["message"]);
     });
 
     it("answers a question within the task [F-06, F-15]", async () => {
-      const asked = requireTask(await client.sendMessage(createRequest("ask")));
+      const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
       expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-      const done = requireTask(await client.sendMessage(createRequest("Paris", { taskId: asked.id })));
+      const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: asked.id })));
       expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 
     it("begins a new task in the context of a finished one [F-08, F-20]", async () => {
-      const { id, contextId } = requireTask(await client.sendMessage(createRequest("first")));
-      const next = requireTask(await client.sendMessage(createRequest("second", { contextId })));
+      const { id, contextId } = requireTask(await client.sendMessage(createTextRequest("first")));
+      const next = requireTask(await client.sendMessage(createTextRequest("second", { contextId })));
       expect(next.contextId).toBe(contextId);
       expect(next.id).not.toBe(id);
     });
 
     it("gets a task, with as much history as it asks for [F-30, F-31]", async () => {
-      const { id } = requireTask(await client.sendMessage(createRequest("keep")));
+      const { id } = requireTask(await client.sendMessage(createTextRequest("keep")));
       const task = await client.getTask({ tenant: "", id });
       expect(listArtifactTexts(task)).toEqual([`heard {"text":"keep"}`]);
       expect(task.history).toHaveLength(1);
       expect((await client.getTask({ tenant: "", id, historyLength: 0 })).history).toEqual([]);
     });
 
-    it("is told that a task does not exist [F-30]", async () => {
+    it("receives an error for an unknown task [F-30]", async () => {
       await expect(client.getTask({ tenant: "", id: "none" })).rejects.toMatchObject({
         name: "TaskNotFoundError",
       });
@@ -128,7 +128,7 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
       const contextId = `context-${binding}`;
       const ids: string[] = [];
       for (const text of ["a", "b", "c"])
-        ids.push(requireTask(await client.sendMessage(createRequest(text, { contextId }))).id);
+        ids.push(requireTask(await client.sendMessage(createTextRequest(text, { contextId }))).id);
 
       const query = { ...LIST_REQUEST, contextId, pageSize: 2 };
       const first = await client.listTasks(query);
@@ -138,8 +138,8 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
       expect([...first.tasks, ...second.tasks].map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     });
 
-    it("subscribes to a task at work, and cancels it [F-40, F-50, E8]", async () => {
-      const stream = client.sendMessageStream(createRequest("wait"));
+    it("subscribes to a running task, and cancels it [F-40, F-50, E8]", async () => {
+      const stream = client.sendMessageStream(createTextRequest("wait"));
       const opened = await stream.next();
       const id = getTaskId(opened.value as StreamResponse);
       const subscription = client.resubscribeTask({ tenant: "", id });
@@ -152,8 +152,8 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
         expect(findLastState(await collectEvents(reader))).toBe(TaskState.TASK_STATE_CANCELED);
     });
 
-    it("is told that a finished task can not be canceled [F-41]", async () => {
-      const { id } = requireTask(await client.sendMessage(createRequest("done")));
+    it("receives an error for canceling a finished task [F-41]", async () => {
+      const { id } = requireTask(await client.sendMessage(createTextRequest("done")));
       await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toMatchObject({
         name: "TaskNotCancelableError",
       });
@@ -168,29 +168,6 @@ const LIST_REQUEST = {
   pageToken: "",
   statusTimestampAfter: undefined,
 };
-
-function createRequest(
-  text: string,
-  about: { taskId?: string; contextId?: string } = {},
-): SendMessageRequest {
-  const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }], ...about };
-  return SendMessageRequest.fromJSON({ message });
-}
-
-function requireTask(answer: Message | Task): Task {
-  if ("status" in answer) return answer;
-  throw new Error("a message came instead of a task");
-}
-
-async function collectEvents(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
-  const events: StreamResponse[] = [];
-  for await (const event of stream) events.push(event);
-  return events;
-}
-
-function listArtifactTexts({ artifacts }: Task): string[] {
-  return artifacts.map(({ parts }) => parts.map(({ content }) => String(content?.value)).join(""));
-}
 
 function listChunkTexts(events: readonly StreamResponse[]): string[] {
   return events.flatMap(({ payload }) =>
@@ -207,7 +184,7 @@ function getTaskId(event: StreamResponse | undefined): string {
 function requireUpdate(event: StreamResponse | undefined): { taskId: string; contextId: string } {
   const { payload } = event ?? {};
   if (payload?.$case === "statusUpdate" || payload?.$case === "artifactUpdate") return payload.value;
-  throw new Error(`no update came, but ${payload?.$case}`);
+  throw new Error(`expected an update, but received ${payload?.$case}`);
 }
 
 function findLastState(events: readonly StreamResponse[]): TaskState | undefined {

@@ -61,7 +61,7 @@ async function startOurServer(): Promise<string> {
   return (await server.listen()).url;
 }
 
-/** ADK's own server writes its port into its card, so the port has to be known before. */
+/** ADK's own server writes its port into its card, so the port must be known in advance. */
 async function startAdkServer(agent: BaseAgent = createApprovalAgent()): Promise<string> {
   const listener = createHttpServer((request, response) => app(request, response));
   listeners.push(listener);
@@ -108,7 +108,7 @@ const getText = (events: readonly Event[]): string =>
     .map(({ text = "" }) => text)
     .join("");
 
-/** What an agent that stands for a clerk far away says to a greeting, an approval and a failure. */
+/** Returns the answers of a remote agent to a greeting, an approval, and a failure. */
 async function runConversation(agent: BaseAgent): Promise<unknown[]> {
   const conversation = new Conversation(agent);
   const greeting = getText(await conversation.send([{ text: "hello" }]));
@@ -127,7 +127,7 @@ const expectedResults = ["You said hello, and that is all.", 1, "It was approved
 describe("ADK of the same language, over HTTP", () => {
   it("RemoteA2AAgent of @google/adk works with our server", async () => {
     const agent = new RemoteA2AAgent({ name: "far", agentCard: await startOurServer() });
-    // It takes the task as it was, with which the stream of an answer begins, for news.
+    // It treats the initial task snapshot at the start of the stream as new output.
     const approved = "I have asked.It was approved.";
     expect(await runConversation(agent)).toEqual(expectedResults.with(2, approved));
   });
@@ -138,7 +138,7 @@ describe("ADK of the same language, over HTTP", () => {
     );
   });
 
-  it("our RemoteAgent hears of toA2a of @google/adk that a loop is to end [J13]", async () => {
+  it("our RemoteAgent receives the end of a loop from toA2a of @google/adk [J13]", async () => {
     const quit = new FunctionTool({
       name: "quit",
       description: "Ends it",

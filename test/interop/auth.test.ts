@@ -1,8 +1,9 @@
-/** The official client, and ours, at servers that want to know who asks; ours by nothing but what the card says. */
+/**
+ * Tests the official client and our client against servers that require authentication. Our client uses only
+ * the information in the card.
+ */
 import { Role, SendMessageRequest } from "@a2a-js/sdk";
 import {
-  ClientFactory,
-  ClientFactoryOptions,
   createAuthenticatingFetchWithRetry,
   JsonRpcTransportFactory,
   RestTransportFactory,
@@ -23,10 +24,11 @@ import {
   openIdConnect,
   type AuthScheme,
 } from "../../src/server/auth/index.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 
-/** Says to whom it speaks, and more in its extended card. */
+/** An agent that names its caller, with more details in its extended card. */
 const polite = agent(
   { name: "polite", description: "Greets" },
   async function* ({ caller }) {
@@ -37,9 +39,9 @@ const polite = agent(
 
 interface AuthCase {
   readonly scheme: AuthScheme;
-  /** What the official client sends. */
+  /** Headers that the official client sends. */
   readonly headers: Record<string, string>;
-  /** What ours is given. */
+  /** Options for our client. */
   readonly auth: ClientAuthOptions;
   readonly name?: string;
 }
@@ -96,7 +98,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
       return { server: await AuthTestServer.start(way.scheme, {}, polite), way };
     };
 
-    it("the client of @a2a-js/sdk is refused, shows what it has, and is let in [M-01, M-11, A-30]", async () => {
+    it("the client of @a2a-js/sdk is rejected, sends its credentials, and is accepted [M-01, M-11, A-30]", async () => {
       const { server, way } = await open();
       await using _ = server;
       const challenges: (string | null)[] = [];
@@ -109,7 +111,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
       expect(description).toBe(`Greets ${way.name ?? "ada"}`);
     });
 
-    it("our client finds by the card where its credentials go [M-01, A-30]", async () => {
+    it("our client finds in the card how to send its credentials [M-01, A-30]", async () => {
       const { server, way } = await open();
       await using _ = server;
       const remote = await connect(server.url, { auth: way.auth, binding });
@@ -119,7 +121,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
   });
 });
 
-/** A client of @a2a-js/sdk that shows these headers once it was refused. */
+/** Creates an official client that sends these headers after a rejected request. */
 async function createOfficialClient(
   url: string,
   binding: "JSONRPC" | "HTTP+JSON",
@@ -142,11 +144,7 @@ async function createOfficialClient(
     binding === "JSONRPC"
       ? new JsonRpcTransportFactory({ fetchImpl })
       : new RestTransportFactory({ fetchImpl });
-  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-    transports: [transport],
-    preferredTransports: [binding],
-  });
-  return await new ClientFactory(options).createFromUrl(url);
+  return await createSdkClient(url, binding, transport);
 }
 
 function createHelloRequest(): SendMessageRequest {

@@ -1,10 +1,10 @@
-/** The official JavaScript client of A2A 0.3 against our server, over gRPC. */
-import type { Message, MessageSendParams, Task } from "a2a-js-sdk-0.3";
+/** Tests the official JavaScript client of A2A 0.3 against our server over gRPC. */
 import { ClientFactory, type Client } from "a2a-js-sdk-0.3/client";
 import { GrpcTransportFactory } from "a2a-js-sdk-0.3/client/grpc";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent, inputRequired } from "../../src/adapters/index.ts";
 import { createServer, type Server } from "../../src/server/index.ts";
+import { createTextRequest, listArtifactTexts, requireTask } from "./sdk-0.3-client.ts";
 
 const textDrivenAgent = agent(
   { name: "actor", description: "Does what the text says" },
@@ -31,15 +31,15 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   afterAll(() => server.close());
 
   it("sends a message and gets the completed task [F-01, F-02]", async () => {
-    const task = requireTask(await client.sendMessage(createRequest("hello")));
+    const task = requireTask(await client.sendMessage(createTextRequest("hello")));
     expect(task.status.state).toBe("completed");
-    expect(getText(task)).toBe("heard 1");
+    expect(listArtifactTexts(task)).toEqual(["heard 1"]);
   });
 
   it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03]", async () => {
     const seen: string[] = [];
     let last: unknown;
-    for await (const event of client.sendMessageStream(createRequest("stream"))) {
+    for await (const event of client.sendMessageStream(createTextRequest("stream"))) {
       if (event.kind === "artifact-update") {
         for (const part of event.artifact.parts) if (part.kind === "text") seen.push(part.text);
       }
@@ -50,34 +50,12 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   });
 
   it("answers a question within the task, gets it, and can not cancel it [F-06, F-30, F-41]", async () => {
-    const asked = requireTask(await client.sendMessage(createRequest("ask")));
+    const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
     expect(asked.status.state).toBe("input-required");
-    const done = requireTask(await client.sendMessage(createRequest("Paris", { taskId: asked.id })));
+    const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: asked.id })));
     expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId, status: { state: "completed" } });
-    expect(getText(await client.getTask({ id: asked.id }))).toBe("heard 3");
+    expect(listArtifactTexts(await client.getTask({ id: asked.id }))).toEqual(["heard 3"]);
     await expect(client.cancelTask({ id: asked.id })).rejects.toThrow(/has ended|not be canceled|can not/i);
     await expect(client.getTask({ id: "none" })).rejects.toThrow(/not found/);
   });
 });
-
-function createRequest(text: string, about: { taskId?: string } = {}): MessageSendParams {
-  const message: Message = {
-    kind: "message",
-    messageId: crypto.randomUUID(),
-    role: "user",
-    parts: [{ kind: "text", text }],
-    ...about,
-  };
-  return { message };
-}
-
-function requireTask(answer: Message | Task): Task {
-  if (answer.kind === "task") return answer;
-  throw new Error("a message came instead of a task");
-}
-
-function getText({ artifacts = [] }: Task): string {
-  return artifacts
-    .flatMap(({ parts }) => parts.map((part) => (part.kind === "text" ? part.text : "")))
-    .join("");
-}

@@ -1,6 +1,6 @@
 /**
- * The Python client of the guide whose dialect the simple dialect is, unchanged, against our server. It runs on any
- * python3: what it uses of `requests` is in a module of that name beside it.
+ * Tests the unmodified Python client from the guide that defines the simple dialect against our server. It
+ * runs on any python3: a local module named `requests` replaces the parts of that package that it uses.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const research = agent(
 );
 
 const hasPython = spawnSync("python3", ["-c", "import json, urllib.request"]).status === 0;
-if (!hasPython) console.log("Not run: the guide's Python client, for there is no python3 here.");
+if (!hasPython) console.log("Skipped: the guide's Python client, because python3 is not installed.");
 
 interface GuideClientOutput {
   taskId: string;
@@ -49,7 +49,7 @@ describe.skipIf(!hasPython)("the guide's Python client", () => {
     return JSON.parse(stdout) as GuideClientOutput;
   }
 
-  it("creates a task, follows its events, and reads what came of it", async () => {
+  it("creates a task, follows its events, and reads the result", async () => {
     const { taskId, before, events, after } = await drive("AI 에이전트 프로토콜 비교 분석");
     const input = { query: "AI 에이전트 프로토콜 비교 분석", depth: "comprehensive" };
     expect(before).toMatchObject({ taskId, agentId: "research", skill: "web_research", input });
@@ -74,7 +74,7 @@ describe.skipIf(!hasPython)("the guide's Python client", () => {
     });
   });
 
-  it("is told when a task fails", async () => {
+  it("receives a task's failure", async () => {
     const { events, after } = await drive("fail");
     expect(events.at(-1)).toMatchObject({ type: "error", status: "failed" });
     expect(after).toMatchObject({ status: "failed" });

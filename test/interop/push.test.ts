@@ -1,12 +1,6 @@
-/** The official JavaScript clients of A2A 1.0 and 0.3 register webhooks at our server, which serves them. */
+/** Tests webhooks that the official JavaScript clients of A2A 1.0 and 0.3 register on our server. */
 import { Message, Role, type SendMessageRequest } from "@a2a-js/sdk";
-import {
-  ClientFactory,
-  ClientFactoryOptions,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-  type Client,
-} from "@a2a-js/sdk/client";
+import { JsonRpcTransportFactory, RestTransportFactory, type Client } from "@a2a-js/sdk/client";
 import { GrpcTransportFactory } from "@a2a-js/sdk/client/grpc";
 import {
   ClientFactory as ClientFactory03,
@@ -19,6 +13,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";
 import { WebhookReceiver } from "../../src/server/push/webhook-receiver.fixture.ts";
+import { createSdkClient } from "./sdk-client.ts";
 
 const echo = agent({ name: "echo", description: "Repeats" }, async function* ({ text }) {
   yield text;
@@ -33,7 +28,7 @@ async function startServer(): Promise<{ url: string; receiver: WebhookReceiver }
   return { url, receiver };
 }
 
-/** What a webhook got, until the task's end. */
+/** Returns the requests that a webhook received up to the end of the task. */
 async function waitForEnd(receiver: WebhookReceiver): Promise<Record<string, unknown>[]> {
   await receiver.waitForRequests((posted) => posted.some(({ body }) => /completed/i.test(body)));
   return receiver.requests.map(({ json }) => json);
@@ -46,15 +41,9 @@ const V1_PUSH = {
 };
 
 describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/sdk, over %s", (binding) => {
-  async function connect(url: string): Promise<Client> {
-    const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [V1_PUSH[binding]()],
-      preferredTransports: [binding],
-    });
-    return new ClientFactory(options).createFromUrl(url);
-  }
+  const connect = (url: string): Promise<Client> => createSdkClient(url, binding, V1_PUSH[binding]());
 
-  it("registers a webhook with its message, which is sent all of the task as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
+  it("registers a webhook with its message, which receives all events as StreamResponses [F-13, I-04, I-05, I-06]", async () => {
     const { url, receiver } = await startServer();
     const client = await connect(url);
     await client.sendMessage(
@@ -117,7 +106,7 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)(
       return factory.createFromUrl(url);
     }
 
-    it("registers a webhook with its message, which is sent the task as each event left it [F-13, V-10, V-24]", async () => {
+    it("registers a webhook with its message, which receives the task after each event [F-13, V-10, V-24]", async () => {
       const { url, receiver } = await startServer();
       const client = await connect(url);
       await client.sendMessage({

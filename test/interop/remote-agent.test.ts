@@ -1,4 +1,4 @@
-/** Our RemoteAgent, in a Runner of ADK, against a server that is made with the official SDK, @a2a-js/sdk. */
+/** Tests our RemoteAgent in an ADK Runner against a server built with the official SDK, @a2a-js/sdk. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -24,7 +24,7 @@ import { publishToSdkBus } from "../../src/client/sdk-events.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";
 
-/** Counts, asks, fails, works without an end, or answers without a task, as it is told. */
+/** Counts, asks, fails, works endlessly, or answers without a task, as the text requests. */
 class TextDrivenExecutor implements AgentExecutor {
   readonly #contexts = new Map<string, string>();
 
@@ -133,7 +133,7 @@ describe.each<[string, ConnectOptions]>([
     expect(collectIds([...events, ...more], "a2a:context_id").size).toBe(1);
   });
 
-  it("a question is answered in its task, and what was said before is not said again [W24, J18]", async () => {
+  it("a question is answered in its task without repeating earlier output [W24, J18]", async () => {
     const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
     const asked = await conversation.send("weather?");
     expect(listFinalTexts(asked)).toEqual(["remote: Let me see. "]);

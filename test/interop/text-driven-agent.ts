@@ -3,8 +3,8 @@ import { agent, inputRequired, status } from "../../src/adapters/index.ts";
 import type { Agent } from "../../src/engine/index.ts";
 
 /**
- * The agent that every suite of interoperability knows, also in Python and Go: `count` streams "one two three", `ask` asks
- * and completes with what it is answered, `wait` works until it is cancelled.
+ * The agent of every interoperability suite, also implemented in Python and Go. `count` streams "one two
+ * three". `ask` asks a question and completes with the answer. `wait` works until it is canceled.
  */
 export const textDrivenAgent: Agent = agent(
   {

@@ -1,4 +1,7 @@
-/** A server to be killed: an ADK agent that refunds once a person has approved it, and says so slowly. */
+/**
+ * A server to be killed: an ADK agent that makes refunds after a person's approval and streams its answer
+ * slowly.
+ */
 import { LlmAgent, LogLevel, LongRunningFunctionTool, setLogLevel } from "@google/adk";
 import { z } from "zod";
 import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";

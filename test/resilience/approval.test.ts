@@ -1,32 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { type DataPart, type Part, type Task, getText } from "../../src/protocol/index.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { createTempFile, killChild, startChild } from "./child-process.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("approval-child.ts", import.meta.url));
-
-async function startChild(file: string, port = "0"): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD_SCRIPT, [file, port]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [url] = (await once(child, "message")) as [string];
-  return { child, url };
-}
-
-async function killChild(child: ChildProcess): Promise<void> {
-  const exit = once(child, "exit");
-  child.kill("SIGKILL");
-  await exit;
-}
-
-async function createTempFile(): Promise<string> {
-  const { folder, remove } = await createTempFolder();
-  onTestFinished(remove);
-  return join(folder, "tasks.db");
-}
+const CHILD_SCRIPT = "approval-child.ts";
 
 function requireTask(result: object): Task {
   if (!("task" in result)) throw new Error("not a task");
@@ -36,7 +13,7 @@ function requireTask(result: object): Task {
 const getTaskText = ({ artifacts = [] }: Task): string =>
   artifacts.map(({ parts }) => getText(parts)).join("");
 
-/** Approves what the task asks for. */
+/** Creates the approval for the pending call of a task. */
 function createApproval({ status }: Task, euros: number): Part[] {
   const call = status.message?.parts[0] as DataPart;
   const { id } = call.data as { id: string };
@@ -46,15 +23,15 @@ function createApproval({ status }: Task, euros: number): Part[] {
 const AMOUNTS = Array.from({ length: 20 }, (_, n) => n + 1);
 
 describe("the server of an ADK agent that is killed", () => {
-  it("while approvals are waited for, goes on with each of them", async () => {
+  it("while waiting for approvals, continues with each of them", async () => {
     const file = await createTempFile();
-    const before = await startChild(file);
+    const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
     const asked = await Promise.all(AMOUNTS.map(async (euros) => requireTask(await remote.send(`${euros}`))));
     expect(new Set(asked.map(({ status }) => status.state))).toEqual(new Set(["TASK_STATE_INPUT_REQUIRED"]));
-    await killChild(before.child);
+    await killChild(before);
 
-    const after = await connect((await startChild(file)).url);
+    const after = await connect((await startChild(CHILD_SCRIPT, file)).url);
     const done = await Promise.all(
       asked.map(async (task, at) =>
         requireTask(await after.send(createApproval(task, AMOUNTS[at] as number), { taskId: task.id })),
@@ -67,9 +44,9 @@ describe("the server of an ADK agent that is killed", () => {
     }
   });
 
-  it("while it works on the answer, fails that task, tells who listens, and goes on in its context", async () => {
+  it("while working on the answer, fails that task, notifies its readers, and continues in its context", async () => {
     const file = await createTempFile();
-    const before = await startChild(file);
+    const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
     const asked = requireTask(await remote.send("80"));
     const { id: taskId, contextId } = asked;
@@ -79,7 +56,7 @@ describe("the server of an ADK agent that is killed", () => {
     for await (const event of remote.stream(createApproval(asked, 80), { taskId })) {
       if ("statusUpdate" in event) last = event.statusUpdate.status.state;
       if ("artifactUpdate" in event) {
-        restarted ??= killChild(before.child).then(() => startChild(file, new URL(before.url).port));
+        restarted ??= killChild(before).then(() => startChild(CHILD_SCRIPT, file, new URL(before.url).port));
       }
     }
     await restarted;

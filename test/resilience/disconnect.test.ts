@@ -9,9 +9,9 @@ import { STORE_FACTORIES } from "../store-factories.ts";
 
 const WORDS = Array.from({ length: 200 }, (_, at) => `word${at} `);
 
-describe.each(HTTP_BINDINGS)("a client that leaves after the first event, over %s", (binding) => {
+describe.each(HTTP_BINDINGS)("a client that disconnects after the first event, over %s", (binding) => {
   it.each(STORE_FACTORIES)(
-    "changes nothing: on $name the task completes, whole [E2, F-19]",
+    "changes nothing: with $name the task completes with all output [E2, F-19]",
     async ({ openStore }) => {
       const happened = new EventEmitter();
       const observer: Observer = {

@@ -1,4 +1,7 @@
-/** A server to be killed: an ADK agent that digs until then, and otherwise tells what its model is told. */
+/**
+ * A server to be killed: an ADK agent whose tool runs until the kill. Afterwards, the agent repeats its
+ * model's input.
+ */
 import { FunctionTool, LlmAgent, LogLevel, setLogLevel } from "@google/adk";
 import { z } from "zod";
 import { ScriptedLlm, toA2a } from "../../src/adk/index.ts";

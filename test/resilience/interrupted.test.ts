@@ -1,26 +1,14 @@
-import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { type Task, getText } from "../../src/protocol/index.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { createTempFile, killChild, startChild } from "./child-process.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("interrupted-child.ts", import.meta.url));
+const CHILD_SCRIPT = "interrupted-child.ts";
 
-async function startChild(file: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD_SCRIPT, [file]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [url] = (await once(child, "message")) as [string];
-  return { child, url };
-}
-
-it("an ADK agent that is killed while its tool is at work hears of that, and its context goes on", async () => {
-  const { folder, remove } = await createTempFolder();
-  onTestFinished(remove);
-  const file = join(folder, "tasks.db");
-  const before = await startChild(file);
+it("an ADK agent that is killed during a tool call learns of it, and its context continues", async () => {
+  const file = await createTempFile();
+  const before = await startChild(CHILD_SCRIPT, file);
   const begun = (await (
     await connect(before.url)
   ).send("dig", { configuration: { returnImmediately: true } })) as {
@@ -28,11 +16,9 @@ it("an ADK agent that is killed while its tool is at work hears of that, and its
   };
   const { contextId, id } = begun.task;
   await once(before.child, "message");
-  const exit = once(before.child, "exit");
-  before.child.kill("SIGKILL");
-  await exit;
+  await killChild(before);
 
-  const after = await connect((await startChild(file)).url);
+  const after = await connect((await startChild(CHILD_SCRIPT, file)).url);
   expect((await after.tasks.get(id)).status.state).toBe("TASK_STATE_FAILED");
   const { task } = (await after.send("What happened?", { contextId })) as { task: Task };
   expect(task.status.state).toBe("TASK_STATE_COMPLETED");

@@ -1,4 +1,4 @@
-/** A server to be killed: an agent that counts for ever, on the SQLite file and the port that it is told. */
+/** A server to be killed: an agent that counts endlessly, on the given SQLite file and port. */
 import { setTimeout } from "node:timers/promises";
 import { agent } from "../../src/adapters/index.ts";
 import { createServer } from "../../src/server/index.ts";

@@ -1,22 +1,11 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HTTP_BINDINGS, fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
 import { readSseStream, type SseFrame, type StreamRequest } from "../raw-stream.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { createTempFile, startChild } from "./child-process.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("child.ts", import.meta.url));
+const CHILD_SCRIPT = "kill-child.ts";
 
-async function startChild(file: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD_SCRIPT, [file]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [url] = (await once(child, "message")) as [string];
-  return { child, url };
-}
-
-/** Reads a stream into `frames`; answers the code of what broke it, if anything did. */
+/** Reads a stream into `frames`. Resolves with the code of the error that broke it, if any. */
 async function readWholeStream(
   asked: StreamRequest,
   frames: SseFrame[],
@@ -36,13 +25,11 @@ async function readWholeStream(
 const CLIENTS = 10;
 
 describe.each(HTTP_BINDINGS)("a server that is killed while it streams, over %s", (binding) => {
-  it("comes back with all that its clients saw, and fails the orphans with a reason [E9, E1, E4]", async () => {
-    const { folder, remove } = await createTempFolder();
-    onTestFinished(remove);
-    const file = join(folder, "tasks.db");
+  it("restarts with all events that its clients received, and fails the interrupted tasks with a reason [E9, E1, E4]", async () => {
+    const file = await createTempFile();
     const { send, subscribe, event } = STREAM_REQUESTS[binding];
 
-    const before = await startChild(file);
+    const before = await startChild(CHILD_SCRIPT, file);
     const seen = Array.from({ length: CLIENTS }, (): SseFrame[] => []);
     const killInTime = (): void => {
       if (seen.every((frames) => frames.length >= 30)) before.child.kill("SIGKILL");
@@ -54,7 +41,7 @@ describe.each(HTTP_BINDINGS)("a server that is killed while it streams, over %s"
     );
     expect(broken).toEqual(seen.map(() => "ECONNRESET"));
 
-    const { url } = await startChild(file);
+    const { url } = await startChild(CHILD_SCRIPT, file);
     for (const frames of seen) {
       const first = event(frames[0]?.data ?? "");
       const taskId = "task" in first ? first.task.id : "";

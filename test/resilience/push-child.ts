@@ -1,6 +1,6 @@
 /**
- * A server to be killed that sends push notifications to this machine: agents that say ten words, one of them without
- * ever coming to an end, on the SQLite file that it is told.
+ * A server to be killed that sends push notifications to this machine. Its agents yield ten words, and one of
+ * them never ends. It uses the given SQLite file.
  */
 import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";

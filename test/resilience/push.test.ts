@@ -1,42 +1,23 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebhookReceiver, type ReceivedRequest } from "../../src/server/push/webhook-receiver.fixture.ts";
 import type { StreamResponse } from "../../src/protocol/index.ts";
 import { fetchTask, STREAM_REQUESTS, createUserMessage } from "../http-bindings.ts";
 import { readSseStream } from "../raw-stream.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { createTempFile, killChild, startChild, type ServerChild } from "./child-process.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("push-child.ts", import.meta.url));
+const CHILD_SCRIPT = "push-child.ts";
 
-async function startChild(file: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = fork(CHILD_SCRIPT, [file]);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [url] = (await once(child, "message")) as [string];
-  return { child, url };
-}
-
-async function stopChild({ child }: { child: ChildProcess }): Promise<void> {
-  const gone = once(child, "exit");
-  child.kill("SIGKILL");
-  await gone;
-}
-
-/** A webhook, and a server on a file of its own that knows it. */
+/** Starts a webhook, and a server that allows it, on a temporary file. */
 async function startWithWebhook(agent: string): Promise<{
   receiver: WebhookReceiver;
   file: string;
-  before: Awaited<ReturnType<typeof startChild>>;
+  before: ServerChild;
   send: () => Promise<string>;
 }> {
-  const { folder, remove } = await createTempFolder();
-  onTestFinished(remove);
-  const file = join(folder, "tasks.db");
+  const file = await createTempFile();
   const receiver = await new WebhookReceiver().listen();
   onTestFinished(() => receiver.close());
-  const before = await startChild(file);
+  const before = await startChild(CHILD_SCRIPT, file);
   const send = async (): Promise<string> => {
     const configuration = { taskPushNotificationConfig: { url: receiver.url() }, returnImmediately: true };
     const response = await fetch(`${before.url}/a2a/${agent}/message:send`, {
@@ -56,7 +37,7 @@ function isTerminalUpdate({ json }: ReceivedRequest): boolean {
   return /"state":"TASK_STATE_(COMPLETED|FAILED)"/.test(JSON.stringify(json));
 }
 
-/** The whole log of a task, as a reader of the server gets it. */
+/** Returns all events of a task as a client of the server receives them. */
 async function readTaskLog(url: string, agent: string, taskId: string): Promise<StreamResponse[]> {
   const { subscribe, event } = STREAM_REQUESTS["HTTP+JSON"];
   const log: StreamResponse[] = [];
@@ -65,7 +46,7 @@ async function readTaskLog(url: string, agent: string, taskId: string): Promise<
   return log;
 }
 
-/** What arrived, each event where it arrived first. */
+/** Returns the received requests without repetitions of an event. */
 function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
   return posted.filter(
     (one, at) => posted.findIndex((other) => getSequenceNumber(other) === getSequenceNumber(one)) === at,
@@ -73,7 +54,7 @@ function dropRepeats(posted: readonly ReceivedRequest[]): ReceivedRequest[] {
 }
 
 describe("a server that is killed while a webhook does not answer as it should", () => {
-  it("delivers every update in order when it is back: 503 six times, kill -9, restart [E12, I-02, I-07, I-08]", async () => {
+  it("delivers every update in order after 503 six times, kill -9, and a restart [E12, I-02, I-07, I-08]", async () => {
     const { receiver, file, before, send } = await startWithWebhook("brief");
     receiver.queuedResponses.push(503, 503, 503, 503, 503, 503);
     receiver.defaultResponse = "hang";
@@ -82,12 +63,12 @@ describe("a server that is killed while a webhook does not answer as it should",
     await expect
       .poll(async () => (await fetchTask(`${before.url}/a2a/brief`, taskId)).status.state)
       .toBe("TASK_STATE_COMPLETED");
-    await stopChild(before);
+    await killChild(before);
     const tried = receiver.requests.splice(0);
     expect(new Set(tried.map(getSequenceNumber))).toEqual(new Set([1]));
 
     receiver.defaultResponse = 200;
-    const { url } = await startChild(file);
+    const { url } = await startChild(CHILD_SCRIPT, file);
     await receiver.waitForRequests((posted) => posted.some(isTerminalUpdate));
     const log = await readTaskLog(url, "brief", taskId);
     expect(log).toHaveLength(13);
@@ -95,14 +76,14 @@ describe("a server that is killed while a webhook does not answer as it should",
     expect(receiver.requests.map(getSequenceNumber)).toEqual(log.map((_, at) => at + 1));
   });
 
-  it("delivers what had not arrived, and the end that the kill was, at least once and in order [E12, E9, I-08]", async () => {
+  it("delivers missing updates and the failure by the kill, at least once and in order [E12, E9, I-08]", async () => {
     const { receiver, file, before, send } = await startWithWebhook("endless");
     receiver.queuedResponses.push(200, 200, 503, 200, "cut");
     const taskId = await send();
     await receiver.waitForRequests(8);
-    await stopChild(before);
+    await killChild(before);
 
-    const { url } = await startChild(file);
+    const { url } = await startChild(CHILD_SCRIPT, file);
     await receiver.waitForRequests((posted) => posted.some(isTerminalUpdate));
     const log = await readTaskLog(url, "endless", taskId);
     const arrived = dropRepeats(receiver.requests);

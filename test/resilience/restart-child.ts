@@ -1,6 +1,6 @@
 /**
- * A server to be killed, with an agent that reports in pieces: begun again from the start, or, as `how` says, going on
- * behind what its task has. On the SQLite file and the port that it is told.
+ * A server to be killed, with an agent that reports in chunks. After a restart, `how` decides whether the
+ * agent starts again or resumes after the stored events. It uses the given SQLite file and port.
  */
 import { setTimeout } from "node:timers/promises";
 import type { Agent } from "../../src/engine/index.ts";

@@ -1,39 +1,27 @@
-import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { fold, isEventRefusal, getText, type StreamResponse, type Task } from "../../src/protocol/index.ts";
-import { createTempFolder } from "../store-factories.ts";
+import { createTempFile, startChild } from "./child-process.ts";
 
-const CHILD_SCRIPT = fileURLToPath(new URL("again-child.ts", import.meta.url));
+const CHILD_SCRIPT = "restart-child.ts";
 const REPORT = Array.from({ length: 40 }, (_, at) => `${at} `).join("");
 
-async function startChild(...args: string[]): Promise<{ child: ChildProcess; url: string; port: string }> {
-  const child = fork(CHILD_SCRIPT, args);
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [url] = (await once(child, "message")) as [string];
-  return { child, url, port: new URL(url).port };
-}
-
-/** The task that a reader has who folds what comes. */
+/** Applies an event to the task, as a client does. */
 function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefined {
-  // A stream that is picked up without an id begins with the whole task.
+  // A stream that is resumed without an event id starts with the complete task.
   const folded = fold("task" in event ? undefined : task, event);
   if (isEventRefusal(folded)) throw new Error(folded.refusalReason);
   return folded;
 }
 
-describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) => {
+describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (how) => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
-    "ends what it had begun when its server is back after %s, and one stream sees it through [E9, E4]",
+    "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
     { timeout: 30_000 },
     async (signal) => {
-      const { folder, remove } = await createTempFolder();
-      onTestFinished(remove);
-      const file = join(folder, "tasks.db");
-      const before = await startChild(file, how);
+      const file = await createTempFile();
+      const before = await startChild(CHILD_SCRIPT, file, how);
       const remote = await connect(before.url, { reconnect: { maxRetries: 50, maxDelayMs: 200 } });
       let task: Task | undefined;
       let chunks = 0;
@@ -44,7 +32,9 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) =>
         task = foldEvent(task, event);
         if ("artifactUpdate" in event && ++chunks === 10) {
           before.child.kill(signal);
-          back = once(before.child, "exit").then(() => startChild(file, how, before.port));
+          back = once(before.child, "exit").then(() =>
+            startChild(CHILD_SCRIPT, file, how, new URL(before.url).port),
+          );
         }
         if ("statusUpdate" in event) {
           const { state, message } = event.statusUpdate.status;
@@ -56,7 +46,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (how) =>
       expect(completions).toBe(1);
       expect(attempts).toEqual(["Attempt 1", "Attempt 2"]);
       expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual([REPORT]);
-      // Resumed, nothing is said twice.
+      // A resumed agent repeats nothing.
       if (how === "resume") expect(chunks).toBe(40);
       else expect(chunks).toBeGreaterThanOrEqual(50);
       const kept = await remote.tasks.get(task?.id ?? "");

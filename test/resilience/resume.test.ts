@@ -9,10 +9,10 @@ import { STORE_FACTORIES } from "../store-factories.ts";
 
 const CLIENTS = 200;
 const CUTS_PER_CLIENT = 5;
-/** Long enough to be cut in, even when many were merged into few events. */
+/** Long enough to be cut, even if many chunks are merged into a few events. */
 const CHUNKS = Array.from({ length: 60 }, (_, at) => `chunk ${at} ${"x".repeat(200)};`);
 
-/** By what request a client resumes: a subscription, or the very message that began the task. */
+/** The request with which a client resumes: a subscription, or the original message again. */
 type ResumeMethod = "SubscribeToTask" | "the same message";
 const RESUME_CASES: readonly { binding: HttpBinding; resume: ResumeMethod }[] = [
   { binding: "JSONRPC", resume: "SubscribeToTask" },
@@ -35,7 +35,7 @@ const SERVERS = STORE_FACTORIES.flatMap(({ name, openStore }) => [
 
 describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at random points and resumed`, () => {
   it.each(SERVERS)(
-    "lose no event and get none twice on $name [E3, E4, F-53, G-03]",
+    "lose no event and receive none twice with $name [E3, E4, F-53, G-03]",
     async ({ openStore, merge }) => {
       const { store, remove } = await openStore();
       onTestFinished(remove);
@@ -66,7 +66,10 @@ describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at rando
   );
 });
 
-/** Everything that one client reads until the stream ends by itself; `cuts`: bytes after which a connection breaks. */
+/**
+ * Reads all events of one client until the stream ends. `cuts` are the numbers of bytes after which a
+ * connection is closed.
+ */
 async function readWithCuts(
   url: string,
   messageId: string,
@@ -104,7 +107,7 @@ function isTerminalEvent(event: StreamResponse): boolean {
   return "statusUpdate" in event && isTerminal(event.statusUpdate.status.state);
 }
 
-/** A reproducible source of numbers from 0 to 1 (mulberry32). */
+/** Creates a reproducible generator of numbers from 0 to 1 (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,7 @@
-/** Once told to, opens a file and adds events to one ADK session until it is killed, telling of each that was added. */
+/**
+ * On request, opens a file and appends events to one ADK session until it is killed. It reports each stored
+ * event.
+ */
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { createEvent } from "@google/adk";
@@ -11,7 +14,7 @@ await once(process, "message");
 
 const service = new SqliteSessionService(file);
 const sessionKey = { appName: "app", userId: "u", sessionId: "s" };
-// Whoever comes first makes it; the others are refused, and find it.
+// The first process creates the session. The others are rejected and load it.
 const session =
   (await service.createSession(sessionKey).catch(() => undefined)) ?? (await service.getSession(sessionKey));
 if (!session) throw new Error("no session");

@@ -9,7 +9,7 @@ import { createTempFolder } from "../store-factories.ts";
 const CHILD_SCRIPT = fileURLToPath(new URL("sessions-child.ts", import.meta.url));
 const WRITERS = ["ada", "bob", "cyd"];
 
-/** A process that is ready to write. */
+/** Starts a process that is ready to write. */
 async function startWriter(file: string, name: string): Promise<ChildProcess> {
   const child = fork(CHILD_SCRIPT, [file, name]);
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -17,7 +17,10 @@ async function startWriter(file: string, name: string): Promise<ChildProcess> {
   return child;
 }
 
-/** Lets it write until it has told of `enough` events, and kills it; answers the last that it told of. */
+/**
+ * Lets a process write until it has reported `enough` events, and kills it. Resolves with the last reported
+ * event.
+ */
 async function writeUntilKilled(child: ChildProcess, enough: number): Promise<number> {
   let last = -1;
   child.on("message", (n) => {
@@ -30,12 +33,12 @@ async function writeUntilKilled(child: ChildProcess, enough: number): Promise<nu
   return last;
 }
 
-it("an ADK session in SQLite has all that several processes added to it until they were killed", async () => {
+it("an ADK session in SQLite contains all events that several killed processes stored", async () => {
   const { folder, remove } = await createTempFolder();
   onTestFinished(remove);
   const file = join(folder, "sessions.db");
   const writers = await Promise.all(WRITERS.map((name) => startWriter(file, name)));
-  // They begin at once, and the file is not there yet.
+  // All processes start at the same time, before the file exists.
   const told = await Promise.all(writers.map((child, at) => writeUntilKilled(child, 200 + 50 * at)));
 
   const service = new SqliteSessionService(file);
@@ -45,7 +48,7 @@ it("an ADK session in SQLite has all that several processes added to it until th
     const own = (session?.events ?? []).filter(({ author }) => author === name).map(({ id }) => id);
     expect(own).toEqual(own.map((_, n) => `${name}.${n}`));
     expect(own.length).toBeGreaterThan(told[at] as number);
-    // An event and its state are written together, or not at all.
+    // An event and its state are written atomically.
     expect(session?.state[name]).toBe(own.length - 1);
   }
 });

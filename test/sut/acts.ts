@@ -12,8 +12,8 @@ import {
 } from "./scenario.ts";
 
 /**
- * What ACTS asks for, by the beginning of a message's first text. One scenario is not played: `tck-client-parse`, which has
- * an agent read other agents' answers with its own client.
+ * The scenarios of ACTS, selected by the start of a message's first text. `tck-client-parse` is not
+ * implemented: it requires an agent that reads other agents' responses with its own client.
  */
 export const findActsScenario: (text: string) => Scenario | undefined = createScenarioFinder({
   "tck-complete-task": () => [createStatusEvent("COMPLETED", "Hello from TCK")],
@@ -45,7 +45,7 @@ export const findActsScenario: (text: string) => Scenario | undefined = createSc
   "tck-artifact-file-url": () => completeWithArtifact(createOutputUrl()),
 });
 
-/** What answers a question goes on with the scenario that asked it. */
+/** The answer to a question continues the scenario that asked it. */
 export const actsFollowUp: Scenario = (run) => {
   const [first] = run.task.history ?? [];
   const said = getText(run.message.parts);

@@ -1,7 +1,7 @@
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { fromBase64, type Message, type Part } from "../../src/protocol/index.ts";
 
-/** What an agent of the ITK is to do (`itk.Instruction` of its instruction.proto). */
+/** An instruction for an agent of the ITK (`itk.Instruction` in its instruction.proto). */
 export type Instruction =
   | { readonly step: "call"; readonly call: AgentCall }
   | { readonly step: "return"; readonly response: string; readonly hold: boolean }
@@ -10,15 +10,15 @@ export type Instruction =
 export interface AgentCall {
   readonly transport: string;
   readonly cardUri: string;
-  /** The instruction for the called agent, as it came. */
+  /** The encoded instruction for the called agent. */
   readonly instruction: Uint8Array;
   readonly streaming: boolean;
-  /** Where the called agent's notifications go. */
+  /** URL for the called agent's notifications. */
   readonly pushUrl?: string;
   readonly resubscribe: boolean;
 }
 
-/** The instruction in a message; undefined for any other message. */
+/** Returns the instruction in a message, or `undefined` for any other message. */
 export function findInstruction({ parts }: Message): Instruction | undefined {
   for (const part of parts) {
     const bytes = decodePartBytes(part);
@@ -28,7 +28,7 @@ export function findInstruction({ parts }: Message): Instruction | undefined {
   return undefined;
 }
 
-/** As a file, or as text: some clients can send nothing else. */
+/** Accepts a file or text, because some clients can send only text. */
 function decodePartBytes(part: Part): Uint8Array | undefined {
   if ("raw" in part) return fromBase64(part.raw);
   if (
@@ -75,14 +75,17 @@ function decodeAgentCall(bytes: ProtobufField | undefined): AgentCall {
 
 type ProtobufField = Uint8Array | number;
 
-/** The fields of a message by their numbers: those with a length as bytes, the others as numbers. */
+/**
+ * Decodes the fields of a protobuf message by number: length-delimited fields as bytes, and all others as
+ * numbers.
+ */
 function decodeFields(bytes: Uint8Array): Readonly<Record<number, readonly ProtobufField[]>> {
   const reader = new BinaryReader(bytes);
   const fields: Record<number, ProtobufField[]> = {};
   while (reader.pos < reader.len) {
     const [number, type] = reader.tag();
     if (type !== WireType.Varint && type !== WireType.LengthDelimited)
-      throw new Error(`field ${number} is of a type that no instruction has`);
+      throw new Error(`field ${number} has an unsupported wire type`);
     (fields[number] ??= []).push(type === WireType.LengthDelimited ? reader.bytes() : reader.uint32());
   }
   return fields;

@@ -4,7 +4,7 @@ import { file, type Message, type StreamResponse } from "../../src/protocol/inde
 import { findInstruction, type AgentCall, type Instruction } from "./itk-instruction.ts";
 import { createStatusEvent, type Scenario } from "./scenario.ts";
 
-/** What the ITK looks for in the words of a task that is held. */
+/** The text that the ITK expects at the end of a held task. */
 const FINISHED_MARKER = "task-finished";
 const HEARTBEATS = 5;
 const HEARTBEAT_MS = 2_000;
@@ -17,7 +17,7 @@ const BINDINGS: Readonly<Record<string, ClientBinding>> = {
   GRPC: "GRPC",
 };
 
-/** What the ITK asks for by an instruction in the message; undefined for any other message. */
+/** Returns the scenario for the instruction in a message, or `undefined` for any other message. */
 export function findItkScenario(message: Message): Scenario | undefined {
   const instruction = findInstruction(message);
   return instruction && ((run) => runInstruction(instruction, run.signal));
@@ -41,7 +41,7 @@ async function* runInstruction(
   yield createStatusEvent("COMPLETED", `${words}\n${FINISHED_MARKER}`);
 }
 
-/** True when any answer in it is to be given without ending the task. */
+/** Returns whether any response in the instruction must leave the task open. */
 function isTaskHeld(instruction: Instruction): boolean {
   if (instruction.step === "series") return instruction.instructions.some(isTaskHeld);
   return instruction.step === "return" && instruction.hold;
@@ -55,10 +55,10 @@ async function collectResults(instruction: Instruction, signal: AbortSignal): Pr
   return results;
 }
 
-/** Has another agent follow an instruction; answers all that it says meanwhile. */
+/** Sends an instruction to another agent. Resolves with all texts of that agent's response. */
 async function callAgent(call: AgentCall, signal: AbortSignal): Promise<string[]> {
   const binding = BINDINGS[call.transport.toUpperCase()];
-  if (!binding) throw new Error(`there is no transport ${call.transport}`);
+  if (!binding) throw new Error(`unknown transport ${call.transport}`);
   const remote = await connect(call.cardUri, { binding, allowOlderVersion: true, signal });
   const parts = [
     file(call.instruction, { mediaType: "application/x-protobuf", filename: "instruction.bin" }),
@@ -78,7 +78,10 @@ function createPushConfig(to: string): { url: string; token: string } {
   return { url: `${url}/notifications`, token: "itk-token" };
 }
 
-/** Leaves a stream after its first event, follows the task anew until it has said its last word, and cancels it otherwise. */
+/**
+ * Leaves a stream after its first event, and subscribes to the task until its final text. On a failure, it
+ * cancels the task.
+ */
 async function streamAndResubscribe(
   remote: A2AClient,
   stream: AsyncIterable<StreamResponse>,
@@ -107,7 +110,7 @@ function getAgentTexts(message: Message): string[] {
   return message.role === "ROLE_AGENT" ? getMessageTexts(message) : [];
 }
 
-/** The texts with which an event tells of itself. */
+/** Returns the texts of an event. */
 function getEventTexts(event: StreamResponse): string[] {
   if ("message" in event) return getMessageTexts(event.message);
   const status =

@@ -34,7 +34,7 @@ const { values } = parseArgs({
     auth: { type: "boolean", default: false },
     "grpc-port": { type: "string" },
     help: { type: "boolean", default: false },
-    // As the ITK has it.
+    // Option names of the ITK.
     httpPort: { type: "string" },
     grpcPort: { type: "string" },
   },
@@ -74,9 +74,9 @@ const options: ServerOptions = {
   store,
   specRevision,
   cardFormat: card,
-  // The TCK makes one message id per scenario and sends different messages under it.
+  // The TCK uses one message id per scenario for different messages.
   deduplicateMessages: false,
-  // Nor does it know the agent's input modes.
+  // The TCK does not respect the agent's input modes, either.
   inputModePolicy: "ignore",
   push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
   ...(values.lenient ? { missingVersionPolicy: "infer", autoMessageId: true } : {}),
@@ -96,7 +96,7 @@ console.log(
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
-/** The TCK for 0.3 takes addresses of gRPC for URLs, the one for 1.0 takes them as they are. */
+/** The TCK for 0.3 expects gRPC addresses in URL form. The TCK for 1.0 expects plain addresses. */
 async function chooseGrpcOptions(wanted: number): Promise<{ port: number; publicAddress?: string }> {
   if (card !== "v0.3") return { port: wanted };
   const free = createNetServer().listen(wanted, "127.0.0.1");
@@ -107,7 +107,7 @@ async function chooseGrpcOptions(wanted: number): Promise<{ port: number; public
   return { port, publicAddress: `http://127.0.0.1:${port}` };
 }
 
-/** The tokens of ACTS. */
+/** The tokens that ACTS uses. */
 function verifyItkToken(authorization: string | undefined): AuthResult {
   if (authorization === undefined) return undefined;
   if (authorization === "Bearer itk-insufficient-token") return { missingScopes: ["work"] };

@@ -8,7 +8,10 @@ import type { Message as Said, StreamResponse, TaskStatus } from "../../src/prot
 import { completeWithArtifact } from "./scenario.ts";
 import { findTckScenario } from "./tck.ts";
 
-/** The scenarios of the TCK for 1.0 as an `AgentExecutor` of a2a-js plays them: through its bus, knowing nothing of us. */
+/**
+ * Plays the scenarios of the TCK for 1.0 as an `AgentExecutor` of a2a-js. It uses only the SDK's event bus
+ * and none of our types.
+ */
 class ScenarioExecutor implements AgentExecutor {
   readonly #running = new Map<string, AbortController>();
 
@@ -18,7 +21,7 @@ class ScenarioExecutor implements AgentExecutor {
     const play = findTckScenario(message.messageId) ?? (() => completeWithArtifact(...message.parts));
     const abort = new AbortController();
     this.#running.set(taskId, abort);
-    // As the SDK wants it: first the task, unless the answer is a message.
+    // The SDK requires the task as the first event, unless the answer is a message.
     let opened = task !== undefined;
     try {
       for await (const said of play({ signal: abort.signal, message } as Parameters<typeof play>[0])) {
@@ -53,7 +56,7 @@ function toStreamResponse(said: AgentEvent, taskId: string, contextId: string): 
   return { statusUpdate: { taskId, contextId, status } };
 }
 
-/** That executor on our engine. */
+/** Runs that executor on our engine. */
 export function createExecutorAgent(about: Partial<AgentDescription>): Agent {
   const card = {
     name: "Colloquy SUT, an executor of a2a-js",

@@ -1,7 +1,7 @@
 import type { AgentEvent, Run } from "../../src/engine/index.ts";
 import { file, type Part, type TaskState } from "../../src/protocol/index.ts";
 
-/** What the agent under test does with one message. */
+/** The behavior of the agent under test for one message. */
 export type Scenario = (run: Run) => Iterable<AgentEvent> | AsyncIterable<AgentEvent>;
 
 type NextState = Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
@@ -33,7 +33,7 @@ export function createOutputUrl(): Part {
   });
 }
 
-/** The play whose name `text` begins with, the longest name first. */
+/** Returns a function that finds the scenario whose name is the longest prefix of a text. */
 export function createScenarioFinder(
   plays: Readonly<Record<string, Scenario>>,
 ): (text: string) => Scenario | undefined {

@@ -6,8 +6,9 @@ import { completeWithArtifact, type Scenario } from "./scenario.ts";
 import { findTckScenario, workThenAskForInput } from "./tck.ts";
 
 /**
- * The agent under test of all suites. It follows instructions (ITK), plays what the messageId asks for (TCK 1.0), or the text (ACTS), does what the TCK for
- * 0.3 expects where the caller speaks 0.3, and echoes any other message.
+ * The agent under test of all suites. It follows instructions (ITK), or plays the scenario named by the
+ * messageId (TCK 1.0) or by the text (ACTS). For 0.3 callers it behaves as the TCK for 0.3 expects. It echoes
+ * any other message.
  */
 export function createSutAgent(about: Partial<AgentDescription> = {}): Agent {
   return {

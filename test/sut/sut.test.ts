@@ -44,11 +44,11 @@ describe("the agent under test", () => {
     ["m", "tck-auth-required", "auth-required: Sign in first."],
     ["m", "good day", "completed: good day"],
     ["tck-unheard-of", "good day", "completed: good day"],
-  ])("plays what message %s says: %s", async (messageId, text, outcome) => {
+  ])("plays the scenario of message %s: %s", async (messageId, text, outcome) => {
     expect(told(await remote.send(text, { messageId }))).toBe(outcome);
   });
 
-  it("goes on with the scenario that asked", async () => {
+  it("continues the scenario that asked", async () => {
     const asked = await remote.send("tck-multi-turn");
     const taskId = "task" in asked ? asked.task.id : "";
     expect(told(await remote.send("more", { taskId }))).toMatch(/^input-required/);
@@ -58,7 +58,7 @@ describe("the agent under test", () => {
 
 const { LengthDelimited, Varint } = WireType;
 
-/** Instructions as the ITK writes them. */
+/** Encodes instructions as the ITK does. */
 const encodeInstruction = {
   answer: (response: string, hold = false) =>
     encodeProtobuf((to) =>
@@ -149,14 +149,14 @@ describe("the agent under test, with instructions of the ITK", () => {
       },
     );
 
-    it.each([() => first, () => old])("and returns to a task that it has left (%#)", async (whom) => {
+    it.each([() => first, () => old])("and resubscribes to a task (%#)", async (whom) => {
       const held = encodeInstruction.answer("held", true);
       const call = encodeInstruction.call(whom(), transport, held, { streaming: true, resubscribe: true });
       expect((await told(call)).trim()).toBe("completed: held");
     });
   });
 
-  it("has itself notified", async () => {
+  it("receives push notifications", async () => {
     const seen: { token: unknown; body: string }[] = [];
     const inbox = createHttpServer((incoming, response) => {
       let body = "";
@@ -176,7 +176,7 @@ describe("the agent under test, with instructions of the ITK", () => {
     inbox.close();
   });
 
-  it("takes them as base64 in a text, and other texts as what they are", async () => {
+  it("accepts instructions as base64 text, and treats other text as messages", async () => {
     const remote = await connect(first);
     const spoken = async (text: string): Promise<string> => {
       const { task } = (await remote.send(text)) as { task: Task };

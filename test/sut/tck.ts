@@ -10,12 +10,15 @@ import {
   type Scenario,
 } from "./scenario.ts";
 
-/** Twice the streaming timeout with which the kits are run. */
+/** Twice the streaming timeout of the test runs, in milliseconds. */
 const LONG_TASK_MS = 4_000;
-/** How long the kit for 0.3 expects an agent to work. */
+/** Working time in milliseconds that the TCK for 0.3 expects of an agent. */
 const WORK_MS = 3_000;
 
-/** What the TCK for 1.0 asks for, by the beginning of the messageId (its files scenarios/*.feature). */
+/**
+ * The scenarios of the TCK for 1.0, selected by the start of the messageId (the kit's files
+ * scenarios/*.feature).
+ */
 export const findTckScenario: (messageId: string) => Scenario | undefined = createScenarioFinder({
   "tck-complete-task": () => [createStatusEvent("COMPLETED", "Hello from TCK")],
   "tck-artifact-text": () => completeWithArtifact(text("Generated text content")),
@@ -44,7 +47,10 @@ export const findTckScenario: (messageId: string) => Scenario | undefined = crea
   },
 });
 
-/** What the TCK for 0.3 expects of any message: work that can be watched and canceled, and a question at its end. */
+/**
+ * The behavior that the TCK for 0.3 expects for any message: work that can be observed and canceled, and a
+ * question at its end.
+ */
 export const workThenAskForInput: Scenario = async function* ({ signal }) {
   yield createStatusEvent("WORKING", "Processing your question");
   await setTimeout(WORK_MS, undefined, { signal });

@@ -1,4 +1,5 @@
-// All entries but those behind which types of other packages stand (colloquy/adk and its like): theirs are not for us to check.
+// All entries except those whose types depend on other packages, such as colloquy/adk. The types of those
+// packages are not checked here.
 export * as front from "colloquy";
 export * as auth from "colloquy/auth";
 export * as cards from "colloquy/cards";

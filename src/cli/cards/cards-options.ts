@@ -3,12 +3,12 @@ import type { TokenTariff } from "../../cards/index.ts";
 import { createOutputOption } from "../client-options.ts";
 import type { OutputFormat } from "../output-writer.ts";
 
-/** The options of every command that reads a run. */
+/** Options of every command that reads a run. */
 export interface RunFilesOptions {
   run?: string;
 }
 
-/** Those of every command that has a text for people and a document for programs. */
+/** Options of every command that prints text for people or one JSON document for programs. */
 export interface DocumentOptions {
   output: OutputFormat;
   json?: boolean;
@@ -16,14 +16,14 @@ export interface DocumentOptions {
 
 export type CardsOptions = RunFilesOptions & DocumentOptions;
 
-/** Adds the files, and which of their runs. */
+/** Adds the arguments that name the files and select a run. */
 export function addRunFilesArgument(command: Command): Command {
   return command
     .argument(
       "<files...>",
-      "records (.cards.jsonl); several of one run are joined; or lists of cards (.json); - for stdin",
+      "recordings (.cards.jsonl), merged if they are of one run; or lists of message cards (.json); - for stdin",
     )
-    .addOption(new Option("--run <id>", "the run, where a file has several"));
+    .addOption(new Option("--run <id>", "id of the run, if a file has several"));
 }
 
 export function addDocumentOptions(command: Command): Command {
@@ -32,7 +32,7 @@ export function addDocumentOptions(command: Command): Command {
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
 }
 
-/** The options of a command that reads a run and says something of it. */
+/** Adds the options of a command that reads a run and reports on it. */
 export function addCardsOptions(command: Command): Command {
   return addDocumentOptions(addRunFilesArgument(command));
 }
@@ -44,7 +44,7 @@ export interface TariffOptions {
 export function createTariffOption(): Option {
   return new Option(
     "--tariff <prices>",
-    "what a million tokens cost, as in input=3,cached=0.3,output=15",
+    "prices per million tokens, for example input=3,cached=0.3,output=15",
   ).argParser(parseTariff);
 }
 
@@ -53,12 +53,12 @@ function parseTariff(text: string): TokenTariff {
     text.split(",").map((part) => {
       const [name = "", price = ""] = part.split("=");
       if (!["input", "cached", "output"].includes(name.trim()) || !/^\d+(\.\d+)?$/.test(price.trim()))
-        throw new InvalidArgumentError("Write it as in input=3,cached=0.3,output=15.");
+        throw new InvalidArgumentError("Use the form input=3,cached=0.3,output=15.");
       return [name.trim(), Number(price)];
     }),
   );
   const [input, output, cached] = [prices.get("input"), prices.get("output"), prices.get("cached")];
   if (input === undefined || output === undefined)
-    throw new InvalidArgumentError("Give a price for input and one for output.");
+    throw new InvalidArgumentError("Set a price for input and one for output.");
   return { input, output, ...(cached !== undefined && { cached }) };
 }

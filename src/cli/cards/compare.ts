@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { type BaselineComparison, type ComparisonReport, buildComparisonReport } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
 import {
   addCardsOptions,
@@ -19,17 +19,15 @@ export function createCardsCompareCommand(context: CliContext): Command {
     .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
-        throw new CliError(
-          "A2ACLI_ERR_USAGE",
-          "Name the files of two runs or more.",
-          "colloquy cards stats is for one.",
+        throw createUsageError(
+          "A comparison requires at least two runs.",
+          "Use colloquy cards stats for a single run.",
         );
       const bare = runs.find(({ recording }) => !recording.run);
       if (bare)
-        throw new CliError(
-          "A2ACLI_ERR_USAGE",
-          `${bare.name} has cards, and no record of a run: which problems there were, and which answers are right.`,
-          "Name the file that the run was recorded in (.cards.jsonl).",
+        throw createUsageError(
+          `${bare.name} contains only message cards. The problems and the correct answers of the run are missing.`,
+          "Pass the recording of the run (.cards.jsonl).",
         );
       const report = buildComparisonReport(
         runs.map(({ recording }) => recording),
@@ -40,7 +38,7 @@ export function createCardsCompareCommand(context: CliContext): Command {
     });
 }
 
-/** A comparison as text. The first row is what the others are beside. */
+/** Renders a comparison as text. The first row is the baseline for the others. */
 export function renderComparison({
   dataset,
   evidence,
@@ -105,7 +103,7 @@ function renderBudget({
     : `at equal tokens: none for ${spent}; ${nearest}. To do: run ${missing}, too`;
 }
 
-/** `+1.5 points (-0.5 to 3.5)` */
+/** Formats a difference with its confidence interval: `+1.5 points (-0.5 to 3.5)`. */
 function formatDifference({ difference: { value, low, high } }: BaselineComparison): string {
   return `${formatSignedPoints(value)} points (${formatSignedPoints(low)} to ${formatSignedPoints(high)})`;
 }

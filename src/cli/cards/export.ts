@@ -31,7 +31,7 @@ interface ExportOptions extends RunFilesOptions, SampleOptions {
   content?: boolean;
 }
 
-/** What a run can be written as. */
+/** Export formats for a run. */
 const EXPORT_FORMATS = {
   "seed-json": (run: Recording) => renderJsonList(toSpecificationCards(run)),
   perfetto: (run: Recording) => `${renderJson(toPerfettoTrace(run))}\n`,
@@ -47,13 +47,13 @@ const EXPORT_FORMATS = {
 export function createCardsExportCommand(context: CliContext): Command {
   return addRunFilesArgument(new Command("export"))
     .addOption(
-      new Option("--to <form>", "what to write it as")
+      new Option("--to <form>", "the output format")
         .choices(Object.keys(EXPORT_FORMATS))
         .makeOptionMandatory(),
     )
     .addOption(createSampleOption())
-    .option("--out <file>", "where to; otherwise it is printed")
-    .option("--content", "otlp-json: what is on the cards too, not only who, when and how much")
+    .option("--out <file>", "output file (default: stdout)")
+    .option("--content", "include the content of cards in otlp-json")
     .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
       const { recording } = await readRun(files, run, context.stdin);
       const shown = filterRecording(recording, selectSamples(recording, sample));
@@ -63,12 +63,12 @@ export function createCardsExportCommand(context: CliContext): Command {
     });
 }
 
-/** A sequence is of one problem. */
+/** Returns the cards of the only problem. A sequence diagram shows a single problem. */
 function getSingleSampleCards(run: Recording): ReturnType<typeof toSpecificationCards> {
   return [...requireSingleSample(collectRunSamples(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
-/** One on a line, for those who search in it. */
+/** Renders a JSON list with one item per line, so that line-based tools can search it. */
 function renderJsonList(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
 }

@@ -22,10 +22,13 @@ const DATASET_SOURCES = [
   },
 ] as const;
 
-/** Says where to get the whole datasets. It loads nothing by itself: what is loaded has licences to be read. */
+/**
+ * Creates `colloquy cards fetch`, which prints where to download the complete datasets. It downloads nothing,
+ * because users should read the licenses first.
+ */
 export function createCardsFetchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("fetch"))
-    .argument("[folder]", "where they are to be", "data")
+    .argument("[folder]", "folder for the datasets", "data")
     .action((folder: string, { output }: DocumentOptions) => {
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson({ folder, sources: DATASET_SOURCES });

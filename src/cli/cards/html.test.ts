@@ -9,7 +9,7 @@ import {
 import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
 
 describe("colloquy cards html", () => {
-  it("puts the page beside the record, or where it is told to", async () => {
+  it("writes the page next to the recording, or to the given file", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const beside = await runInProcess(["cards", "html", `${cwd}/run.cards.jsonl`]);
     expect(beside).toEqual({ code: 0, out: `${cwd}/run.html\n`, err: "" });
@@ -21,7 +21,7 @@ describe("colloquy cards html", () => {
     );
   });
 
-  it("says where it cannot write, and reads stdin", async () => {
+  it("reports a file that it cannot write, and reads stdin", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const nowhere = await runInProcess([
       "cards",
@@ -38,7 +38,7 @@ describe("colloquy cards html", () => {
     );
   });
 
-  it("makes one of a list of cards, too", async () => {
+  it("accepts a list of message cards, too", async () => {
     const cards = JSON.stringify(createScriptedRecording().cards.map(({ card }) => card));
     const cwd = await createTempDirectory({ "cards.json": cards });
     const { code, out } = await runInProcess(["cards", "html", `${cwd}/cards.json`]);
@@ -47,7 +47,7 @@ describe("colloquy cards html", () => {
 });
 
 describe("colloquy cards watch", () => {
-  it("prints where the page is, and serves it until it is stopped", async () => {
+  it("prints the page's URL, and serves the page until it is stopped", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const cli = startColloquy(["cards", "watch", "run.cards.jsonl", "-o", "json"], cwd);
     const said = await cli.waitForOutput("Ctrl-C stops.");

@@ -15,10 +15,10 @@ interface HtmlOptions extends RunFilesOptions {
 export function createCardsHtmlCommand(context: CliContext): Command {
   return (
     addRunFilesArgument(new Command("html"))
-      // Not the format, as elsewhere: there is only one.
+      // Elsewhere `-o` selects the output format. This command has only one format.
       .option(
         "-o, --out <file>",
-        "where the page goes; - for stdout; default: beside the record, as .html, and of stdin stdout",
+        "output file, or - for stdout (default: the recording's name with .html; stdout for stdin)",
       )
       .option("--open", "open the page in the browser")
       .action(async (files: string[], options: HtmlOptions) => writeHtmlPage(files, options, context))

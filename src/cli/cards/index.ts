@@ -1,38 +1,37 @@
 import type { CommandTable } from "../commands.ts";
 
-/** What there is to do with the cards of a run. */
+/** The commands for runs of the card protocol. */
 export const CARDS_COMMANDS: CommandTable = {
   run: {
-    description: "Have planner and solver, or a baseline, solve problems; record and score it all.",
+    description: "Run a planner and a solver, or a baseline, on a dataset. Record and score the run.",
     loadFactory: async () => (await import("./run.ts")).createCardsRunCommand,
   },
   fetch: {
-    description: "Say where to get the whole datasets.",
+    description: "Print where to download the complete datasets.",
     loadFactory: async () => (await import("./fetch.ts")).createCardsFetchCommand,
   },
   stats: {
-    description: "Say what a run says: turns, tokens, time, and what went wrong.",
+    description: "Show the statistics of a run: turns, tokens, time, and failures.",
     loadFactory: async () => (await import("./stats.ts")).createCardsStatsCommand,
   },
   show: {
-    description: "Show what was said: as boxes, lanes, a timeline, a diagram.",
+    description: "Show the message cards of a run as boxes, lanes, a timeline, or a diagram.",
     loadFactory: async () => (await import("./show.ts")).createCardsShowCommand,
   },
   export: {
-    description: "Write a run as other tools read it: Perfetto, OpenTelemetry, Mermaid, SVG …",
+    description: "Export a run for other tools, such as Perfetto, OpenTelemetry, or Mermaid.",
     loadFactory: async () => (await import("./export.ts")).createCardsExportCommand,
   },
   compare: {
-    description:
-      "Put runs of the same problems beside each other: accuracy, tokens, and whether they differ.",
+    description: "Compare the accuracy and the tokens of runs on the same problems.",
     loadFactory: async () => (await import("./compare.ts")).createCardsCompareCommand,
   },
   validate: {
-    description: "Check records and lists of cards: their form, and the promises of the protocol.",
+    description: "Validate recordings and lists of message cards against the protocol.",
     loadFactory: async () => (await import("./validate.ts")).createCardsValidateCommand,
   },
   html: {
-    description: "Make one HTML file of a run, which opens without a network.",
+    description: "Render a run as one HTML file that works offline.",
     loadFactory: async () => (await import("./html.ts")).createCardsHtmlCommand,
   },
   watch: {

@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 
-/** Asks the system to show a file or an address; `failed` is told when there is nothing that could. */
+/**
+ * Opens a file or a URL with the system's default program. `failed` is called when no such program exists.
+ */
 export function openInBrowser(target: string, failed: (why: string) => void): void {
   const [program, ...words] =
     process.platform === "darwin"
@@ -9,6 +11,6 @@ export function openInBrowser(target: string, failed: (why: string) => void): vo
         ? ["rundll32", "url.dll,FileProtocolHandler"]
         : ["xdg-open"];
   const child = spawn(program ?? "xdg-open", [...words, target], { stdio: "ignore", detached: true });
-  child.on("error", () => failed(`Cannot open a browser here. To do: open ${target}`));
+  child.on("error", () => failed(`No browser can be opened. Open ${target} yourself.`));
   child.unref();
 }

@@ -10,18 +10,19 @@ import {
   type Recording,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
-/** What one or several files have of a run. */
+/** A run loaded from one or several files. */
 export interface LoadedRun {
-  /** For titles: its id, or the name of the file when that has none. */
+  /** The run's id for titles, or the file name when the run has no id. */
   readonly name: string;
   readonly recording: Recording;
 }
 
 /**
- * The run in the files: several files of one run are what its processes wrote, and are joined. A file that is a list of
- * cards is a recording of what cards say themselves. `runId` chooses, where a file has several runs.
+ * Loads the run in the files. Several files of one run, written by its processes, are merged. A file that is
+ * a list of message cards becomes a recording that contains only these cards. `runId` selects one run of a
+ * file that has several.
  */
 export async function readRun(
   files: readonly string[],
@@ -30,24 +31,22 @@ export async function readRun(
 ): Promise<LoadedRun> {
   const runs = await readRuns(files, runId, stdin);
   const [first, second] = runs;
-  if (!first)
-    throw new CliError("A2ACLI_ERR_USAGE", "Name a file: a record (.cards.jsonl), or a list of cards.");
+  if (!first) throw createUsageError("Pass a recording (.cards.jsonl) or a list of message cards.");
   if (second)
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `These files are of several runs: ${runs.map(({ name }) => name).join(", ")}.`,
-      "Name the files of one run, or: colloquy cards compare",
+    throw createUsageError(
+      `These files belong to several runs: ${runs.map(({ name }) => name).join(", ")}.`,
+      "Pass the files of one run, or use colloquy cards compare.",
     );
   return first;
 }
 
-/** All runs in the files, in the order of the files. */
+/** Loads all runs in the files, in the order of the files. */
 export async function readRuns(
   files: readonly string[],
   runId: string | undefined,
   stdin: NodeJS.ReadableStream,
 ): Promise<LoadedRun[]> {
-  // Twice the same file is not twice the run.
+  // Ignores duplicates, because a file named twice is still one part of the run.
   const distinct = [...new Map(files.map((file) => [resolve(file), file])).values()];
   const texts = await Promise.all(
     distinct.map(async (file) => ({
@@ -71,12 +70,15 @@ function getRunId({ run, cards, calls }: Recording): string | undefined {
   return (run ?? cards[0] ?? calls[0])?.run_id;
 }
 
-/** The specification's form: one list of cards. */
+/** Returns whether the text is a list of message cards, which is the form in the specification. */
 export function isCardList(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }
 
-/** The text of a file, or for `-` all of stdin; INVALID_PARAMS, with the file, when it cannot be read. */
+/**
+ * Reads a file, or all of stdin for `-`. Rejects with `INVALID_PARAMS` and the file name if the file cannot
+ * be read.
+ */
 export async function readText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === "-") return allOf(stdin);
   try {
@@ -84,10 +86,10 @@ export async function readText(file: string, stdin: NodeJS.ReadableStream): Prom
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     const why =
-      code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a directory" : String(cause);
+      code === "ENOENT" ? "the file does not exist" : code === "EISDIR" ? "it is a directory" : String(cause);
     throw new A2AError(
       "INVALID_PARAMS",
-      `${file}: ${why}. To do: name a record (.cards.jsonl), or a list of cards.`,
+      `${file}: ${why}. Pass a recording (.cards.jsonl) or a list of message cards.`,
       {
         cause,
       },

@@ -9,19 +9,22 @@ import {
   createRecordedModel,
   type RoleModel,
 } from "../../roles/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 export interface RoleModelOptions {
   readonly samples: readonly DatasetSample[];
-  /** The folder of the data, which recorded answers come from. */
+  /** Folder with the recorded answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
-  /** A file that answers are kept in, and taken from. */
+  /** File to which model answers are recorded, and from which they are replayed. */
   readonly cassette?: string;
   readonly replay?: boolean;
 }
 
-/** The model of a name: one of those that are none, or any that an ADK agent may have. */
+/**
+ * Creates the model with a given name: a built-in deterministic model, or any model that an ADK agent can
+ * use.
+ */
 export async function createRoleModel(name: string, source: RoleModelOptions): Promise<RoleModel> {
   const bare = await createBareModel(name, source);
   const heard = source.cassette === undefined ? bare : withCassette(bare, name, source);
@@ -35,11 +38,7 @@ async function createBareModel(
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
     if (known.length === 0)
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
-        "The oracle knows GSM8K alone.",
-        "--model heuristic, or a real one",
-      );
+      throw createUsageError("The oracle supports only GSM8K.", "Use --model heuristic or a real model.");
     return createOracleModel(known);
   }
   if (name === "heuristic") return createHotpotHeuristicModel();
@@ -49,46 +48,38 @@ async function createBareModel(
     const wanted = name.slice("recorded:".length);
     const found = GSM8K_ANSWER_MODELS.find((one) => one === wanted);
     if (!found)
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
-        `There are no recorded answers of ${wanted}.`,
+      throw createUsageError(
+        `No recorded answers exist for ${wanted}.`,
         `--model recorded:${GSM8K_ANSWER_MODELS.join(" | recorded:")}`,
       );
     return createRecordedModel(readRecordedAnswers(data), found);
   }
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
-  // A cassette that is only replayed needs neither the model's package nor a key.
+  // Replaying a cassette requires neither the model's package nor an API key.
   if (replay) return createUnrecordedModel(name, evidence);
-  const {
-    redirectModelLogs: hushModels,
-    createModel: model,
-    toRoleModel: roleModel,
-  } = await import("../../adk/models/index.ts");
-  hushModels((warning) => process.emitWarning(warning));
+  const { redirectModelLogs, createModel, toRoleModel } = await import("../../adk/models/index.ts");
+  redirectModelLogs((warning) => process.emitWarning(warning));
   try {
-    return roleModel(model(name), { id: name, evidenceKind: evidence });
+    return toRoleModel(createModel(name), { id: name, evidenceKind: evidence });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError("A2ACLI_ERR_USAGE", why, "colloquy cards run --help says what --model takes.", cause);
+    throw createUsageError(why, "Run colloquy cards run --help for the values of --model.", cause);
   }
 }
 
 function withCassette(
   inner: RoleModel,
   id: string,
-  { cassette: file = "", replay = false }: RoleModelOptions,
+  { cassette = "", replay = false }: RoleModelOptions,
 ): RoleModel {
-  // The model goes with it in a replay, too: what an oracle has said is no model's answer.
-  return createCassetteModel(openCassetteFile(file), { inner, id, ...(replay && { mode: "replay" }) });
+  // The inner model is also needed for replay, because its evidence kind must be recorded: an oracle's answer
+  // is not a model's answer.
+  return createCassetteModel(openCassetteFile(cassette), { inner, id, ...(replay && { mode: "replay" }) });
 }
 
 function createUnrecordedModel(id: string, evidence: EvidenceKind): RoleModel {
   const fail = (): never => {
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `--replay needs the cassette that ${id} was recorded on.`,
-      "--cassette <file>",
-    );
+    throw createUsageError(`--replay requires the cassette with the answers of ${id}.`, "--cassette <file>");
   };
   return { id, evidenceKind: evidence, complete: () => Promise.resolve(fail()) };
 }

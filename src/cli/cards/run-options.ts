@@ -39,22 +39,28 @@ export interface CardsRunOptions extends DocumentOptions {
 
 export function addCardsRunOptions(command: Command): Command {
   command
-    .addOption(new Option("--dataset <name>", "the problems").choices(["gsm8k", "hotpotqa"]).default("gsm8k"))
+    .addOption(
+      new Option("--dataset <name>", "dataset of problems").choices(["gsm8k", "hotpotqa"]).default("gsm8k"),
+    )
     .addOption(
       new Option(
         "--data <path>",
-        "their folder or file, also as COLLOQUY_DATA (default: GSM8K's shipped 20)",
+        "folder or file of the dataset, or set COLLOQUY_DATA (default: 20 shipped GSM8K problems)",
       ),
     )
     .addOption(
-      new Option("-n, --n <count>", "so many of them (default: all)").argParser(parsePositiveInteger),
+      new Option("-n, --n <count>", "number of problems (default: all)").argParser(parsePositiveInteger),
     )
-    .addOption(new Option("--offset <count>", "leave out so many before").argParser(parseCount).default(0))
-    .addOption(new Option("--sample <ids>", "these alone, as in gsm8k_0,gsm8k_7").argParser(parseList))
+    .addOption(
+      new Option("--offset <count>", "number of problems to skip first").argParser(parseCount).default(0),
+    )
+    .addOption(
+      new Option("--sample <ids>", "only these problems, for example gsm8k_0,gsm8k_7").argParser(parseList),
+    )
     .addOption(
       new Option(
         "--method <names>",
-        "a2a, cot, direct, cot-sc@k, direct-sc@k; several with commas are a run each",
+        "a2a, cot, direct, cot-sc@k, direct-sc@k; comma-separated methods run one after another",
       )
         .argParser(parseList)
         .default(["a2a"], "a2a"),
@@ -62,29 +68,29 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--model <name>",
-        "of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
+        "model of all roles: gemini:…, openai:…, anthropic:…, ollama:…; or oracle (GSM8K), heuristic (HotpotQA), recorded:175b_verification …",
       ).default("oracle"),
     )
-    .addOption(new Option("--planner-model <name>", "of the planner alone"))
-    .addOption(new Option("--solver-model <name>", "of the solver alone"))
-    .addOption(new Option("--planner <url>", "a planner that is served elsewhere"))
-    .addOption(new Option("--solver <url>", "a solver that is served elsewhere: any A2A agent"))
+    .addOption(new Option("--planner-model <name>", "model of the planner"))
+    .addOption(new Option("--solver-model <name>", "model of the solver"))
+    .addOption(new Option("--planner <url>", "URL of a planner on another server"))
+    .addOption(new Option("--solver <url>", "URL of a solver on another server; any A2A agent"))
     .addOption(
-      new Option("--mode <mode>", "how the planner works (default: chained)").choices([
+      new Option("--mode <mode>", "planning mode (default: chained)").choices([
         "chained",
         "plan-first",
         "parallel",
       ]),
     )
     .addOption(
-      new Option("--context <policy>", "what of the documents a solver is shown (default: routed)").choices([
+      new Option("--context <policy>", "documents that a solver receives (default: routed)").choices([
         "none",
         "full",
         "routed",
       ]),
     )
     .addOption(
-      new Option("--transcript <kind>", "what the planner reads again each turn (default: facts)").choices([
+      new Option("--transcript <kind>", "transcript for the planner in each turn (default: facts)").choices([
         "facts",
         "history",
       ]),
@@ -92,48 +98,60 @@ export function addCardsRunOptions(command: Command): Command {
     .addOption(
       new Option(
         "--force-first-solver <rule>",
-        "what becomes of an answer before any solver was called (default: force)",
+        "handling of an answer before the first solver call (default: force)",
       ).choices(["force", "reprompt", "allow"]),
     )
     .addOption(
-      new Option("--max-turns <count>", "of the planner (default: 3 for gsm8k, 5 for hotpotqa)").argParser(
+      new Option(
+        "--max-turns <count>",
+        "maximum turns of the planner (default: 3 for gsm8k, 5 for hotpotqa)",
+      ).argParser(parsePositiveInteger),
+    )
+    .addOption(
+      new Option(
+        "--max-solver-calls <count>",
+        "maximum solver calls per problem (default: limited by the turns)",
+      ).argParser(parsePositiveInteger),
+    )
+    .addOption(
+      new Option("--token-budget <count>", "maximum tokens per problem (default: none)").argParser(
         parsePositiveInteger,
       ),
     )
     .addOption(
-      new Option("--max-solver-calls <count>", "of a problem (default: as the turns allow)").argParser(
-        parsePositiveInteger,
+      new Option("--max-tokens <count>", "maximum tokens per model answer").argParser(parsePositiveInteger),
+    )
+    .addOption(
+      new Option("--temperature <number>", "sampling temperature (default: the model's own)").argParser(
+        parseTemperature,
       ),
     )
+    .addOption(new Option("--seed <number>", "random seed, if the model supports one").argParser(parseCount))
+    .addOption(new Option("--calculator", "let solvers write arithmetic that is evaluated for them"))
+    .addOption(new Option("--rule <name>", "scoring rule for gsm8k: strict (default) or flexible"))
     .addOption(
-      new Option("--token-budget <count>", "of a problem (default: none)").argParser(parsePositiveInteger),
-    )
-    .addOption(new Option("--max-tokens <count>", "of one answer of a model").argParser(parsePositiveInteger))
-    .addOption(
-      new Option("--temperature <number>", "of the models (default: their own)").argParser(parseTemperature),
-    )
-    .addOption(new Option("--seed <number>", "for models that take one").argParser(parseCount))
-    .addOption(new Option("--calculator", "solvers may write arithmetic, which is calculated for them"))
-    .addOption(new Option("--rule <name>", "how answers are scored: strict (default) or flexible, for gsm8k"))
-    .addOption(
-      new Option("--concurrency <count>", "problems at a time").argParser(parsePositiveInteger).default(4),
+      new Option("--concurrency <count>", "number of concurrent problems")
+        .argParser(parsePositiveInteger)
+        .default(4),
     )
     .addOption(
-      new Option("--deadline <duration>", "of a problem, for example 90s")
+      new Option("--deadline <duration>", "time limit per problem, for example 90s")
         .argParser(parseDuration)
         .default(120_000, "2m"),
     )
-    .addOption(new Option("--out <folder>", "where records go").default("results"))
-    .addOption(new Option("--run-id <id>", "names the run and its file (default: made of what it is)"))
-    .addOption(new Option("--resume", "go on with a run that was interrupted, or killed"))
+    .addOption(new Option("--out <folder>", "folder for recordings").default("results"))
+    .addOption(
+      new Option("--run-id <id>", "id of the run and name of its file (default: derived from the options)"),
+    )
+    .addOption(new Option("--resume", "resume a run that was interrupted or killed"))
     .addOption(
       new Option(
         "--faults <list>",
-        "mistakes put in on purpose, as in wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
+        "injected faults, for example wrong=0.05,invalidJson=0.1,fails=0.01,slow=0.1:500,seed=7,refuseFirst=once,loop",
       ).argParser(parseFaults),
     )
-    .addOption(new Option("--cassette <file>", "keep the models' answers there, and take them from there"))
-    .addOption(new Option("--replay", "ask no model: everything comes from the cassette"));
+    .addOption(new Option("--cassette <file>", "file for recording and replaying model answers"))
+    .addOption(new Option("--replay", "use only answers from the cassette, without a model"));
   return addDocumentOptions(command);
 }
 
@@ -152,7 +170,7 @@ function parseTemperature(text: string): number {
 
 function parseList(text: string): string[] {
   const words = text.split(",").map((word) => word.trim());
-  if (words.includes("")) throw new InvalidArgumentError("Write the names with a comma between them.");
+  if (words.includes("")) throw new InvalidArgumentError("Separate the names with commas.");
   return words;
 }
 
@@ -170,7 +188,7 @@ function parseFault(word: string): FaultOptions {
   if (name === "slow" && isFraction(share) && /^\d{1,7}$/.test(ms))
     return { slow: { share: Number(share), ms: Number(ms) } };
   throw new InvalidArgumentError(
-    `${word} is no fault; write it as wrong=0.05,slow=0.1:500,seed=7,refuseFirst=once,loop.`,
+    `${word} is not a fault. Use the form wrong=0.05,slow=0.1:500,seed=7,refuseFirst=once,loop.`,
   );
 }
 

@@ -22,7 +22,7 @@ function readRecording(file: string): Recording {
 }
 
 describe("colloquy cards run", () => {
-  it("solves problems, says how well, and leaves a record and the cards of the specification", async () => {
+  it("solves problems, reports the results, and writes a recording and a list of message cards", async () => {
     const cwd = await createTempDirectory({});
     const { code, out, err } = await runInProcess(["cards", "run", "-n", "3", "--out", `${cwd}/results`]);
     expect(code).toBe(0);
@@ -58,7 +58,7 @@ describe("colloquy cards run", () => {
     expect(comparison?.rows).toHaveLength(3);
   });
 
-  it("goes on after kill -9: no problem twice, and none lost", async () => {
+  it("resumes after kill -9 without repeating or losing a problem", async () => {
     const cwd = await createTempDirectory({});
     const words = [
       "cards",
@@ -93,7 +93,7 @@ describe("colloquy cards run", () => {
     expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);
   }, 60_000);
 
-  it("takes a solver that is served elsewhere, and says when it is not there", async () => {
+  it("uses a solver on another server, and reports when it is unreachable", async () => {
     const cwd = await createTempDirectory({});
     const model = createOracleModel(getGsm8kSlice());
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model } } });
@@ -111,7 +111,8 @@ describe("colloquy cards run", () => {
     expect((await runInProcess([...words, "there"])).code).toBe(0);
     await solver.close({ graceMs: 0 });
     const gone = await runInProcess([...words, "gone"]);
-    // The planner is there and makes the best of it; but that says nothing of how well the two solve problems.
+    // The planner is running and completes without the solver. Such a run does not measure how well the two
+    // solve problems together.
     expect(gone.code).toBe(3);
     expect(gone.err).toContain("have no verdict: solver could not be asked");
     const { cards, scores } = readRecording(join(cwd, "gone.cards.jsonl"));
@@ -119,13 +120,13 @@ describe("colloquy cards run", () => {
     expect(cards.some(({ card }) => card.metadata["error_type"] === "transport_error")).toBe(true);
   });
 
-  it("records answers of a model on a cassette, and needs no model afterwards", async () => {
+  it("records a model's answers on a cassette, and replays them without the model", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "2", "--method", "cot", "--model", "scripted:echo", "--out", cwd];
     const tape = ["--cassette", join(cwd, "tape.jsonl")];
     expect((await runInProcess([...words, ...tape, "--run-id", "first"])).code).toBe(0);
     expect((await runInProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
-    // Two problems at a time: whose card is written first is chance.
+    // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>
       listRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
         .map(({ content }) => content)
@@ -137,7 +138,7 @@ describe("colloquy cards run", () => {
     expect(missing.err).toContain("have no verdict");
   });
 
-  it("has what an oracle has said on a cassette still for an oracle's when it is replayed", async () => {
+  it("keeps the evidence kind of an oracle when its cassette is replayed", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--cassette", join(cwd, "tape.jsonl")];
     await runInProcess([...words, "--run-id", "first"]);
@@ -145,7 +146,7 @@ describe("colloquy cards run", () => {
     expect(readRecording(join(cwd, "second.cards.jsonl")).run?.evidence).toBe("oracle");
   });
 
-  it("fails when the tokens on the cards are not those of the calls", async () => {
+  it("fails if the tokens on the cards differ from those of the calls", async () => {
     const cwd = await createTempDirectory({});
     const words = ["cards", "run", "-n", "1", "--out", cwd, "--run-id", "r"];
     expect((await runInProcess(words)).code).toBe(0);
@@ -162,10 +163,10 @@ describe("colloquy cards run", () => {
     [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19."],
     [["--method", "tot"], '"tot" is no method; there are a2a, cot'],
     [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
-    [["--model", "recorded:gpt"], "There are no recorded answers of gpt."],
+    [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "nobody"], "nobody"],
-    [["--faults", "wrong=2"], "wrong=2 is no fault"],
-    [["--replay"], "--replay has nothing to take answers from."],
+    [["--faults", "wrong=2"], "wrong=2 is not a fault"],
+    [["--replay"], "--replay requires a cassette."],
     [["--data", "/nowhere"], "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where"],
     [["--max-turns", "1"], "with maxTurns 1 there is no turn left to answer in"],
   ])("with %j says what is wrong", async (words, message) => {
@@ -175,7 +176,7 @@ describe("colloquy cards run", () => {
     expect(err).toContain(message);
   });
 
-  it("says where the datasets are to be had", async () => {
+  it("prints where to download the datasets", async () => {
     const { out } = await runInProcess(["cards", "fetch", "here"]);
     expect(out).toContain("to    here/gsm8k/test.jsonl\n");
     expect(out).toContain("hotpotqa (CC BY-SA 4.0)\n");
@@ -186,7 +187,7 @@ describe("colloquy cards run", () => {
 
 const dataFolder = process.env["COLLOQUY_DATA"];
 
-describe.skipIf(!dataFolder)("on whole datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
+describe.skipIf(!dataFolder)("on complete datasets (skipped unless COLLOQUY_DATA names their folder)", () => {
   it.each([
     [["--model", "oracle"], 1_308, 1_319],
     [["--model", "oracle", "-n", "200"], 200, 200],

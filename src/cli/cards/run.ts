@@ -10,7 +10,7 @@ import {
 import type { PlannerOptions, RoleModel, SolverOptions } from "../../roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { readPackageVersion } from "../version.ts";
@@ -19,7 +19,7 @@ import { type RoleModelOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
 import { renderStats } from "./stats-text.ts";
 
-/** With what its record says. */
+/** An experiment's outcome with the report on its recording. */
 type ReportedOutcome = ExperimentOutcome & { readonly report: RunReport };
 
 export function createCardsRunCommand(context: CliContext): Command {
@@ -41,15 +41,15 @@ export function createCardsRunCommand(context: CliContext): Command {
 
 function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dataset {
   try {
-    const part = { offset, ...(n !== undefined && { n }), ...(sample && { ids: sample }) };
+    const part = { offset, ...(n !== undefined && { count: n }), ...(sample && { ids: sample }) };
     return selectDatasetSamples(readDataset(dataset, data), part);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw createUsageError(error.message, "colloquy cards run --help");
   }
 }
 
-/** A model for each role that is asked here; one and the same for roles that have none of their own. */
+/** Creates a model for each role that runs locally. Roles with the same model name share one model. */
 async function createRoleModels(
   options: CardsRunOptions,
   { samples }: Dataset,
@@ -64,7 +64,7 @@ async function createRoleModels(
     replay = false,
   } = options;
   if (replay && cassette === undefined)
-    throw new CliError("A2ACLI_ERR_USAGE", "--replay has nothing to take answers from.", "--cassette <file>");
+    throw createUsageError("--replay requires a cassette.", "--cassette <file>");
   const source: RoleModelOptions = {
     samples,
     data,
@@ -103,12 +103,12 @@ async function runMethod(
       deadlineMs: deadline,
       codeVersion: readPackageVersion(),
       signal: context.interruptSignal,
-      onProgress: ({ done, total, scored: judged, correct, unreachable: failed }) =>
+      onProgress: ({ done, total, scored, correct, unreachable }) =>
         progress.show({
           done,
           total,
-          doneBefore: done - judged,
-          note: `${correct} right of ${judged}${failed > 0 ? `, ${failed} out of reach` : ""}`,
+          doneBefore: done - scored,
+          note: `${correct} right of ${scored}${unreachable > 0 ? `, ${unreachable} out of reach` : ""}`,
         }),
       ...(runId !== undefined && {
         runId: options.method.length > 1 ? `${runId}-${method.replaceAll("@", "_")}` : runId,
@@ -118,7 +118,7 @@ async function runMethod(
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new CliError("A2ACLI_ERR_USAGE", error.message, "colloquy cards run --help");
+    throw createUsageError(error.message, "colloquy cards run --help");
   } finally {
     progress.end();
   }
@@ -159,7 +159,7 @@ function toSamplingOptions({ maxTokens, temperature, seed }: CardsRunOptions): {
   };
 }
 
-/** Figures on stdout; where the files are, on stderr, because it is no figure. */
+/** Writes the figures to stdout, and the paths of the files to stderr. */
 function writeOutcomes(
   outcomes: readonly ReportedOutcome[],
   { output }: CardsRunOptions,
@@ -169,11 +169,11 @@ function writeOutcomes(
   const comparison =
     done.length > 1 ? buildComparisonReport(done.map(({ recording }) => recording)) : undefined;
   if (output === "json") {
-    const runs = outcomes.map(({ status, runId, file, specificationFile: seedFile, report }) => ({
+    const runs = outcomes.map(({ status, runId, file, specificationFile, report }) => ({
       runId,
       status,
       file,
-      ...(seedFile !== undefined && { seedFile }),
+      ...(specificationFile !== undefined && { seedFile: specificationFile }),
       report,
     }));
     new OutputWriter(streams, output).writeJson({ runs, ...(comparison && { comparison }) });
@@ -181,9 +181,13 @@ function writeOutcomes(
   }
   const texts = outcomes.map(({ report, runId }) => renderStats(report, runId));
   streams.out([...texts, ...(comparison ? [renderComparison(comparison)] : [])].join("\n"));
-  for (const { file, specificationFile: seedFile } of outcomes)
+  for (const { file, specificationFile } of outcomes)
     streams.err(
-      [`record: ${file}`, ...(seedFile === undefined ? [] : [`cards: ${seedFile}`]), ""].join("\n"),
+      [
+        `record: ${file}`,
+        ...(specificationFile === undefined ? [] : [`cards: ${specificationFile}`]),
+        "",
+      ].join("\n"),
     );
   const [first] = outcomes;
   if (first)
@@ -192,16 +196,19 @@ function writeOutcomes(
     );
 }
 
-/** The exit code: 3 when somebody could not be reached, 1 when the record is not what it should be, 130 by Ctrl-C. */
+/**
+ * Throws the error for the exit code: 3 if an agent was unreachable, 1 if a recording is incomplete or
+ * violates the protocol, and 130 after Ctrl-C.
+ */
 function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");
   if (failed)
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
       `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "nobody said why"}`,
-      "The same again with --resume.",
+      "Run the same command again with --resume.",
     );
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
-  if (outcomes.some(({ report, isDegraded: degraded }) => degraded || report.broken.length > 0))
+  if (outcomes.some(({ report, isDegraded }) => isDegraded || report.broken.length > 0))
     throw new ExitCodeError(1);
 }

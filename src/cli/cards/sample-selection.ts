@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { type Recording, type RunSample, collectRunSamples } from "../../cards/index.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 export interface SampleOptions {
   sample?: string;
@@ -10,34 +10,32 @@ export function createSampleOption(): Option {
   return new Option("--sample <id>", "one problem of the run, for example gsm8k_0");
 }
 
-/** The problems of a run that have any card; the one that was asked for, when one was. */
+/** Returns the problems of a run that have message cards, or only the problem with the given id. */
 export function selectSamples(recording: Recording, id: string | undefined): RunSample[] {
   const samples = collectRunSamples(recording).filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
   if (found.length > 0) return found;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    id === undefined ? "There is no card in it." : `There is no card of a problem ${id} in it.`,
-    samples.length > 0 ? `There are ${formatSampleIds(samples)}.` : undefined,
+  throw createUsageError(
+    id === undefined ? "The run has no message cards." : `The run has no message cards for problem ${id}.`,
+    samples.length > 0 ? `Available problems: ${formatSampleIds(samples)}.` : undefined,
   );
 }
 
-/** The only problem of them, for what draws one. */
+/** Returns the only problem, or throws if there are several. Diagrams show a single problem. */
 export function requireSingleSample(samples: readonly RunSample[]): RunSample {
   const [only] = samples;
   if (only && samples.length === 1) return only;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    `This is drawn of one problem, and there are ${samples.length}.`,
-    `Name one with --sample: ${formatSampleIds(samples)}.`,
+  throw createUsageError(
+    `This output shows a single problem, but the run has ${samples.length}.`,
+    `Select one with --sample: ${formatSampleIds(samples)}.`,
   );
 }
 
-/** What a recording has of these problems alone. */
+/** Returns the part of a recording that belongs to the given problems. */
 export function filterRecording(recording: Recording, samples: readonly RunSample[]): Recording {
   return {
     ...recording,
-    cards: samples.flatMap(({ cardLines: lines }) => lines).toSorted((a, b) => a.mono_ms - b.mono_ms),
+    cards: samples.flatMap(({ cardLines }) => cardLines).toSorted((a, b) => a.mono_ms - b.mono_ms),
     calls: samples.flatMap(({ calls }) => calls).toSorted((a, b) => a.mono_ms - b.mono_ms),
     scores: samples.flatMap(({ score }) => score ?? []),
   };

@@ -24,7 +24,7 @@ async function createFile(text: string, name = "run.cards.jsonl"): Promise<strin
 }
 
 describe("cards show", () => {
-  it("shows each problem as boxes below what became of it", async () => {
+  it("shows each problem as boxes below its score", async () => {
     const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
     const { code, out, err } = await runCardsCommand("show", file, "--width", "80");
     expect({ code, err }).toEqual({ code: 0, err: "" });
@@ -53,7 +53,7 @@ describe("cards show", () => {
     expect(out).not.toContain("\u001b");
   });
 
-  it("shows a plain list of cards, as the specification's files have them", async () => {
+  it("shows a plain list of message cards, as in the specification", async () => {
     const file = await createFile(
       JSON.stringify(janetCards.map((card) => ({ ...card, metadata: null }))),
       "cards.json",
@@ -69,7 +69,7 @@ describe("cards show", () => {
     expect(JSON.parse(out)).toEqual(janetCards);
   });
 
-  it("has colours in a terminal, as wide as that, unless the user wants none", async () => {
+  it("uses colors and the width of a terminal, unless the user disables colors", async () => {
     const file = await createFile(createScriptedRecordText([JANET_SCRIPT]));
     const shown = async (env: Record<string, string>): Promise<string> =>
       (await runInProcess(["cards", "show", file], { stdoutColumns: 60, env })).out;
@@ -77,14 +77,14 @@ describe("cards show", () => {
     expect(await shown({ NO_COLOR: "1" })).toContain(visualizeCards(janetCards, { width: 60 }));
   });
 
-  it("asks which problem a diagram is to be of, and says which there are", async () => {
+  it("requires one problem for a diagram, and lists the available problems", async () => {
     const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
     const several = await runCardsCommand("show", file, "--style", "svg");
     expect(several).toMatchObject({ code: 2, out: "" });
-    expect(several.err).toContain("This is drawn of one problem, and there are 4.");
+    expect(several.err).toContain("This output shows a single problem, but the run has 4.");
     expect(several.err).toContain("--sample: gsm8k_0, gsm8k_1, gsm8k_2, gsm8k_3.");
     expect((await runCardsCommand("show", file, "--sample", "gsm8k_9")).err).toContain(
-      "no card of a problem gsm8k_9",
+      "no message cards for problem gsm8k_9",
     );
   });
 });
@@ -112,7 +112,7 @@ describe("cards export", () => {
     check(out);
   });
 
-  it("writes one problem of it, into a file too", async () => {
+  it("exports a single problem, also to a file", async () => {
     const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
     const out = `${file}.svg`;
     expect(await runCardsCommand("export", file, "--to", "svg", "--sample", "gsm8k_1", "--out", out)).toEqual(
@@ -139,7 +139,7 @@ describe("cards export", () => {
     expect(err).toContain("cannot be written");
   });
 
-  it("exports what cards say only when told to", async () => {
+  it("exports the content of cards only on request", async () => {
     const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
     expect((await runCardsCommand("export", file, "--to", "otlp-json")).out).not.toContain("ducks");
     expect((await runCardsCommand("export", file, "--to", "otlp-json", "--content")).out).toContain("ducks");

@@ -36,7 +36,7 @@ interface RenderOptions {
 
 type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph";
 
-/** How one problem is shown to people; several stand below each other. */
+/** Text styles for a single problem. Several problems are printed one below the other. */
 const TEXT_STYLES = {
   boxes: ({ cards }: RunSample, look: RenderOptions) => visualizeCards(cards, look),
   flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
@@ -46,7 +46,7 @@ const TEXT_STYLES = {
     renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
-/** What is a file of its own: of one problem. */
+/** Diagram styles that produce a complete file for a single problem. */
 const DIAGRAM_STYLES = {
   mermaid: ({ cards }: RunSample) => renderSequenceMermaid(cards),
   svg: ({ cards, id }: RunSample) =>
@@ -57,12 +57,14 @@ export function createCardsShowCommand(context: CliContext): Command {
   return addCardsOptions(new Command("show"))
     .addOption(createSampleOption())
     .addOption(
-      new Option("--style <style>", "how to show them; graph is of the whole run, in Mermaid")
+      new Option("--style <style>", "display style; graph shows the entire run in Mermaid")
         .choices([...Object.keys(TEXT_STYLES), ...Object.keys(DIAGRAM_STYLES), "graph"])
         .default("boxes"),
     )
     .addOption(
-      new Option("--width <columns>", "how wide; otherwise as the terminal, or 100").argParser(parseColumns),
+      new Option("--width <columns>", "width in columns (default: the terminal's width, or 100)").argParser(
+        parseColumns,
+      ),
     )
     .action(async (files: string[], options: ShowOptions) => {
       const { run, sample, style, output } = options;
@@ -88,7 +90,7 @@ export function createCardsShowCommand(context: CliContext): Command {
     });
 }
 
-/** The problem, and what became of it. */
+/** Renders the problem's id and its score. */
 function renderSampleHeading({ id, score }: RunSample): string {
   const name = id ?? "Cards of no problem";
   if (!score) return name;
@@ -102,14 +104,17 @@ function truncate(text: string): string {
   return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
 }
 
-/** Only where somebody looks, and not where they have said that they want none (no-color.org). */
-function shouldUseColors({ stdoutColumns: columns, env }: CliContext): boolean {
-  return columns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+/**
+ * Returns whether to use colors: only on a terminal, and only if the user has not disabled them
+ * (no-color.org).
+ */
+function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
+  return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
 function parseColumns(text: string): number {
   const columns = Number(text);
   if (!Number.isInteger(columns) || columns < 40 || columns > 1000)
-    throw new InvalidArgumentError("Give a number of columns from 40 to 1000.");
+    throw new InvalidArgumentError("Use a number of columns from 40 to 1000.");
   return columns;
 }

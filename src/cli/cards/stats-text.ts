@@ -8,10 +8,10 @@ import {
   renderTable,
 } from "./text-table.ts";
 
-/** Of a list, so many; the rest is in `--json`. */
+/** Maximum number of rows for a list. `--json` prints all of them. */
 const MAX_ROWS = 8;
 
-/** A report as text: blocks of what belongs together, each left out when there is nothing to say. */
+/** Renders a report as text in blocks. A block without content is omitted. */
 export function renderStats(report: RunReport, name: string): string {
   const blocks = [
     renderHeading(report, name),
@@ -69,10 +69,10 @@ function renderResults({ accuracy, samples, run, measures, figures, seed }: RunR
   return renderTable(rows);
 }
 
-function renderTokens({ tokens: report, spending }: RunReport): string {
-  const { sum, perSample, estimatedShare = 0, price } = report;
+function renderTokens({ tokens, spending }: RunReport): string {
+  const { sum, perSample, estimatedShare = 0, price } = tokens;
   const total = sum.input + sum.output;
-  if (report.total === 0) return "";
+  if (tokens.total === 0) return "";
   const rows = (total > 0 ? spending : [])
     .filter(({ input, output, ms }) => input + output + ms > 0)
     .slice(0, MAX_ROWS * 2)
@@ -87,7 +87,7 @@ function renderTokens({ tokens: report, spending }: RunReport): string {
       formatDuration(ms),
     ]);
   const notes = [
-    report.total > total && `${formatNumber(report.total - total)} tokens on cards that tell only their sum`,
+    tokens.total > total && `${formatNumber(tokens.total - total)} tokens on cards that tell only their sum`,
     perSample &&
       `a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
     estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
@@ -152,10 +152,14 @@ function renderTime({ time: { perSample, bottlenecks, roles, latency } }: RunRep
 function renderFindings({ found, findings }: RunReport): string {
   return renderTable(
     Object.entries(found).map(([kind, count]) => {
-      const { mastFailureMode: mast, description: about } = RUN_FINDING_KINDS[kind as RunFindingKind];
+      const { mastFailureMode, description } = RUN_FINDING_KINDS[kind as RunFindingKind];
       const where = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
       const first = [...where].slice(0, 3).join(", ") + (where.size > 3 ? " …" : "");
-      return [String(count), `${about}${mast === undefined ? "" : ` (MAST ${mast})`}`, first];
+      return [
+        String(count),
+        `${description}${mastFailureMode === undefined ? "" : ` (MAST ${mastFailureMode})`}`,
+        first,
+      ];
     }),
     "rll",
   );

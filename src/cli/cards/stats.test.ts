@@ -14,7 +14,7 @@ import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-pr
 
 const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
 
-/** One call that is on no card. */
+/** A recording with one model call that no card accounts for. */
 const UNBALANCED = createScriptedRecordText([JANET_SCRIPT]).replace(
   /("kind":"call".*?"input_tokens":)182/,
   (_, before: string) => `${before}282`,
@@ -24,7 +24,7 @@ const UNANSWERED = createScriptedRecordText([
 ]);
 
 describe("cards stats", () => {
-  it("says what a run says, in text without colour", async () => {
+  it("reports the figures of a run, in text without color", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const { code, out, err } = await runCardsCommand(
       "stats",
@@ -45,7 +45,7 @@ describe("cards stats", () => {
       expect(out).toContain(line);
   });
 
-  it("ends with 1 when a promise is broken, and says which; in JSON, too", async () => {
+  it("exits with 1 and lists the broken rules, also in JSON", async () => {
     const cwd = await createTempDirectory({ "ledger.jsonl": UNBALANCED, "reply.jsonl": UNANSWERED });
     const ledger = await runCardsCommand("stats", `${cwd}/ledger.jsonl`);
     expect(ledger.code).toBe(1);
@@ -58,7 +58,7 @@ describe("cards stats", () => {
     expect(report.found).toMatchObject({ unanswered: 1 });
   });
 
-  it("takes a list of cards as the specification has it, and says what it cannot know", async () => {
+  it("accepts a list of message cards, and lists the unknown figures", async () => {
     const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
       ...card,
       metadata: null,
@@ -68,11 +68,11 @@ describe("cards stats", () => {
     expect(code).toBe(0);
     expect(out).toContain("not known: which problems there were");
     expect(out).toContain("not known: what replies to what");
-    // What cards say of themselves is known all the same.
+    // Figures from the cards themselves are available nevertheless.
     expect(out).toMatch(/cards +6 +3 task, 3 result/);
   });
 
-  it("adds up the tokens of cards that tell no more than their sum, as the specification's", async () => {
+  it("sums the tokens of cards that contain only a total, as in the specification", async () => {
     const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
       ...card,
       metadata: { tokens: 100 },
@@ -89,7 +89,7 @@ describe("cards stats", () => {
     expect(out).toContain("1 of 1 by gsm8k/strict");
   });
 
-  it("makes harmless what models and agents wrote", async () => {
+  it("escapes control characters in model and agent output", async () => {
     const evil = createScriptedRecordText([JANET_SCRIPT], {
       model: { planner: "\u001b[2Jevil", solver: "b" },
     });
@@ -97,7 +97,7 @@ describe("cards stats", () => {
     expect((await runCardsCommand("stats", `${cwd}/run.cards.jsonl`)).out).toContain("planner ␛[2Jevil");
   });
 
-  it("says that a run was killed, and what was spent in vain", async () => {
+  it("reports that a run was killed, and its wasted tokens", async () => {
     const killed = createScriptedRecordText([JANET_SCRIPT, PARALLEL_SCRIPT], { killAfterLine: 30 });
     const again = createScriptedRecordText([PARALLEL_SCRIPT], { sample_ids: ["gsm8k_0", "gsm8k_1"] });
     const cwd = await createTempDirectory({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
@@ -114,7 +114,7 @@ describe("cards stats", () => {
 });
 
 describe("cards compare", () => {
-  it("makes harmless what whoever wrote the records says of them", async () => {
+  it("escapes control characters in the recordings' metadata", async () => {
     const evil = "\u001b]0;evil\u0007\u202e";
     const run = { dataset: evil, rule: evil, split: evil };
     const cwd = await createTempDirectory({
@@ -132,7 +132,7 @@ describe("cards compare", () => {
     expect(refused.out + refused.err).not.toContain("\u001b");
   });
 
-  it("puts runs beside each other", async () => {
+  it("compares runs", async () => {
     const cwd = await createTempDirectory({
       "a.jsonl": createScriptedRecordText(createScripts(20), { run_id: "a" }),
       "b.jsonl": createScriptedRecordText(createScripts(20), { run_id: "b", mode: "parallel" }),
@@ -150,29 +150,29 @@ describe("cards compare", () => {
       "their evidence differs: simulated and oracle. To do: compare runs of one evidence.",
     );
     expect((await runCardsCommand("compare", `${cwd}/a.jsonl`)).err).toContain(
-      "Name the files of two runs or more.",
+      "A comparison requires at least two runs.",
     );
   });
 
-  it("names the file that is no record of a run", async () => {
+  it("names the file that is not a recording of a run", async () => {
     const cwd = await createTempDirectory({
       "a.jsonl": createScriptedRecordText([JANET_SCRIPT]),
       "cards.json": JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT]))),
     });
     const { code, err } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(2);
-    expect(err).toContain("cards.json has cards, and no record of a run");
+    expect(err).toContain("cards.json contains only message cards");
   });
 
-  it("refuses a tariff that it does not understand", async () => {
+  it("rejects an invalid tariff", async () => {
     const { code, err } = await runCardsCommand("compare", "a", "b", "--tariff", "input=3");
     expect(code).toBe(2);
-    expect(err).toContain("Give a price for input and one for output.");
+    expect(err).toContain("Set a price for input and one for output.");
   });
 });
 
 describe("cards validate", () => {
-  it("says of each file whether it is right", async () => {
+  it("reports for each file whether it is valid", async () => {
     const list = JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT])), null, 2);
     const cwd = await createTempDirectory({
       "run.cards.jsonl": createScriptedRecordText(),
@@ -184,7 +184,7 @@ describe("cards validate", () => {
     expect(out).toContain(`${cwd}/cards.json: valid, 6 cards, 1 problem`);
   });
 
-  it("names every line that is not as it should be, and every promise that is broken", async () => {
+  it("lists every malformed line and every broken rule", async () => {
     const lines = createScriptedRecordText([JANET_SCRIPT]).split("\n");
     const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
     const cwd = await createTempDirectory({
@@ -221,7 +221,7 @@ describe("cards validate", () => {
     ]);
   });
 
-  it("allows roles of one's own, and mentions them", async () => {
+  it("allows user-defined roles, and lists them", async () => {
     const text = createScriptedRecordText([JANET_SCRIPT]).replaceAll(`"solver"`, `"calculator"`);
     const cwd = await createTempDirectory({ "run.jsonl": text });
     const { code, out } = await runCardsCommand("validate", `${cwd}/run.jsonl`);
@@ -231,7 +231,7 @@ describe("cards validate", () => {
 });
 
 describe("the files of a run", () => {
-  it("may be several, of its processes, and are one run then", async () => {
+  it("are merged if several processes wrote them", async () => {
     const of = (...roles: string[]): string => createScriptedRecordText(GSM8K_SCRIPTS, { roles });
     const cwd = await createTempDirectory({
       "all.cards.jsonl": createScriptedRecordText(),
@@ -250,14 +250,14 @@ describe("the files of a run", () => {
     expect(rest).toEqual({ ...rest, ...whole, clocks: undefined, ends: undefined });
   });
 
-  it("count once, however often they are named", async () => {
+  it("count once, even if they are passed several times", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const file = `${cwd}/run.cards.jsonl`;
     const { out } = await runCardsCommand("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
     expect(out).toBe((await runCardsCommand("stats", file)).out);
   });
 
-  it("are refused by name when they are missing, are none of ours, or are of several runs", async () => {
+  it("are rejected by name if they are missing, in another format, or of several runs", async () => {
     const cwd = await createTempDirectory({
       "a.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "a" }),
       "b.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "b" }),
@@ -265,7 +265,7 @@ describe("the files of a run", () => {
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
-    expect(err).toContain(`${cwd}/none: there is no such file. To do: name a record`);
+    expect(err).toContain(`${cwd}/none: the file does not exist. To do: name a record`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
     const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });

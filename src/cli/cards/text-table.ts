@@ -1,7 +1,10 @@
 import { fitToColumns, measureColumns } from "../../cards/index.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
 
-/** Columns in line, two spaces between them; numbers to the right. What models and agents wrote cannot rewrite the screen. */
+/**
+ * Renders aligned columns with two spaces between them, and right-aligned numbers. Control characters in
+ * model output are escaped.
+ */
 export function renderTable(rows: readonly (readonly string[])[], align = ""): string {
   const cells = rows.map((row) => row.map((cell) => escapeControlCharacters(cell.replaceAll(/\s+/g, " "))));
   const widths: number[] = [];
@@ -23,29 +26,29 @@ export function renderTable(rows: readonly (readonly string[])[], align = ""): s
     .join("");
 }
 
-/** `50.0 %`; a dash for what is no number. */
+/** Formats a share as `50.0 %`. Returns a dash for a missing number. */
 export function formatPercent(share: number | undefined): string {
   return share === undefined || Number.isNaN(share) ? "–" : `${(share * 100).toFixed(1)} %`;
 }
 
-/** `50.0 % (15.0–85.0)`: a share and its interval. */
+/** Formats a share with its confidence interval: `50.0 % (15.0–85.0)`. */
 export function formatEstimate(estimate: { value: number; low: number; high: number } | undefined): string {
   if (!estimate) return "–";
   return `${formatPercent(estimate.value)} (${(estimate.low * 100).toFixed(1)}–${(estimate.high * 100).toFixed(1)})`;
 }
 
-/** `1,234`; `0.5` of what is small. */
+/** Formats a number as `1,234`, or with `digits` decimal places. */
 export function formatNumber(value: number | undefined, digits = 0): string {
   if (value === undefined || Number.isNaN(value)) return "–";
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** `1 card`, `2 cards` */
+/** Formats a count with its noun: `1 card`, `2 cards`. */
 export function pluralize(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** `820 ms`, `3.1 s`, `12 min`. */
+/** Formats a duration as `820 ms`, `3.1 s`, or `12 min`. */
 export function formatDuration(ms: number | undefined): string {
   if (ms === undefined || Number.isNaN(ms)) return "–";
   if (ms < 1_000) return `${ms.toFixed(0)} ms`;

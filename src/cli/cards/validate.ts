@@ -19,7 +19,7 @@ import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
 import { isCardList, readText } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
-/** Of one kind. Nobody reads more. */
+/** Maximum number of messages of each kind. */
 const MAX_MESSAGES = 100;
 
 export interface ValidationReport {
@@ -27,9 +27,9 @@ export interface ValidationReport {
   readonly valid: boolean;
   readonly cards: number;
   readonly problems: number;
-  /** What is wrong: each with its place. */
+  /** Violations, each with its position. */
   readonly errors: readonly string[];
-  /** What is allowed, and perhaps not meant. */
+  /** Conditions that are allowed but may be unintended. */
   readonly warnings: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export function createCardsValidateCommand(context: CliContext): Command {
   );
 }
 
-/** Looks at all of a file: its lines or cards, and whether the run keeps the promises of the protocol. */
+/** Validates a file completely: each line or card, and the rules of the card protocol for the run. */
 export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
   const malformed = isCardList(text) ? findMalformedCards(text, file) : findMalformedLines(text, file);
   if (malformed.length > 0)
@@ -115,10 +115,13 @@ function findMalformedCards(text: string, file: string): string[] {
   }
 }
 
-/** The five types between the three roles, and whole problems for a solver, as the baselines have them. */
+/**
+ * The five card types between the three roles, and the routes on which baselines send complete problems to a
+ * solver.
+ */
 const CORE_CARD_PROTOCOL = createCardProtocol({ routes: ANSWERER_ROUTES });
 
-/** Roles, types and ways that only a protocol of the user's own has: each once. */
+/** Returns the roles, types, and routes that only a user-defined protocol has, each once. */
 function findOffProtocolCards(cards: readonly MessageCard[]): string[] {
   const found = cards.flatMap((card) =>
     CORE_CARD_PROTOCOL.validate(card).map(({ field, description }) => `${field} ${description}`),

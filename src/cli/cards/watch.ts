@@ -3,10 +3,11 @@ import { Command, Option } from "commander";
 import type { CliContext } from "../cli-context.ts";
 import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { openInBrowser } from "./open-in-browser.ts";
 import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./cards-options.ts";
 import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
+import { waitForAbort } from "../wait-for-abort.ts";
 
 interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
   port: number;
@@ -15,13 +16,13 @@ interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
 
 export function createCardsWatchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("watch"))
-    .argument("<file>", "a record (.cards.jsonl) that is being written, or is going to be")
+    .argument("<file>", "a recording (.cards.jsonl), which need not exist yet")
     .addOption(
-      new Option("--port <number>", "port to listen on, on this machine only; 0 for any that is free")
+      new Option("--port <number>", "port to listen on, on this machine only; 0 for any free port")
         .argParser(parsePort)
         .default(0),
     )
-    .addOption(new Option("--run <id>", "the run, where the file has several; default: the first"))
+    .addOption(new Option("--run <id>", "id of the run, if the file has several (default: the first)"))
     .option("--open", "open the page in the browser")
     .action(async (file: string, options: CardsWatchOptions) => runCardsWatch(file, options, context));
 }
@@ -31,7 +32,7 @@ async function runCardsWatch(
   { port, run, open, output }: CardsWatchOptions,
   context: CliContext,
 ): Promise<void> {
-  const { streams, interruptSignal: interrupted } = context;
+  const { streams } = context;
   const told = new Set<string>();
   const server = await withPortInUseError(port, () =>
     startWatchServer({
@@ -40,19 +41,17 @@ async function runCardsWatch(
       port,
       ...(run !== undefined && { runId: run }),
       onForeignRun: (runId) => {
-        if (!told.has(runId)) streams.err(`There are lines of the run ${runId}, too: --run ${runId}\n`);
+        if (!told.has(runId))
+          streams.err(`The file also has run ${runId}. Use --run ${runId} to watch it.\n`);
         told.add(runId);
       },
     }),
   );
   try {
     new OutputWriter(streams, output).writeJsonResult({ url: server.url });
-    streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops.\n`);
+    streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops it.\n`);
     if (open) openInBrowser(server.url, (why) => streams.err(`${why}\n`));
-    await new Promise<void>((stop) => {
-      if (interrupted.aborted) stop();
-      interrupted.addEventListener("abort", () => stop(), { once: true });
-    });
+    await waitForAbort(context.interruptSignal);
   } finally {
     await server.close();
   }
@@ -63,7 +62,7 @@ async function withPortInUseError(port: number, start: () => Promise<WatchServer
     return await start();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    const hint = "Name another port, or none: then one that is free is taken.";
-    throw new CliError("A2ACLI_ERR_USAGE", `The port ${port} is taken.`, hint, error);
+    const hint = "Choose another port, or omit --port to use any free port.";
+    throw createUsageError(`Port ${port} is in use.`, hint, error);
   }
 }

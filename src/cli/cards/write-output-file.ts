@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
 /** Writes a file that the user has named. */
 export async function writeOutputFile(file: string, text: string): Promise<void> {
@@ -7,11 +7,6 @@ export async function writeOutputFile(file: string, text: string): Promise<void>
     await writeFile(file, text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(
-      "A2ACLI_ERR_USAGE",
-      `${file} cannot be written (${why}).`,
-      "Name another file.",
-      cause,
-    );
+    throw createUsageError(`${file} cannot be written (${why}).`, "Choose another file.", cause);
   }
 }

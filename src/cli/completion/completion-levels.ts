@@ -1,27 +1,27 @@
 import type { Command, Option } from "commander";
 
-/** One word that may come next. */
+/** A candidate for the next word, with its description. */
 export interface CompletionWord {
   readonly word: string;
   readonly description: string;
 }
 
-/** A place in the tree of commands, and what may stand there. */
+/** A command in the tree of commands, with all words that can follow it. */
 export interface CompletionLevel {
-  /** The commands that lead there: `task get`; empty for the program itself. */
+  /** The words that lead to the command, for example `task get`. Empty for the program. */
   readonly commandPath: string;
-  /** Commands, and arguments that can only be one of a few words. */
+  /** Subcommands, and the values of arguments with a fixed set of values. */
   readonly commands: readonly CompletionWord[];
   readonly options: readonly (CompletionWord & {
     readonly long: string;
     readonly short?: string;
     readonly takesValue: boolean;
-    /** The values that it may have, when they are few. */
+    /** The allowed values, if the option has a fixed set of values. */
     readonly values: readonly string[];
   })[];
 }
 
-/** All places of a program, itself first. */
+/** Returns the completion level of a command and of all its subcommands. */
 export function collectCompletionLevels(command: Command, path = ""): CompletionLevel[] {
   const help = command.createHelp();
   const level: CompletionLevel = {

@@ -1,6 +1,6 @@
 import type { CompletionLevel, CompletionWord } from "./completion-levels.ts";
 
-// Each script is complete in itself: it asks the program nothing while somebody types.
+// Each script is self-contained and never starts the program during completion.
 
 export function renderBashCompletion(levels: readonly CompletionLevel[]): string {
   return `# bash completion of colloquy
@@ -50,16 +50,16 @@ export function renderFishCompletion(levels: readonly CompletionLevel[]): string
     const here = `complete -c colloquy -n ${quoteForShell(`__colloquy_is "${formatLevelPath(level)}"`)}`;
     return [
       ...level.commands.map(
-        ({ word, description: about }) => `${here} -f -a ${word} -d ${quoteForShell(about)}`,
+        ({ word, description }) => `${here} -f -a ${word} -d ${quoteForShell(description)}`,
       ),
-      ...level.options.map(({ long, short, description: about, takesValue, values }) =>
+      ...level.options.map(({ long, short, description, takesValue, values }) =>
         [
           here,
           long && `-l ${long.slice(2)}`,
           short && `-s ${short.slice(1)}`,
           takesValue && (values.length > 0 ? "-x" : "-r"),
           values.length > 0 && `-a ${quoteForShell(values.join(" "))}`,
-          `-d ${quoteForShell(about)}`,
+          `-d ${quoteForShell(description)}`,
         ]
           .filter(Boolean)
           .join(" "),
@@ -84,12 +84,12 @@ ${lines.join("\n")}
 `;
 }
 
-/** Where one is, as the scripts keep it: each word with a blank in front. */
-function formatLevelPath({ commandPath: path }: CompletionLevel): string {
-  return path === "" ? "" : ` ${path}`;
+/** Formats the command path as the scripts store it: each word with a space before it. */
+function formatLevelPath({ commandPath }: CompletionLevel): string {
+  return commandPath === "" ? "" : ` ${commandPath}`;
 }
 
-/** Goes one level down when the word is a command there. */
+/** Renders the shell statement that descends one level when the word is a subcommand. */
 function renderSubcommandCase(levels: readonly CompletionLevel[], subject: string, step: string): string {
   const places = levels.slice(1).map((level) => quoteForShell(formatLevelPath(level)));
   return `case ${subject} in ${places.join("|")}) ${step} ;; esac`;
@@ -117,11 +117,14 @@ function listWordNames(level: CompletionLevel): string[] {
   return collectWords(level).map(({ word }) => word);
 }
 
-function renderZshWord({ word, description: about }: CompletionWord): string {
-  return quoteForShell(`${word.replaceAll(":", "\\:")}:${about}`);
+function renderZshWord({ word, description }: CompletionWord): string {
+  return quoteForShell(`${word.replaceAll(":", "\\:")}:${description}`);
 }
 
-/** Single quotes, which mean the same to all three but for what stands between them. */
+/**
+ * Quotes a text with single quotes, which bash, zsh, and fish treat alike once quotes and backslashes are
+ * removed.
+ */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "").replaceAll("\\", "")}'`;
 }

@@ -9,7 +9,7 @@ const listFileNames = (...names: string[]): string[] =>
   }).files.map(({ name }) => name);
 
 describe("the files of artifacts", () => {
-  it("are called as the agent calls them, each by a name of its own", () => {
+  it("have the agent's file names, made unique", () => {
     expect(listFileNames("report.pdf", "report.pdf", "Report.PDF", "data")).toEqual([
       "report.pdf",
       "report-2.pdf",
@@ -18,7 +18,7 @@ describe("the files of artifacts", () => {
     ]);
   });
 
-  it("are called by their artifact and type where the agent has no name for them", () => {
+  it("are named after the artifact and the media type without a file name", () => {
     const parts: Part[] = [
       { text: "hi" },
       { text: "# hi", mediaType: "text/markdown" },
@@ -34,7 +34,7 @@ describe("the files of artifacts", () => {
     ]);
   });
 
-  it("have no name that leads out of a directory, hides, or talks to a terminal", () => {
+  it("never have names that leave the directory, are hidden, or contain control characters", () => {
     expect(
       listFileNames(
         "../../etc/passwd",
@@ -56,7 +56,7 @@ describe("the files of artifacts", () => {
     );
   });
 
-  it("are not fetched from where an agent points to", () => {
+  it("are never fetched from an agent's URLs", () => {
     const parts = [{ url: "http://169.254.169.254/secret" }];
     expect(collectArtifactFiles({ artifacts: [{ artifactId: "a", parts }] })).toEqual({
       files: [],

@@ -1,6 +1,6 @@
 import type { Artifact, Part, Task } from "../../protocol/index.ts";
 
-/** A file that is to be made of a part. */
+/** A file to create from a part. */
 export interface ArtifactFile {
   readonly name: string;
   readonly artifactId: string;
@@ -8,13 +8,16 @@ export interface ArtifactFile {
   readonly bytes: Uint8Array;
 }
 
-/** What is somewhere else: the agent names it, and nobody is sent there because it does. */
+/** A link to content stored elsewhere. It is never fetched automatically, because the agent chose the URL. */
 export interface ArtifactLink {
   readonly artifactId: string;
   readonly url: string;
 }
 
-/** The files of all artifacts of a task, each under a name of its own that stays in its directory. */
+/**
+ * Returns the files for all artifacts of a task, each with a unique name that cannot leave the target
+ * directory.
+ */
 export function collectArtifactFiles({ artifacts = [] }: Pick<Task, "artifacts">): {
   files: ArtifactFile[];
   links: ArtifactLink[];
@@ -69,7 +72,10 @@ function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId
   return base.includes(".") ? base : base + (FILE_EXTENSIONS[getPartContent(part).mediaType] ?? ".bin");
 }
 
-/** A name that somebody else gave: no way out of the directory, nothing hidden, nothing that a terminal would obey. */
+/**
+ * Sanitizes a file name chosen by an agent. The result cannot leave the directory, is not hidden, and
+ * contains no control characters.
+ */
 function sanitizeFileName(name: string): string {
   const last = name.split(/[\\/]/).at(-1) ?? "";
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
@@ -81,7 +87,7 @@ function makeUniqueName(name: string, taken: Set<string>): string {
   const dot = name.lastIndexOf(".");
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
   let free = name;
-  // Some file systems do not tell Report.txt from report.txt.
+  // Compares in lower case, because some file systems do not distinguish Report.txt from report.txt.
   for (let next = 2; taken.has(free.toLowerCase()); next++) free = `${stem}-${next}${ending}`;
   taken.add(free.toLowerCase());
   return free;

@@ -1,4 +1,4 @@
-/** The files of a small project by their paths: one agent, and nothing that could be left out. */
+/** Returns the files of a minimal project with one agent, by path. */
 export function buildProjectFiles(name: string, version: string): Record<string, string> {
   return {
     "package.json": formatJson({
@@ -28,7 +28,7 @@ export function buildProjectFiles(name: string, version: string): Record<string,
     }),
     "colloquy.config.ts": `import { defineConfig } from "colloquy";
 
-/** What \`colloquy serve\` does when it is told nothing else. */
+/** Settings for \`colloquy serve\`. Command-line options override them. */
 export default defineConfig({
   agents: ["agent.ts"],
   port: 4120,
@@ -37,9 +37,9 @@ export default defineConfig({
 `,
     "agent.ts": `import { agent, status } from "colloquy";
 
-/** Everything that is yielded reaches the caller at once; an error ends the task as failed. */
+/** Each yielded value reaches the caller at once. A thrown error fails the task. */
 export default agent(
-  { name: ${JSON.stringify(name)}, description: "Greets whoever writes" },
+  { name: ${JSON.stringify(name)}, description: "Greets its caller" },
   async function* ({ text }) {
     yield status("Thinking of something nice…");
     yield \`Hello, \${text}!\`;

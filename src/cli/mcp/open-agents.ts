@@ -4,12 +4,12 @@ import type { Agent } from "../../engine/index.ts";
 import type { McpAgentSource } from "../../mcp/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
-import { CliError, toCliError } from "../cli-error.ts";
+import { createUsageError, toCliError } from "../cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "../redactor.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
 
-/** The agents that `refs` mean, by the ids that begin the names of their tools. */
+/** Opens the agents that `refs` name. The keys are the prefixes of their tool names. */
 export async function openMcpAgents(
   refs: readonly string[],
   options: ClientOptions,
@@ -24,8 +24,8 @@ export async function openMcpAgents(
   const missing: [ref: string, error: unknown][] = [];
   for (const ref of others) {
     try {
-      const { client: remote } = await connectToAgent(ref, options, context);
-      agents[createUniqueAgentId(remote, agents)] = remote;
+      const { client } = await connectToAgent(ref, options, context);
+      agents[createUniqueAgentId(client, agents)] = client;
     } catch (error) {
       missing.push([ref, error]);
     }
@@ -37,22 +37,24 @@ export async function openMcpAgents(
   return agents;
 }
 
-/** What is no such path is an agent somewhere else, or the file of its card. */
+/**
+ * Returns whether a reference is a local agent file or directory. Every other reference is a URL or a card
+ * file.
+ */
 function isAgentPath(ref: string): boolean {
   if (ref.includes("://") || ref.endsWith(".json")) return false;
   return existsSync(ref) || /\.[cm]?[jt]s$/.test(ref);
 }
 
-/** A secret is for one agent. */
+/** Throws if the credentials would be sent to more than one agent. */
 function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {
   if (refs.length < 2) return;
   const given =
     CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
   if (!given) return;
-  throw new CliError(
-    "A2ACLI_ERR_USAGE",
-    `The credentials would go to ${refs.length} agents.`,
-    "Configure a server of its own for each agent that needs some.",
+  throw createUsageError(
+    `The credentials would be sent to ${refs.length} agents.`,
+    "Configure a separate MCP server for each agent that requires credentials.",
   );
 }
 
@@ -61,8 +63,8 @@ async function loadLocalAgents(
   { streams }: CliContext,
   adk: AdkAgentFactory,
 ): Promise<Record<string, Agent>> {
-  const { loadAgentFiles: loadFiles } = await import("../serve/load-agent-files.ts");
-  const { agents, skipped } = await loadFiles(paths, adk);
+  const { loadAgentFiles } = await import("../serve/load-agent-files.ts");
+  const { agents, skipped } = await loadAgentFiles(paths, adk);
   for (const line of skipped) streams.err(`Not among the tools: ${line}\n`);
   return agents;
 }

@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 
 /**
- * stdout, for the protocol alone: whatever else is written there from now on, by agents and by what they use, goes to
- * stderr.
+ * Returns a stream for the protocol messages on stdout. All later writes to `process.stdout`, by agents and
+ * their dependencies, go to stderr.
  */
 export function reserveStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout);
@@ -11,6 +11,6 @@ export function reserveStdout(): Writable {
     decodeStrings: false,
     write: (chunk: string | Uint8Array, _encoding, done) => void write(chunk, done),
   });
-  // Each answer that waits for room listens for it; many at once are no leak.
+  // Each pending response adds a listener, so many listeners are not a leak.
   return stdout.setMaxListeners(0);
 }

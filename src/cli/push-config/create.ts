@@ -5,18 +5,15 @@ import type { PushConfigCreateOptions } from "./options.ts";
 
 export function createPushConfigCreateCommand(context: CliContext): Command {
   const command = new Command("create")
-    .requiredOption("--url <url>", "the webhook that is posted to")
-    .option(
-      "--id <id>",
-      "the configuration's id; one that is there is replaced (default: the agent's choice)",
-    )
-    .option("--token <token>", "sent with every post, so that the webhook knows who it is")
-    .option("--scheme <name>", "how the agent authenticates to the webhook, for example Bearer")
-    .option("--credentials <text>", "with what, for --scheme");
+    .requiredOption("--url <url>", "URL of the webhook")
+    .option("--id <id>", "id of the configuration; replaces an existing one (default: chosen by the agent)")
+    .option("--token <token>", "token sent with every notification, which the webhook can check")
+    .option("--scheme <name>", "authentication scheme for the webhook, for example Bearer")
+    .option("--credentials <text>", "credentials for --scheme");
   return defineClientCommand<PushConfigCreateOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
+    const { client, signal, options, output } = call;
     const { url, id, token, scheme, credentials } = options;
-    const config = await remote.tasks.pushConfigs.create(
+    const config = await client.tasks.pushConfigs.create(
       requireSingleId(call.args),
       {
         url,

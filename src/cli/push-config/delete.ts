@@ -4,16 +4,16 @@ import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { requireTaskAndConfigIds } from "./options.ts";
 
-/** Deleting what is not there is no error. */
+/** Creates `colloquy task push-config delete`. Deleting an unknown configuration is not an error. */
 export function createPushConfigDeleteCommand(context: CliContext): Command {
   return defineClientCommand<ClientOptions>(
     new Command("delete"),
     "<task id> <config id> ",
     context,
     async (call) => {
-      const { client: remote, signal, output } = call;
+      const { client, signal, output } = call;
       const [taskId, id] = requireTaskAndConfigIds(call.args);
-      await remote.tasks.pushConfigs.delete(taskId, id, { signal });
+      await client.tasks.pushConfigs.delete(taskId, id, { signal });
       output.writeResult({}, { Deleted: id });
     },
   );

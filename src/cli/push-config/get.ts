@@ -10,9 +10,9 @@ export function createPushConfigGetCommand(context: CliContext): Command {
     "<task id> <config id> ",
     context,
     async (call) => {
-      const { client: remote, signal, output } = call;
+      const { client, signal, output } = call;
       const [taskId, id] = requireTaskAndConfigIds(call.args);
-      output.writePushConfig(await remote.tasks.pushConfigs.get(taskId, id, { signal }));
+      output.writePushConfig(await client.tasks.pushConfigs.get(taskId, id, { signal }));
     },
   );
 }

@@ -10,12 +10,12 @@ interface PushConfigListOptions extends ClientOptions {
 
 export function createPushConfigListCommand(context: CliContext): Command {
   const command = new Command("list")
-    .option("--page-size <n>", "at most this many", parseCount)
-    .option("--page-token <token>", "go on behind this page");
+    .option("--page-size <n>", "maximum number of configurations", parseCount)
+    .option("--page-token <token>", "token of the page to show");
   return defineClientCommand<PushConfigListOptions>(command, "<task id> ", context, async (call) => {
-    const { client: remote, signal, options, output } = call;
+    const { client, signal, options, output } = call;
     const { pageSize, pageToken } = options;
-    const page = await remote.tasks.pushConfigs.list(requireSingleId(call.args), {
+    const page = await client.tasks.pushConfigs.list(requireSingleId(call.args), {
       signal,
       ...(pageSize === undefined ? {} : { pageSize }),
       ...(pageToken === undefined ? {} : { pageToken }),

@@ -1,11 +1,11 @@
 import type { ClientOptions } from "../client-options.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
-/** The ids of a task, and of a configuration of it. */
+/** Returns the task id and the configuration id among the arguments, or throws a usage error. */
 export function requireTaskAndConfigIds(words: readonly string[]): [taskId: string, id: string] {
   const [taskId, id, ...more] = words;
   if (taskId !== undefined && id !== undefined && more.length === 0) return [taskId, id];
-  throw new CliError("A2ACLI_ERR_USAGE", "Name the task and the configuration by their ids.");
+  throw createUsageError("Pass the ids of the task and of the configuration.");
 }
 
 export interface PushConfigCreateOptions extends ClientOptions {

@@ -7,13 +7,13 @@ import { createServer } from "../../server/index.ts";
 import { createTempDirectory } from "../cli-process.contract.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 
-/** Says how much of a conversation its model is shown. */
+/** Creates an agent whose answer is the number of messages that its model receives. */
 function createCounterAgent(): LlmAgent {
   const model = new ScriptedLlm(({ request }) => `${request.contents.length} before you`);
   return new LlmAgent({ name: "counter", description: "Counts", model });
 }
 
-it("two ADK agents of one name that share a store and a context do not share a conversation", async () => {
+it("two ADK agents with the same name, store, and context have separate conversations", async () => {
   const store = `sqlite:${await createTempDirectory({})}/tasks.db` as const;
   const adk = new AdkAgentFactory(store, {});
   const agents = {

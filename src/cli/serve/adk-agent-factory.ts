@@ -3,8 +3,9 @@ import type { Agent, Observer } from "../../engine/index.ts";
 import { CliError } from "../cli-error.ts";
 
 /**
- * Makes agents of ADK's things. Their conversations live beside the tasks: in the SQLite file of the store when it is
- * one, else in memory. ADK is loaded only when there is something of ADK, because it is an optional peer.
+ * Creates agents from ADK objects. It stores their sessions in the SQLite file of the task store, or in
+ * memory when there is no such file. It loads ADK only when needed, because ADK is an optional peer
+ * dependency.
  */
 export class AdkAgentFactory {
   readonly #databaseFile: string | undefined;
@@ -16,13 +17,16 @@ export class AdkAgentFactory {
     this.#observer = observer;
   }
 
-  /** `id`: under which it is served. Its conversations are kept under that too, because names need not be unique. */
+  /**
+   * Creates an agent that is served under `id`. Its sessions are stored under the same id, because ADK names
+   * need not be unique.
+   */
   async createAgent(id: string, source: AdkRunnableSource): Promise<Agent> {
     const { adkAgent, SqliteSessionService } = await requireAdk(import("../../adk/index.ts"));
     return adkAgent(source, {
       appName: id,
       observer: this.#observer,
-      // Asked for once the store is open, which makes the file.
+      // Opened lazily, because the store creates the file.
       sessionService: () =>
         this.#databaseFile === undefined
           ? undefined
@@ -35,7 +39,7 @@ export class AdkAgentFactory {
   }
 }
 
-/** Says what to do when ADK is what is missing. */
+/** Adds an installation hint when loading fails because ADK is missing. */
 export async function requireAdk<T>(loading: Promise<T>): Promise<T> {
   try {
     return await loading;

@@ -20,7 +20,7 @@ export default agent({ name: "who", description: "Says who asks" }, async functi
   yield caller.principal + "@" + caller.tenant;
 });`;
 
-/** `colloquy serve who.ts …`, and what it is asked. */
+/** A `colloquy serve who.ts …` process, with methods to query it. */
 class ServeProcess implements AsyncDisposable {
   readonly #process: CliProcess;
   url = "";
@@ -58,7 +58,7 @@ const runServeCommand = (...args: string[]): Promise<ProcessResult> =>
   runInProcess(["serve", "--exec", "cat", "--store", "memory", "--port", "0", ...args]);
 
 describe("serve", () => {
-  it("lets in by tokens of variables, beyond this machine too, and prints none of them [M-01, M-08]", async () => {
+  it("accepts tokens from variables, also on public addresses, and prints none of them [M-01, M-08]", async () => {
     const args = ["--host", "0.0.0.0", "--auth-token-env", "ADA", "--auth-token-env", "BOB"];
     await using served = await ServeProcess.open(args, { ".env": `BOB=${OTHER}\n` }, { ADA: TOKEN });
     expect((await served.send("--bearer", TOKEN)).out).toContain("ADA@");
@@ -73,14 +73,14 @@ describe("serve", () => {
     for (const token of [TOKEN, OTHER]) expect(served.banner).not.toContain(token);
   });
 
-  it("lets in by a file of tokens", async () => {
+  it("accepts tokens from a file", async () => {
     const tokens = `# who may come in\nada  ${TOKEN}\n\nbob ${OTHER}\n`;
     await using served = await ServeProcess.open(["--bearer-file", "tokens"], { tokens });
     expect((await served.send("--bearer", TOKEN)).out).toContain("ada@");
     expect((await served.send("--bearer", OTHER)).out).toContain("bob@");
   });
 
-  it("lets in by tokens of an OpenID issuer", async () => {
+  it("accepts tokens of an OpenID issuer", async () => {
     await using issuer = await FakeOidcProvider.start();
     await using served = await ServeProcess.open(["--oidc-issuer", issuer.url, "--audience", "agents"]);
     expect((await served.send("--bearer", await issuer.signToken())).out).toContain(`${issuer.url}|ada@`);
@@ -95,8 +95,8 @@ describe("serve", () => {
       ["--auth-token-env", "NOT_SET_ANYWHERE"],
       "NOT_SET_ANYWHERE of --auth-token-env is not set",
     ],
-    ["a file that is not there", ["--bearer-file", "/nowhere/tokens"], "/nowhere/tokens can not be read"],
-    ["keys that are not there", ["--api-keys-file", "/nowhere/keys"], "/nowhere/keys can not be read"],
+    ["a file that is not there", ["--bearer-file", "/nowhere/tokens"], "/nowhere/tokens cannot be read"],
+    ["keys that are not there", ["--api-keys-file", "/nowhere/keys"], "/nowhere/keys cannot be read"],
     ["an issuer without an audience", ["--oidc-issuer", "https://id.example.com"], "belong together"],
     ["an audience without an issuer", ["--audience", "agents"], "belong together"],
     [
@@ -110,7 +110,7 @@ describe("serve", () => {
     expect(err).toContain(words);
   });
 
-  it("says where a file is wrong, without what stands there", async () => {
+  it("reports the line of an invalid file without its content", async () => {
     const directory = await createTempDirectory({
       tokens: `ada ${TOKEN}\n${OTHER}\n`,
       keys: `{"k":"${TOKEN}"}`,
@@ -142,7 +142,7 @@ describe("auth new-key", () => {
     file = join(await createTempDirectory({}), "keys.json");
   });
 
-  it("makes keys that serve lets in; the file has none of them, and is the user's alone [M-01]", async () => {
+  it("creates keys that serve accepts, in a private file that contains only hashes [M-01]", async () => {
     const ada = await newKey("ada", "--tenant", "acme", "--file", file);
     const { out, err, code } = await runInProcess(["auth", "new-key", "bob", "--file", file]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^Key: clq_[\w-]+\n$/)]);
@@ -158,7 +158,7 @@ describe("auth new-key", () => {
     expect(served.banner).toContain(`X-API-Key: $A2ACLI_API_KEY`);
   });
 
-  it("shows what is kept where there is no file", async () => {
+  it("prints the stored form without a file", async () => {
     const { out } = await runInProcess(["auth", "new-key", "ada", "--scope", "read", "write"]);
     const [, key = "", kept = ""] = /^Key: (\S+)\nKept: (.+)\n$/.exec(out) ?? [];
     expect(JSON.parse(kept)).toMatchObject({
@@ -168,7 +168,7 @@ describe("auth new-key", () => {
     });
   });
 
-  it("touches no file that is something else", async () => {
+  it("does not change a file with other content", async () => {
     const directory = await createTempDirectory({ "notes.txt": "precious" });
     const notes = join(directory, "notes.txt");
     expect(await runInProcess(["auth", "new-key", "ada", "--file", notes])).toMatchObject({
@@ -180,7 +180,7 @@ describe("auth new-key", () => {
 });
 
 describe("the file of keys", () => {
-  it("is read again when it has changed, so that a key can be taken back while a server runs", async () => {
+  it("is reloaded after a change, so that a key can be revoked while a server runs", async () => {
     const [ada, bob] = [generateApiKey("ada"), generateApiKey("bob")];
     const file = join(await createTempDirectory({ keys: JSON.stringify([ada.storedKey]) }), "keys");
     let time = 0;
@@ -197,6 +197,6 @@ describe("the file of keys", () => {
     expect([await whose(ada.key), await whose(bob.key)]).toEqual(["invalid", "bob"]);
     await rm(file);
     time = 2000;
-    await expect(whose(bob.key)).rejects.toThrow("can not be read");
+    await expect(whose(bob.key)).rejects.toThrow("cannot be read");
   });
 });

@@ -7,9 +7,13 @@ import {
   type AuthScheme,
   type StoredApiKey,
 } from "../../server/auth/index.ts";
-import { CliError } from "../cli-error.ts";
+import { appendValue } from "../client-options.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
 
-/** Who may come in, as the command line says it. No secret stands on it: others see what runs on their machine. */
+/**
+ * Authentication options of the server. They contain no secrets, because other users can see the command
+ * lines of running processes.
+ */
 export interface ServeAuthOptions {
   authTokenEnv?: string[];
   bearerFile?: string;
@@ -18,31 +22,31 @@ export interface ServeAuthOptions {
   audience?: string[];
 }
 
-/** The header of API keys. */
+/** Header that carries the API key. */
 const API_KEY_HEADER = "X-API-Key";
-
-const appendValue = (value: string, previous: string[] = []): string[] => [...previous, value];
 
 export function addAuthOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
         "--auth-token-env <name>",
-        "a variable with a bearer token, whose caller is named like it; repeatable",
+        "variable with a bearer token; its name is the caller's name; repeatable",
       ).argParser(appendValue),
     )
-    .option("--bearer-file <file>", "bearer tokens: a line for each, with the caller's name and the token")
-    .option("--api-keys-file <file>", "API keys, as `colloquy auth new-key` writes them")
+    .option("--bearer-file <file>", "file of bearer tokens: one line per caller with name and token")
+    .option("--api-keys-file <file>", "file of API keys, written by `colloquy auth new-key`")
     .option("--oidc-issuer <url>", "accept the access tokens (JWT) of this OpenID issuer")
     .addOption(
-      new Option(
-        "--audience <name>",
-        "what the issuer calls this server, in its tokens; repeatable",
-      ).argParser(appendValue),
+      new Option("--audience <name>", "audience of this server in the issuer's tokens; repeatable").argParser(
+        appendValue,
+      ),
     );
 }
 
-/** How callers authenticate; undefined when nothing is said of it. Variables and the file of tokens are read once. */
+/**
+ * Creates the authentication schemes, or returns `undefined` when no option asks for any. Variables and the
+ * token file are read once.
+ */
 export function createAuthSchemes(
   options: ServeAuthOptions,
   env: NodeJS.ProcessEnv,
@@ -56,7 +60,7 @@ export function createAuthSchemes(
   return ways.length === 0 ? undefined : ways;
 }
 
-/** Whether the command line says anything of who may come in. */
+/** Returns whether any option configures authentication. */
 export function hasAuthOptions({
   authTokenEnv,
   bearerFile,
@@ -66,13 +70,16 @@ export function hasAuthOptions({
   return [authTokenEnv, bearerFile, apiKeysFile, oidcIssuer].some((option) => option !== undefined);
 }
 
-/** What callers are to send, for the banner; the variables are those that the client's commands read. */
+/**
+ * Describes for the banner which credentials callers send. The variables are those that the client commands
+ * read.
+ */
 export function describeClientCredentials(ways: readonly AuthScheme[]): { hint: string; header: string } {
-  const hasKeys = ways.some(({ securityScheme: declared }) => "apiKeySecurityScheme" in declared);
-  const hasTokens = ways.some(({ securityScheme: declared }) => !("apiKeySecurityScheme" in declared));
+  const hasKeys = ways.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
+  const hasTokens = ways.some(({ securityScheme }) => !("apiKeySecurityScheme" in securityScheme));
   const names = [...(hasTokens ? ["A2ACLI_BEARER"] : []), ...(hasKeys ? ["A2ACLI_API_KEY"] : [])];
   const header = hasTokens ? "Authorization: Bearer $A2ACLI_BEARER" : `${API_KEY_HEADER}: $A2ACLI_API_KEY`;
-  return { hint: `Callers authenticate; first put your own credentials into ${names.join(" or ")}.`, header };
+  return { hint: `Callers must authenticate. First set ${names.join(" or ")} to your credentials.`, header };
 }
 
 function createBearerScheme(
@@ -92,7 +99,7 @@ function createBearerScheme(
       const [principal = "", token, ...rest] = line.trim().split(/\s+/);
       if (token === undefined || rest.length > 0) {
         throw createUsageError(
-          `${bearerFile}:${at + 1} is not "name token"; give every caller a line of that form.`,
+          `${bearerFile}:${at + 1} does not have the form "name token". Write one such line per caller.`,
         );
       }
       tokens.set(token, principal);
@@ -105,7 +112,7 @@ function createApiKeyScheme({ apiKeysFile }: ServeAuthOptions, now: () => number
   if (apiKeysFile === undefined) return undefined;
   const file = new ApiKeyFile(apiKeysFile, now);
   const check = { in: "header", name: API_KEY_HEADER, keys: file.keys } as const;
-  // Tells of keys that are not as they should be before anybody comes.
+  // Reports invalid keys at startup instead of at the first request.
   withUsageErrors(() => apiKeys(check));
   return apiKeys({ ...check, keys: (id) => file.find(id) });
 }
@@ -114,13 +121,13 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   if (oidcIssuer === undefined && audience === undefined) return undefined;
   if (oidcIssuer === undefined || audience === undefined) {
     throw createUsageError(
-      "--oidc-issuer and --audience belong together: tokens are accepted of that issuer, for that audience.",
+      "--oidc-issuer and --audience must be used together. They name the accepted issuer and audience of tokens.",
     );
   }
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
 }
 
-/** A file of keys that may be added to, and taken from, while a server runs. */
+/** A file of API keys that can change while the server runs. */
 class ApiKeyFile {
   readonly #path: string;
   readonly #now: () => number;
@@ -153,7 +160,7 @@ class ApiKeyFile {
   }
 }
 
-/** The keys of a file. */
+/** Reads the API keys of a file. */
 export function readApiKeys(path: string): StoredApiKey[] {
   try {
     const keys: unknown = JSON.parse(readTextFile(path));
@@ -162,7 +169,7 @@ export function readApiKeys(path: string): StoredApiKey[] {
     if (error instanceof CliError) throw error;
   }
   throw createUsageError(
-    `${path} has no JSON list of keys; make it with colloquy auth new-key --file ${path}.`,
+    `${path} has no JSON list of keys. Create it with colloquy auth new-key --file ${path}.`,
   );
 }
 
@@ -184,19 +191,15 @@ function statFile(path: string): { mtimeMs: number; size: number; ino: number } 
 
 function createUnreadableError(path: string, error: unknown): CliError {
   return createUsageError(
-    `${path} can not be read: ${error instanceof Error ? error.message : String(error)}`,
+    `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
   );
 }
 
-/** What a scheme says is wrong with its options, as the user's. */
+/** Converts the errors of a scheme's options to usage errors. */
 function withUsageErrors(make: () => AuthScheme): AuthScheme {
   try {
     return make();
   } catch (error) {
     throw createUsageError(error instanceof Error ? error.message : String(error));
   }
-}
-
-function createUsageError(message: string): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message);
 }

@@ -1,14 +1,14 @@
 import type { AgentDescription } from "../../engine/index.ts";
 import { formatCommandLine, quoteShellWord } from "../command-line.ts";
 
-/** An agent that is being served, as its card has it. */
+/** A served agent, as its agent card describes it. */
 export interface ServedAgent {
   id: string;
   url: string;
   description: AgentDescription;
 }
 
-/** One line for each agent: its name, its URL and what it does. */
+/** Renders one line for each agent: its name, its URL, and its description. */
 export function renderAgentList(served: readonly ServedAgent[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));
@@ -17,16 +17,16 @@ export function renderAgentList(served: readonly ServedAgent[]): string {
     .join("");
 }
 
-/** A `colloquy send` that can be pasted. */
+/** Renders a `colloquy send` command that can be pasted. */
 export function renderSendCommand(url: string, text: string, ...flags: string[]): string {
   return `  ${formatCommandLine("send", url, ...flags, text)}\n`;
 }
 
-/** The same with nothing but curl. */
+/** Renders the same request as a curl command. */
 export function renderCurlCommand(url: string, text: string, header?: string): string {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
-  // In double quotes, so that the shell puts the variable in.
+  // Uses double quotes, so that the shell expands the variable.
   const who = header === undefined ? "" : ` -H "${header}"`;
   return `  curl -s ${url}${who} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoteShellWord(body)}\n`;
 }

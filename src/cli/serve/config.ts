@@ -3,17 +3,17 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { Config } from "../../config/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
-/** What stands in a configuration, with its paths made whole. */
+/** A configuration with absolute paths, and the file it was read from. */
 export type LoadedConfig = Config & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 
-/** What each key may be. `Record` makes the compiler see to it that none is forgotten. */
+/** The type of each key. `Record` makes the compiler check that no key is missing. */
 const CONFIG_VALUE_TYPES: Record<keyof Config, ConfigValueType> = {
   agents: "agents",
   port: "number",
@@ -40,12 +40,12 @@ const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   agents: "a list of files, or agents by their names",
 };
 
-/** The configuration in `cwd`, or the one that is named; undefined where there is none. */
+/** Reads the named configuration, or the one in `cwd`. Returns `undefined` when neither exists. */
 export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
   const file = resolve(cwd, name);
-  if (!existsSync(file)) throw createConfigError(`There is no ${file}.`);
+  if (!existsSync(file)) throw createUsageError(`The configuration file ${file} does not exist.`);
   const { default: config } = await importConfig(file);
   return resolveConfigPaths(parseConfig(config, file), file);
 }
@@ -55,13 +55,13 @@ async function importConfig(file: string): Promise<Record<string, unknown>> {
     return await importFile(file);
   } catch (error) {
     const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw createConfigError(`${file} could not be loaded: ${said}`, error);
+    throw createUsageError(`${file} could not be loaded: ${said}`, undefined, error);
   }
 }
 
 function parseConfig(config: unknown, file: string): Config {
   if (typeof config !== "object" || config === null)
-    throw createConfigError(`${file} has no default export; write: export default defineConfig({ … })`);
+    throw createUsageError(`${file} has no default export; write: export default defineConfig({ … })`);
   const mistakes = Object.entries(config).flatMap(([key, value]) => {
     if (!Object.hasOwn(CONFIG_VALUE_TYPES, key))
       return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_VALUE_TYPES))}`;
@@ -70,7 +70,7 @@ function parseConfig(config: unknown, file: string): Config {
       ? []
       : `${key} must be ${TYPE_DESCRIPTIONS[kind]}.`;
   });
-  if (mistakes.length > 0) throw createConfigError(`${file}: ${mistakes.join(" ")}`);
+  if (mistakes.length > 0) throw createUsageError(`${file}: ${mistakes.join(" ")}`);
   return config;
 }
 
@@ -99,7 +99,7 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
   return Array.isArray(agents);
 }
 
-/** Gives the options that neither the command line nor the environment says the values of the configuration. */
+/** Applies the configuration to all options that neither the command line nor the environment sets. */
 export function applyConfig(command: Command, config: Config): void {
   for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);
@@ -107,8 +107,4 @@ export function applyConfig(command: Command, config: Config): void {
     if (key !== "agents" && config[key] !== undefined && !isSaid)
       command.setOptionValueWithSource(key, config[key], "config");
   }
-}
-
-function createConfigError(message: string, cause?: unknown): CliError {
-  return new CliError("A2ACLI_ERR_USAGE", message, undefined, cause);
 }

@@ -1,16 +1,16 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
-import { CliError } from "../cli-error.ts";
+import { createUsageError } from "../cli-error.ts";
 
-/** A file that was looked at: one that may hold an agent, or why it does not. */
+/** A file that was examined: an agent file with its id, or the reason why it was skipped. */
 export type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /**
- * The agent files that `paths` mean: a file itself; in a directory every `name.ts` and every `name/agent.ts` (ADK's
- * layout), or the directory's own `agent.ts` when it has one. What was considered and passed over is in the answer
- * too, with the reason, so that no agent is ever missed in silence.
+ * Finds the agent files that `paths` name. A directory contributes its own `agent.ts` if it has one.
+ * Otherwise, it contributes every `name.ts` and every `name/agent.ts` (ADK's layout). The result also lists
+ * skipped files with the reasons, so that a missing agent is always explained.
  */
 export async function findAgentFiles(paths: readonly string[]): Promise<AgentFileCandidate[]> {
   const found: AgentFileCandidate[] = [];
@@ -18,10 +18,9 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
     const absolute = resolve(path);
     const is = await stat(absolute).catch(() => undefined);
     if (!is) {
-      throw new CliError(
-        "A2ACLI_ERR_USAGE",
+      throw createUsageError(
         `${path} does not exist (looked for ${absolute}).`,
-        "Give the file of an agent, or a directory with agents in it.",
+        "Pass an agent file, or a directory with agent files.",
       );
     }
     if (is.isDirectory()) found.push(...(await searchDirectory(absolute)));
@@ -64,14 +63,17 @@ function findSkipReason(name: string): string | undefined {
   return undefined;
 }
 
-/** `weather.ts` → `weather`; `weather/agent.ts` → `weather`; a number in front only sorts the files. */
+/**
+ * Derives an agent id from a path: `weather.ts` and `weather/agent.ts` become `weather`. A leading number
+ * only sorts the files and is removed.
+ */
 function deriveAgentId(file: string): string {
   const name = basename(file, extname(file));
   const id = name === "agent" || name === "index" ? basename(dirname(file)) : name;
   return toAgentId(id.replace(/^\d+[-_.]/, ""));
 }
 
-/** A name as it can stand in the URL of an agent. */
+/** Converts a name to an id that is valid in an agent's URL. */
 export function toAgentId(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "agent";
 }
@@ -95,7 +97,7 @@ function skipDuplicates(found: readonly AgentFileCandidate[]): AgentFileCandidat
     });
 }
 
-/** A path as people write it. */
+/** Formats a path relative to the working directory where possible. */
 export function formatPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path.startsWith("..") || path === "" ? file : path;

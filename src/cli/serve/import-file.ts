@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** What Node says of TypeScript (or of imports as TypeScript writes them) that only a transpiler can load. */
+/** Node error codes for TypeScript features or imports that only a transpiler can load. */
 const TRANSPILER_ERROR_CODES = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
@@ -12,8 +12,8 @@ const TRANSPILER_ERROR_CODES = new Set([
 ]);
 
 /**
- * Imports a user's module. Node strips types itself where it can; a file that needs more (enums, parameter properties,
- * imports without extension, a package that is not of modules, an older Node) is loaded through jiti.
+ * Imports a user's module. Node strips types where it can. jiti loads files that need more: enums, parameter
+ * properties, imports without extension, packages that are not ES modules, or older Node versions.
  */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
   if (!file.endsWith(".ts") || isInModulePackage(file)) {
@@ -31,7 +31,10 @@ function needsTranspiler(error: unknown): boolean {
   return error instanceof Error && "code" in error && TRANSPILER_ERROR_CODES.has(String(error.code));
 }
 
-/** In other packages (`npm init` makes them) Node takes `import` for a mistake, or guesses right and complains. */
+/**
+ * Returns whether the package is an ES module package. In other packages, such as those created by `npm
+ * init`, Node rejects `import` statements or loads them with a warning.
+ */
 function isInModulePackage(file: string): boolean {
   for (let directory = dirname(file); ; directory = dirname(directory)) {
     try {

@@ -1,21 +1,11 @@
-import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createTempDirectory } from "../cli-process.contract.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { loadAgentFiles } from "./load-agent-files.ts";
 
 const GENERATOR = `export default async function* () { yield "hi"; }`;
 const AGENT = `export const agent = { describe: () => ({ name: "n", description: "d" }), async *execute() {} };`;
-
-async function createTempDirectory(files: Record<string, string>): Promise<string> {
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "colloquy-")));
-  for (const [name, content] of Object.entries(files)) {
-    await mkdir(dirname(join(directory, name)), { recursive: true });
-    await writeFile(join(directory, name), content);
-  }
-  return directory;
-}
 
 async function loadFromDirectory(
   directory: string,
@@ -27,7 +17,7 @@ async function loadFromDirectory(
 }
 
 describe("the agents of a directory", () => {
-  it("are its files and the agent.ts of its directories; every other file is listed with the reason", async () => {
+  it("are its files and the agent.ts of its subdirectories; skipped files are listed with reasons", async () => {
     const directory = await createTempDirectory({
       "01-hello.ts": GENERATOR,
       "weather/agent.ts": AGENT,
@@ -52,18 +42,18 @@ describe("the agents of a directory", () => {
         "notes: has no agent.ts",
         "silent.ts: exports nothing; export your agent as rootAgent, agent, default",
         "types.d.ts: only declares types",
-        "wrong.ts: rootAgent is no agent: neither of ADK, nor agent(…), nor an async generator",
+        "wrong.ts: rootAgent is not an agent: use an ADK agent, agent(…), or an async generator",
       ],
     });
   });
 
-  it("can be one file, or a directory that is an agent itself", async () => {
+  it("can be one file, or a directory with its own agent.ts", async () => {
     const directory = await createTempDirectory({ "a/agent.ts": GENERATOR, "b.ts": AGENT });
     expect(await loadFromDirectory(directory, "a", "b.ts")).toEqual({ ids: ["a", "b"], skipped: [] });
     expect((await loadFromDirectory(directory, "a/agent.ts")).ids).toEqual(["a"]);
   });
 
-  it("may be of ADK", async () => {
+  it("may be ADK agents", async () => {
     const adk = import.meta.resolve("@google/adk");
     const directory = await createTempDirectory({
       "adk.ts": `import { LlmAgent } from ${JSON.stringify(adk)};
@@ -72,7 +62,7 @@ describe("the agents of a directory", () => {
     expect(await loadFromDirectory(directory)).toEqual({ ids: ["adk"], skipped: [] });
   });
 
-  it("may stand in a package that is not of modules, as npm init makes it", async () => {
+  it("may be in a CommonJS package, as created by npm init", async () => {
     const directory = await createTempDirectory({
       "package.json": `{ "type": "commonjs" }`,
       "hello.ts": `import { hostname } from "node:os"; ${GENERATOR} hostname();`,
@@ -93,7 +83,7 @@ describe("the agents of a directory", () => {
     },
   );
 
-  it("find the keys that stand beside them", async () => {
+  it("load the .env file in their directory", async () => {
     const directory = await createTempDirectory({
       ".env": "COLLOQUY_TEST_KEY=found",
       "keyed.ts": `if (process.env.COLLOQUY_TEST_KEY !== "found") throw new Error("no key"); ${GENERATOR}`,
@@ -101,10 +91,10 @@ describe("the agents of a directory", () => {
     expect((await loadFromDirectory(directory)).ids).toEqual(["keyed"]);
   });
 
-  it("are asked for when there are none", async () => {
+  it("are required", async () => {
     const directory = await createTempDirectory({ "helper.ts": "export const add = 1;" });
     await expect(loadFromDirectory(directory)).rejects.toThrow(
-      /There is no agent to serve\.\n.*helper\.ts: exports no agent/,
+      /No agent was found\.\n.*helper\.ts: exports no agent/,
     );
     await expect(loadFromDirectory(directory, "nowhere.ts")).rejects.toThrow("does not exist");
   });

@@ -4,7 +4,7 @@ import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { findAgentFiles, formatPath } from "./find-agent-files.ts";
 import { loadAgent } from "./load-agent.ts";
 
-/** The agents of the files that `paths` mean by their ids, and why the others of those files are not among them. */
+/** Loads the agents in `paths` by id, and returns the reasons for all skipped files. */
 export async function loadAgentFiles(
   paths: readonly string[],
   adk: AdkAgentFactory,
@@ -19,8 +19,8 @@ export async function loadAgentFiles(
   if (Object.keys(agents).length === 0) {
     throw new CliError(
       "A2ACLI_ERR_INTERNAL",
-      ["There is no agent to serve.", ...skipped].join("\n  "),
-      "Export it as rootAgent, agent or default; `colloquy serve --help` has examples.",
+      ["No agent was found.", ...skipped].join("\n  "),
+      "Export the agent as rootAgent, agent, or default. `colloquy serve --help` has examples.",
     );
   }
   return { agents, skipped };

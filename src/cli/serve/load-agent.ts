@@ -6,10 +6,13 @@ import type { Agent } from "../../engine/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
-/** The exports that are looked at, the first that is an agent wins. */
+/** The examined exports. The first that is an agent is used. */
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
-/** Loads the agent of one file, or tells why it has none. Never rejects: one broken file must not stop the others. */
+/**
+ * Loads the agent of one file, or returns the reason why it has none. It never rejects, because one broken
+ * file must not stop the others.
+ */
 export async function loadAgent(
   file: string,
   id: string,
@@ -20,7 +23,7 @@ export async function loadAgent(
     const exports = await importFile(file);
     const found = await findExportedAgent(exports, id, adk);
     if (!found) return { skipped: explainMissingAgent(exports) };
-    // One that cannot say what it is would fail at the first request for its card.
+    // An agent whose `describe` fails would otherwise fail at the first request for its card.
     await found.describe();
     return { agent: found };
   } catch (error) {
@@ -29,7 +32,7 @@ export async function loadAgent(
   }
 }
 
-/** Where in the file it happened, for people; Node and jiti name the place in different corners of an error. */
+/** Formats the line number of an error. Node and jiti store the position in different places. */
 function formatErrorLine(file: string, error: unknown): string {
   if (!(error instanceof Error)) return "";
   const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
@@ -57,11 +60,11 @@ function explainMissingAgent(exports: Record<string, unknown>): string {
   if (found.length === 0) return `exports nothing; export your agent as ${wanted}`;
   const near = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
   if (near.length > 0)
-    return `${near.join(", ")} is no agent: neither of ADK, nor agent(…), nor an async generator`;
+    return `${near.join(", ")} is not an agent: use an ADK agent, agent(…), or an async generator`;
   return `exports no agent (only ${found.join(", ")}); name it ${wanted}`;
 }
 
-/** An object of the agent port. */
+/** Returns whether a value implements the `Agent` interface. */
 function isAgent(value: unknown): value is Agent {
   return hasMember(value, "describe", "function") && hasMember(value, "execute", "function");
 }
@@ -70,7 +73,7 @@ function isGeneratorFunction(value: unknown): value is AgentGenerator {
   return Object.prototype.toString.call(value) === "[object AsyncGeneratorFunction]";
 }
 
-/** By shape, because the file may use another copy of ADK than this package. */
+/** Checks the shape instead of the class, because the file may use another copy of ADK. */
 function isAdkSource(value: unknown): value is AdkRunnableSource {
   const isNode =
     hasMember(value, "name", "string") &&
@@ -84,7 +87,10 @@ function hasMember(value: unknown, member: string, type: "function" | "string" |
   return typeof value === "object" && value !== null && typeof Reflect.get(value, member) === type;
 }
 
-/** ADK's layout has keys in a `.env` beside the agent; what is set already stays. */
+/**
+ * Loads the `.env` file beside the agent, where ADK's layout keeps API keys. It never overwrites existing
+ * variables.
+ */
 function loadEnvFile(file: string): void {
   const env = join(dirname(file), ".env");
   if (existsSync(env)) process.loadEnvFile(env);

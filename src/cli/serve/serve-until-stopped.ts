@@ -8,7 +8,8 @@ import {
 } from "../../server/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
-import { CliError } from "../cli-error.ts";
+import { CliError, createUsageError } from "../cli-error.ts";
+import { waitForAbort } from "../wait-for-abort.ts";
 import { readPackageVersion } from "../version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
@@ -19,7 +20,7 @@ import {
 } from "./authentication.ts";
 import { renderAgentList, type ServedAgent } from "./banner.ts";
 
-/** What `serve` and `demo` have in common. */
+/** Options that `serve` and `demo` share. */
 export interface ServeOptions extends ServeAuthOptions {
   port: number;
   strictPort?: boolean;
@@ -33,21 +34,24 @@ export interface ServeOptions extends ServeAuthOptions {
   output: OutputFormat;
 }
 
-/** What is to be served, and what to tell people of it once it can be reached. */
+/** The agents to serve, and the texts that the command prints once the server listens. */
 export interface ServePlan {
-  /** By the names under which they are served; the first is the default. */
+  /** Agents by the names under which they are served. The first is the default agent. */
   agents: Record<string, Agent>;
-  /** A line for the top. */
+  /** A line for the top of the banner. */
   headline?: string;
-  /** What stands below the list of agents. */
+  /** Renders the text below the list of agents. */
   renderFooter(served: readonly ServedAgent[], header?: string): string;
-  /** Ends what was begun for the agents. */
+  /** Releases the resources that were created for the agents. */
   close?: () => Promise<void>;
 }
 
 const MAX_PORT_TRIES = 20;
 
-/** Serves until the user stops it. What people read goes to stderr; stdout gets one document, and only in JSON. */
+/**
+ * Serves agents until the user stops the command. Text for people goes to stderr. In JSON format, stdout gets
+ * one document.
+ */
 export async function serveUntilStopped(
   options: ServeOptions,
   context: CliContext,
@@ -56,7 +60,7 @@ export async function serveUntilStopped(
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(options.store, observer);
   const lineup = await load(adk);
-  // After the agents, because their .env may have the tokens.
+  // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
   const server = createServerOrFail(lineup.agents, {
     store: options.store as StoreOption,
@@ -83,7 +87,7 @@ export async function serveUntilStopped(
       await renderBanner(lineup, address, options, authenticate && describeClientCredentials(authenticate)),
     );
     await waitForAbort(context.interruptSignal);
-    context.streams.err("Stopping; Ctrl-C again stops at once.\n");
+    context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
     await server.close();
     await lineup.close?.();
@@ -91,13 +95,13 @@ export async function serveUntilStopped(
   }
 }
 
-/** What a server refuses before it listens is in what it was told. */
+/** Creates the server. Errors at this point are caused by invalid options, so they become usage errors. */
 function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
   try {
     return createServer(agents, options);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    throw new CliError("A2ACLI_ERR_USAGE", message, "colloquy serve --help shows the flags.", error);
+    throw createUsageError(message, "Run colloquy serve --help for the flags.", error);
   }
 }
 
@@ -122,7 +126,7 @@ async function renderBanner(
   return `${top}${about}\n${renderAgentList(served)}${carried}${beside}\n${who}${lineup.renderFooter(served, sending?.header)}\nCtrl-C stops it.\n`;
 }
 
-/** Listens on the port, or on the next that is free. */
+/** Listens on the requested port, or on the next free port. */
 async function listenOnFreePort(
   server: Server,
   options: ServeOptions,
@@ -134,33 +138,36 @@ async function listenOnFreePort(
   for (let next = port; ; next++) {
     try {
       const address = await server.listen({ port: next, host, ...grpc });
-      if (next !== port) streams.err(`Port ${port} is taken; using ${next}.\n`);
+      if (next !== port) streams.err(`Port ${port} is in use; using ${next}.\n`);
       return address;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw createStartError(error, options);
       if (next < last) continue;
       throw new CliError(
         "A2ACLI_ERR_INTERNAL",
-        strictPort ? `Port ${port} is taken.` : `The ports ${port} to ${last} are taken.`,
-        "Choose another with --port; 0 takes any that is free.",
+        strictPort ? `Port ${port} is in use.` : `The ports ${port} to ${last} are in use.`,
+        "Choose another port with --port; 0 selects any free port.",
         error,
       );
     }
   }
 }
 
-/** What keeps a server from starting is its own, also where it says that something (its store) is not available. */
+/**
+ * Builds the error for a server that cannot start. It is always an internal error of this command, even if
+ * its cause reports that a dependency such as the store is unavailable.
+ */
 function createStartError(error: unknown, options: ServeOptions): CliError {
   const { host, allowUnauthenticated } = options;
   const message = error instanceof Error ? error.message : String(error);
   const hint =
     host === "127.0.0.1" || allowUnauthenticated || hasAuthOptions(options)
       ? undefined
-      : "Pass --allow-unauthenticated if everybody who reaches this machine may come in, or say who may, for example with --auth-token-env.";
+      : "Configure authentication, for example with --auth-token-env, or pass --allow-unauthenticated to accept all callers.";
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-/** What fails behind the scenes, on stderr. */
+/** Creates an observer that writes internal errors and abandoned webhooks to stderr. */
 export function createErrorObserver({ streams }: CliContext): Observer {
   return {
     onError({ where, error, taskId }) {
@@ -171,14 +178,7 @@ export function createErrorObserver({ streams }: CliContext): Observer {
     },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;
-      streams.err(`The webhook ${configId} of task ${taskId} is given up: ${reason}\n`);
+      streams.err(`No more notifications are sent to webhook ${configId} of task ${taskId}: ${reason}\n`);
     },
   };
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

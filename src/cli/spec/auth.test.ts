@@ -11,7 +11,7 @@ import { textDrivenAgent, startTextDrivenServer } from "./test-servers.fixture.t
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
-const { key: KEY, storedKey: stored } = generateApiKey("bob");
+const { key: KEY, storedKey } = generateApiKey("bob");
 const HOME = "/nowhere";
 const TOKENS = bearer({ tokens: { [TOKEN]: "ada" } });
 
@@ -20,7 +20,7 @@ describe("credentials", () => {
     ["a bearer token", () => TOKENS, "--bearer", "A2ACLI_BEARER", TOKEN, "ada"],
     [
       "an API key in a header",
-      () => apiKeys({ in: "header", name: "X-Key", keys: [stored] }),
+      () => apiKeys({ in: "header", name: "X-Key", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -28,7 +28,7 @@ describe("credentials", () => {
     ],
     [
       "an API key in the query",
-      () => apiKeys({ in: "query", name: "k", keys: [stored] }),
+      () => apiKeys({ in: "query", name: "k", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -36,7 +36,7 @@ describe("credentials", () => {
     ],
     [
       "an API key in a cookie",
-      () => apiKeys({ in: "cookie", name: "k", keys: [stored] }),
+      () => apiKeys({ in: "cookie", name: "k", keys: [storedKey] }),
       "--api-key",
       "A2ACLI_API_KEY",
       KEY,
@@ -55,7 +55,7 @@ describe("credentials", () => {
     },
   );
 
-  it("a flag is stronger than its variable [AUTH_002]", async () => {
+  it("a flag overrides its variable [AUTH_002]", async () => {
     await using guarded = await AuthTestServer.start(TOKENS);
     const env = { HOME, A2ACLI_BEARER: "another-token-0123456789" };
     const words = ["send", guarded.url, "Who am I?"];
@@ -65,7 +65,7 @@ describe("credentials", () => {
     );
   });
 
-  it("in flags are seen by others, says the help of each command that takes them [AUTH_002]", async () => {
+  it("in flags are visible to others, as the help of each command warns [AUTH_002]", async () => {
     for (const command of [["send"], ["card", "get"], ["task", "get"], ["chat"]]) {
       const { out } = await runSuccessfully([...command, "--help"]);
       expect(out).toContain(
@@ -76,7 +76,7 @@ describe("credentials", () => {
     }
   });
 
-  it("are not what --svc-param is for, by its help [AUTH_001]", async () => {
+  it("have their own flags instead of --svc-param in the help [AUTH_001]", async () => {
     const { out } = await runSuccessfully(["send", "--help"]);
     const [about = ""] = /--svc-param[^]*?(?=\n {2}--)/.exec(out) ?? [];
     expect(about).toContain("service parameter");
@@ -84,9 +84,9 @@ describe("credentials", () => {
   });
 });
 
-describe("what is printed", () => {
+describe("output", () => {
   it.each([[[]], [["--debug"]], [["--debug", "--verbose", "--stream", "-o", "json"]]])(
-    "has no credential in it, with %j [AUTH_004]",
+    "contains no credential, with %j [AUTH_004]",
     async (flags) => {
       const served = await startTextDrivenServer();
       const secrets = ["s3cret-token", "k3y-of-mine", "p4ssword", "cl13nt-secret", "tr4ce-secret"];
@@ -94,7 +94,7 @@ describe("what is printed", () => {
       const basic = ["--basic", `ada:${password}`];
       const others = ["--oauth-client", `me:${client}`, "--svc-param", `x-trace: ${trace}`];
       const credentials = ["--bearer", token, "--api-key", key, ...basic, ...others];
-      // What the agent repeats of them is on the wire, too.
+      // The agent echoes the credentials, so they are also in the response.
       const { out, err } = await runSuccessfully([
         "send",
         served.url,
@@ -111,7 +111,7 @@ describe("what is printed", () => {
     },
   );
 
-  it("has none in errors either, and none of a parameter that can not be read [AUTH_004]", async () => {
+  it("contains none in errors, and no value of an invalid parameter [AUTH_004]", async () => {
     for (const words of [
       ["send", "http://127.0.0.1:9", "hi", "--bearer", "s3cret-token"],
       ["send", "http://127.0.0.1:9", "hi", "--svc-param", "s3cret-token"],
@@ -122,7 +122,7 @@ describe("what is printed", () => {
     }
   });
 
-  it("--debug shows the rest of what is on the wire [OUT_007]", async () => {
+  it("--debug shows everything else in requests and responses [OUT_007]", async () => {
     const served = await startTextDrivenServer();
     const { err } = await runSuccessfully(["send", served.url, "hello", "--debug"]);
     expect(err).toMatch(/^debug: > POST http:\S+$/m);
@@ -156,7 +156,7 @@ describe("--insecure", () => {
     await server.close();
   });
 
-  it("is what it takes to believe a certificate of nobody, and is warned of [AUTH_003]", async () => {
+  it("is required for an untrusted certificate, and prints a warning [AUTH_003]", async () => {
     expect(await runExpectingError(["send", url, "hello"])).toMatchObject({
       code: "A2ACLI_ERR_UNREACHABLE",
       exit: 3,
@@ -167,35 +167,35 @@ describe("--insecure", () => {
     expect(err).not.toContain("CREDENTIALS");
   });
 
-  it("is warned of loudly when credentials go there [AUTH_003]", async () => {
+  it("prints a louder warning when credentials are sent [AUTH_003]", async () => {
     for (const flags of [
       ["--bearer", TOKEN],
       ["--api-key", KEY],
       ["--svc-param", "x-key: 1"],
     ]) {
       const { err } = await runSuccessfully(["card", "get", url, "--insecure", ...flags]);
-      expect(err).toContain("YOUR CREDENTIALS GO TO WHOEVER THAT IS");
+      expect(err).toContain("YOUR CREDENTIALS ARE SENT TO AN UNVERIFIED SERVER");
     }
   });
 
-  it("is of gRPC, too [AUTH_003]", async () => {
+  it("also applies to gRPC [AUTH_003]", async () => {
     const beside = createServer(textDrivenAgent, { store: "memory" });
-    const { url: there, grpc } = await beside.listen({
+    const { url, grpc } = await beside.listen({
       grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_KEY } },
     });
-    const card = JSON.stringify(await runForJson(["card", "get", there]));
+    const card = JSON.stringify(await runForJson(["card", "get", url]));
     const address = `127.0.0.1:${grpc?.port}`;
     const cwd = await createTempDirectory({
       "card.json": card.replaceAll(`"${address}"`, `"https://${address}"`),
     });
     const words = ["send", "-a", `${cwd}/card.json`, "hello", "--transport", "grpc"];
-    // A connection that does not come about is tried again and again.
+    // A failed connection is retried until the timeout.
     expect(await runExpectingError([...words, "--timeout", "1s"])).toMatchObject({ exit: 5 });
     expect((await runSuccessfully([...words, "--insecure"])).out).toContain("You said: hello");
     await beside.close({ graceMs: 50 });
   });
 
-  it("is never meant by a file that was merely found [AUTH_003]", async () => {
+  it("is ignored in a discovered file [AUTH_003]", async () => {
     const cwd = await createTempDirectory({ ".env": "A2ACLI_INSECURE=true\n" });
     const { code, err } = await runInProcess(["card", "get", url], { cwd });
     expect(code).toBe(3);
@@ -205,7 +205,7 @@ describe("--insecure", () => {
     );
   });
 
-  it('default "tls": a certificate that is vouched for needs no flag [DEFAULT_001]', async () => {
+  it('default "tls": a trusted certificate requires no flag [DEFAULT_001]', async () => {
     const cwd = await createTempDirectory({ "ca.pem": CA_CERT });
     const { code, out, err } = await startColloquy(["send", url, "hello"], cwd, {
       NODE_EXTRA_CA_CERTS: `${cwd}/ca.pem`,

@@ -23,7 +23,7 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
   });
   afterAll(() => served.close());
 
-  it("carries the context from line to line, and the task while it waits [CHAT_001]", async () => {
+  it("keeps the context for each line, and the task while it waits [CHAT_001]", async () => {
     const { out } = await runSuccessfully(
       ["chat", served.url],
       createPipedInput("hello", "ask", "Seoul", "again"),
@@ -46,7 +46,7 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
     expect(new Set(turns.map(({ task }) => task)).size).toBe(3);
   });
 
-  it("ends with the command that goes on where it ended, which does [CHAT_001]", async () => {
+  it("ends with a working command that continues the conversation [CHAT_001]", async () => {
     const { err } = await runSuccessfully(["chat", served.url], createPipedInput("ask"));
     const words = /goes on with: \S.*? (chat .+)\n/.exec(err)?.[1]?.split(" ") ?? [];
     expect(words.slice(0, 2)).toEqual(["chat", served.url]);
@@ -56,7 +56,7 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
     expect(parseFields(out)["Task"]).toBe(words[words.indexOf("--task-id") + 1]);
   });
 
-  it("begins with the text of the command line, and goes on with stdin [CHAT_001]", async () => {
+  it("starts with the text of the command line, and continues with stdin [CHAT_001]", async () => {
     const { out } = await runSuccessfully(["chat", served.url, "ask"], createPipedInput("Seoul"));
     expect(out.indexOf("INPUT_REQUIRED")).toBeGreaterThan(-1);
     expect(out.lastIndexOf("COMPLETED")).toBeGreaterThan(out.indexOf("INPUT_REQUIRED"));
@@ -70,7 +70,7 @@ describe("a chat", () => {
   });
   afterAll(() => served.close());
 
-  it("in JSON is a line per event, and nothing else on stdout", async () => {
+  it("in JSON writes one line per event, and nothing else on stdout", async () => {
     const { out } = await runSuccessfully(
       ["chat", served.url, "-o", "json", "--stream"],
       createPipedInput("hello", "again"),
@@ -83,7 +83,7 @@ describe("a chat", () => {
     });
   });
 
-  it("of a pipe ends where a line fails, with its exit code", async () => {
+  it("of a pipe ends at a failed line, with its exit code", async () => {
     const world = createPipedInput("hello", "again");
     const { code, err } = await runInProcess(["chat", served.url, "--task-id", "nobody"], world);
     expect({ code, err }).toMatchObject({
@@ -92,7 +92,7 @@ describe("a chat", () => {
     });
   });
 
-  it("of a person shows where to write, tells what fails, and goes on until /quit", async () => {
+  it("of a person shows a prompt, reports failures, and continues until /quit", async () => {
     const stdin = new PassThrough();
     const talking = runInProcess(["chat", served.url, "--task-id", "nobody"], { stdin, isInteractive: true });
     stdin.write("hello\n/answer 1\n\n/quit\nnever said\n");
@@ -101,7 +101,7 @@ describe("a chat", () => {
     expect(err).toMatch(/^> .*TaskNotFoundError[^]*> .*must be a JSON object/);
   });
 
-  it("leaves the task alone when it is interrupted, and says how to go on", async () => {
+  it("does not cancel the task on Ctrl-C, and prints how to continue", async () => {
     const cli = startColloquy(["chat", served.url, "wait"]);
     await cli.waitForOutput("waiting");
     cli.child.kill("SIGINT");
@@ -111,9 +111,9 @@ describe("a chat", () => {
     expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
   });
 
-  // `script`, of util-linux, makes a terminal.
+  // Creates a terminal with `script` of util-linux.
   const hasTerminals = spawnSync("script", ["--version"]).status === 0;
-  it.skipIf(!hasTerminals)("on a real terminal asks, answers, and ends with Ctrl-D", async () => {
+  it.skipIf(!hasTerminals)("on a real terminal prompts, answers, and ends with Ctrl-D", async () => {
     const words = [process.execPath, "bin/colloquy.js", "chat", served.url].join(" ");
     const terminal = new CliProcess("script", ["-qec", words, "/dev/null"], process.cwd(), {}, "open");
     await terminal.waitForOutput("> ");
@@ -124,7 +124,7 @@ describe("a chat", () => {
     const { code, out } = await terminal.result;
     expect({ code, out }).toMatchObject({
       code: 0,
-      out: expect.stringContaining("the conversation goes on with:") as string,
+      out: expect.stringContaining("continue the conversation:") as string,
     });
   });
 });

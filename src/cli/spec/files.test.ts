@@ -22,7 +22,7 @@ describe("task download", () => {
   });
   afterAll(() => served.close());
 
-  it("saves every part of every artifact, and names what is elsewhere [DOWNLOAD_001]", async () => {
+  it("saves every part of every artifact, and lists links [DOWNLOAD_001]", async () => {
     const cwd = await createTempDirectory({});
     const { out } = await runSuccessfully(["task", "download", served.url, id, "--dir", "out"], { cwd });
     expect(parseFields(out)).toMatchObject({ Task: id, Context: ANY_TEXT, State: "TASK_STATE_COMPLETED" });
@@ -32,7 +32,7 @@ describe("task download", () => {
     expect(JSON.parse(await readFile(join(cwd, "out/report.json"), "utf8"))).toEqual({ rows: 2 });
   });
 
-  it("tells in JSON what it saved [DOWNLOAD_001]", async () => {
+  it("lists the saved files in JSON [DOWNLOAD_001]", async () => {
     const cwd = await createTempDirectory({});
     const told = await runForJson<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
     expect(told.saved).toContainEqual({
@@ -43,7 +43,7 @@ describe("task download", () => {
     });
   });
 
-  it("overwrites nothing unless it is told to [DOWNLOAD_001]", async () => {
+  it("overwrites files only with --force [DOWNLOAD_001]", async () => {
     const cwd = await createTempDirectory({ "hello.txt": "precious" });
     const words = ["task", "download", served.url, id];
     expect(await runExpectingError(words, { cwd })).toMatchObject({
@@ -94,7 +94,7 @@ describe("task push-config", () => {
     expect(await runExpectingError(run("get", id))).toMatchObject({ exit: 1 });
   });
 
-  it("shows no secret of the webhook to people, nor in --debug [PUSH_001, AUTH_004]", async () => {
+  it("hides the webhook's secrets in text output and with --debug [PUSH_001, AUTH_004]", async () => {
     const secrets = ["--token", "t0ken-of-mine", "--scheme", "Bearer", "--credentials", "cr3dential"];
     const { out, err } = await runSuccessfully(
       run("create", "--url", "http://127.0.0.1:9/x", ...secrets, "--debug"),
@@ -103,9 +103,9 @@ describe("task push-config", () => {
     expect(out + err).not.toMatch(/t0ken|cr3dential/);
   });
 
-  it("is not asked of an agent that has none [VER_003, PUSH_001]", async () => {
+  it("is not requested from an agent without push notifications [VER_003, PUSH_001]", async () => {
     const served = await startTextDrivenServer();
-    const { task: other } = await runForJson<{ task: Task }>(["send", served.url, "ask"]);
+    const { task } = await runForJson<{ task: Task }>(["send", served.url, "ask"]);
     const without = createServer(
       {
         ...textDrivenAgent,
@@ -113,8 +113,8 @@ describe("task push-config", () => {
       },
       { store: "memory" },
     );
-    const { url: there } = await without.listen();
-    expect(await runExpectingError(["task", "push-config", "list", there, other.id])).toMatchObject({
+    const { url } = await without.listen();
+    expect(await runExpectingError(["task", "push-config", "list", url, task.id])).toMatchObject({
       code: "PushNotificationNotSupportedError",
       exit: 1,
     });

@@ -28,14 +28,14 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
   });
   afterAll(() => served.close());
 
-  it("goes on in its context, with another task [INTERACT_001]", async () => {
+  it("continues in its context with another task [INTERACT_001]", async () => {
     const first = await send("hello");
     const second = await send("again", "--context-id", first.contextId);
     expect(second.contextId).toBe(first.contextId);
     expect(second.id).not.toBe(first.id);
   });
 
-  it("goes on with its task, with the context and without [INTERACT_002]", async () => {
+  it("continues its task, with and without the context [INTERACT_002]", async () => {
     for (const withContext of [false, true]) {
       const asked = await send("ask");
       const context = withContext ? ["--context-id", asked.contextId] : [];
@@ -45,7 +45,7 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
     }
   });
 
-  it("fails on an id that is refused, begins nothing in its place, and names --debug [INTERACT_002]", async () => {
+  it("fails for a rejected id, starts no other task, and mentions --debug [INTERACT_002]", async () => {
     const asked = await send("ask");
     const ended = await send("hello");
     const before = await runForJson<ListTasksResponse>(["task", "list", served.url]);
@@ -63,7 +63,7 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
     expect(after.totalSize).toBe(before.totalSize);
   });
 
-  it("says which task it is and the command that goes on, which can be pasted [INTERACT_004]", async () => {
+  it("prints the task and the command that continues it, ready to paste [INTERACT_004]", async () => {
     const { out, err } = await runSuccessfully(["send", served.url, "ask"]);
     const { Task: id = "" } = parseFields(out);
     expect(parseFields(out)).toMatchObject({
@@ -71,14 +71,14 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
       Context: ANY_TEXT,
       State: "TASK_STATE_INPUT_REQUIRED",
     });
-    expect(err).toContain("warning: the task waits for you (TASK_STATE_INPUT_REQUIRED)");
+    expect(err).toContain("warning: the task is waiting for your input (TASK_STATE_INPUT_REQUIRED)");
     const resume = /hint: .+( send .+) "<your answer>"/.exec(err)?.[1] ?? "";
     const words = resume.trim().split(" ");
     expect(words).toEqual(["send", served.url, "--task-id", id]);
     expect((await runSuccessfully([...words, "Seoul"])).out).toContain("State: TASK_STATE_COMPLETED");
   });
 
-  it("that is followed says at its end which task it was [INTERACT_004]", async () => {
+  it("prints the task's ids at the end of a stream [INTERACT_004]", async () => {
     const { out } = await runSuccessfully(["send", served.url, "hello", "--stream"]);
     const [task, context, state] = out.trimEnd().split("\n").slice(-3);
     expect([task, context, state]).toEqual([
@@ -92,7 +92,7 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
 });
 
 describe("the ids of the server", () => {
-  it("are none of ours: a new message names no task and no context [INTERACT_003]", async () => {
+  it("are never created by the client: a new message has no task id and no context id [INTERACT_003]", async () => {
     let url = "";
     const message = { messageId: "m", role: "ROLE_AGENT", contextId: "theirs", parts: [{ text: "hi" }] };
     const server = await startRecordingServer((response, request) =>
@@ -117,7 +117,7 @@ describe("the ids of the server", () => {
 });
 
 describe("between two calls", () => {
-  it("nothing is kept: no file, no --continue, and the next message is a new task [INTERACT_005]", async () => {
+  it("nothing is stored: no file, no --continue, and the next message starts a new task [INTERACT_005]", async () => {
     const served = await startTextDrivenServer();
     const cwd = await createTempDirectory({});
     const world = { cwd, env: { HOME: cwd } };
@@ -134,7 +134,7 @@ describe("between two calls", () => {
     await served.close();
   });
 
-  it("a real process leaves nothing behind either [INTERACT_005]", async () => {
+  it("a real process stores nothing, either [INTERACT_005]", async () => {
     const served = await startTextDrivenServer();
     const cwd = await createTempDirectory({});
     const { code, out } = await startColloquy(["send", served.url, "ask"], cwd, { HOME: cwd }).result;

@@ -30,8 +30,8 @@ afterAll(() => served.close());
 const runForTask = async (...words: string[]): Promise<Task> =>
   (await runForJson<{ task: Task }>(["send", served.url, ...words])).task;
 
-describe("what is about a task", () => {
-  it("names task, context and state in every mode [OUT_001]", async () => {
+describe("output about a task", () => {
+  it("includes the task, context, and state in every format [OUT_001]", async () => {
     const { id } = await runForTask("ask");
     for (const words of [
       ["send", served.url, "hello"],
@@ -60,7 +60,7 @@ describe("what is about a task", () => {
     }
   });
 
-  it("is on stdout; warnings, hints and --debug are on stderr [OUT_001]", async () => {
+  it("goes to stdout; warnings, hints, and --debug go to stderr [OUT_001]", async () => {
     for (const flags of [[], ["-o", "json"], ["-o", "json", "--stream"]]) {
       const { out, err } = await runSuccessfully(["send", served.url, "ask", "--debug", ...flags]);
       expect(out).not.toMatch(/debug:|hint:|warning:/);
@@ -71,7 +71,7 @@ describe("what is about a task", () => {
 });
 
 describe("-o json", () => {
-  it("is one document for each command, of the protocol's types [OUT_002]", async () => {
+  it("writes one document per command, with the protocol's types [OUT_002]", async () => {
     expect(await runForJson(["send", served.url, "hello"])).toMatchObject({ task: { id: ANY_TEXT } });
     expect(await runForJson(["send", served.url, "message"])).toMatchObject({
       message: { messageId: ANY_TEXT },
@@ -89,7 +89,7 @@ describe("-o json", () => {
     expect(await runForJson(["task", "cancel", served.url, id])).toMatchObject({ id, status: {} });
   });
 
-  it("does not become lines by the environment or a terminal [OUT_002]", async () => {
+  it("ignores the environment and the terminal for line mode [OUT_002]", async () => {
     const env = { HOME: "/nowhere", A2ACLI_STREAM: "true" };
     const { out } = await runSuccessfully(["send", served.url, "hello", "-o", "json"], {
       env,
@@ -98,7 +98,7 @@ describe("-o json", () => {
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
-  it("--stream is a line per event, the last of them the end [OUT_003]", async () => {
+  it("--stream writes one line per event, and the final event last [OUT_003]", async () => {
     const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({
@@ -113,7 +113,7 @@ describe("-o json", () => {
     }
   });
 
-  it("--stream writes each line when it happens, not at the end [OUT_003]", async () => {
+  it("--stream writes each line immediately [OUT_003]", async () => {
     const cli = startColloquy(["send", served.url, "wait", "--stream", "-o", "json"]);
     await cli.waitForOutput("waiting");
     expect(cli.child.exitCode).toBeNull();
@@ -121,7 +121,7 @@ describe("-o json", () => {
     await cli.result;
   });
 
-  it("--stream ends with the error on a line of its own when the stream does [OUT_003]", async () => {
+  it("--stream ends with the error on a separate line if the stream fails [OUT_003]", async () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
     const error = { code: -32603, message: "It broke." };
@@ -148,7 +148,7 @@ describe("-o json", () => {
 });
 
 describe("errors", () => {
-  it("are the protocol's by its names, the same over every binding, with a hint [OUT_004]", async () => {
+  it("have the protocol's names, identical over every binding, and a hint [OUT_004]", async () => {
     const said = await Promise.all(
       ["jsonrpc", "rest", "grpc"].map((binding) =>
         runExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
@@ -195,7 +195,7 @@ describe("errors", () => {
 });
 
 describe("exit codes", () => {
-  it("are 0 for what was done, 1 for what could not be, 2 for what was not understood [EXIT_001]", async () => {
+  it("are 0 for success, 1 for failure, and 2 for usage errors [EXIT_001]", async () => {
     const codes = await Promise.all(
       [
         ["send", served.url, "hello"],
@@ -224,7 +224,7 @@ describe("exit codes", () => {
 });
 
 describe("text", () => {
-  it("is lines with labels and closed blocks, the same each time [OUT_005]", async () => {
+  it("consists of labeled lines and closed blocks, in a stable order [OUT_005]", async () => {
     const shapes = [];
     for (let time = 0; time < 2; time++) {
       const { out } = await runSuccessfully(["send", served.url, "parts"]);
@@ -236,7 +236,7 @@ describe("text", () => {
     );
   });
 
-  it("has no control sequences, on a terminal or off, whatever the agent says [OUT_005]", async () => {
+  it("contains no control sequences from the agent, with or without a terminal [OUT_005]", async () => {
     for (const interactive of [true, false]) {
       const evil = "\u001b[2Jgone\u0007";
       const { out } = await runSuccessfully(["send", served.url, evil], { isInteractive: interactive });
@@ -246,8 +246,8 @@ describe("text", () => {
     }
   });
 
-  it("asks nothing: a chat with a person who can not see it is refused [OUT_005]", async () => {
-    // A keyboard at which nobody types, and output that goes elsewhere.
+  it("never prompts without a terminal for output: such a chat is rejected [OUT_005]", async () => {
+    // A terminal as input, without a terminal as output.
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     const { code, err } = await runInProcess(["chat", served.url], { stdin });
     expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("A chat needs") as string });

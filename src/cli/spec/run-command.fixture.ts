@@ -4,26 +4,26 @@ import { runInProcess, type ProcessResult } from "../cli-process.contract.ts";
 
 type CliContextOverrides = Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive">>;
 
-/** Any text that says something. */
+/** Matches any non-empty text. */
 export const ANY_TEXT = expect.stringMatching(/\S/) as string;
 
-/** What a command says, and that it ends well. */
+/** Runs a command, and expects success. Returns its output. */
 export async function runSuccessfully(
   args: readonly string[],
   world?: CliContextOverrides,
 ): Promise<ProcessResult> {
   const ended = await runInProcess(args, world);
-  // With all that it said, for whoever reads of the failure.
+  // Compares the complete result, so that a failure message includes the output.
   expect(ended).toMatchObject({ code: 0 });
   return ended;
 }
 
-/** The one document of a command. */
+/** Runs a command and parses its only JSON document. */
 export async function runForJson<T>(args: readonly string[], world?: CliContextOverrides): Promise<T> {
   return JSON.parse((await runSuccessfully([...args, "-o", "json"], world)).out) as T;
 }
 
-/** The lines of a command that streams. */
+/** Runs a streaming command and parses its JSON lines. */
 export async function runForJsonLines<T>(args: readonly string[], world?: CliContextOverrides): Promise<T[]> {
   const { out } = await runSuccessfully([...args, "--stream", "-o", "json"], world);
   return parseJsonLines(out);
@@ -45,16 +45,16 @@ interface ErrorEnvelope {
   };
 }
 
-/** What a command that fails says of it, with its exit code. */
+/** Runs a command, and expects an error. Returns the error and the exit code. */
 export async function runExpectingError(
   args: readonly string[],
   world?: CliContextOverrides,
 ): Promise<ErrorEnvelope["error"] & { readonly exit: number | null }> {
-  const { code: exit, out } = await runInProcess([...args, "-o", "json"], world);
-  return { ...(JSON.parse(out) as ErrorEnvelope).error, exit };
+  const { code, out } = await runInProcess([...args, "-o", "json"], world);
+  return { ...(JSON.parse(out) as ErrorEnvelope).error, exit: code };
 }
 
-/** The fields of text, `Label: value`, the last of each. */
+/** Parses text output into fields (`Label: value`). For repeated labels the last value counts. */
 export function parseFields(out: string): Record<string, string> {
   return Object.fromEntries(
     [...out.matchAll(/^([A-Z][A-Za-z ]*): (.*)$/gm)].map(([, label, value]) => [label, value]),

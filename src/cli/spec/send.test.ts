@@ -49,14 +49,14 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
     },
   );
 
-  it("--stream shows events as they happen, and ends with the end [SEND_003]", async () => {
+  it("--stream shows events as they happen, and ends with the final state [SEND_003]", async () => {
     const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events[0]).toMatchObject({ task: { status: { state: "TASK_STATE_SUBMITTED" } } });
     expect(events.some((event) => "artifactUpdate" in event)).toBe(true);
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
-  it("--stream ends well on a message without a task, and so does waiting [SEND_003]", async () => {
+  it("--stream and waiting both succeed for a message without a task [SEND_003]", async () => {
     expect(await runForJsonLines(["send", served.url, "message"])).toMatchObject([
       { message: { role: "ROLE_AGENT" } },
     ]);
@@ -68,7 +68,7 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
 
 describe("send", () => {
   let served: RunningServer;
-  /** The parts as the agent got them. */
+  /** Sends a message and returns the parts that the agent received. */
   const heard = async (args: string[], stdin: Readable = Readable.from([])): Promise<Part[]> => {
     const { task } = await runForJson<{ task: Task }>(["send", served.url, ...args], { stdin });
     const [part] = task.artifacts?.[0]?.parts ?? [];
@@ -103,7 +103,7 @@ describe("send", () => {
     expect(task.artifacts?.[0]?.parts.map((part) => Object.keys(part)[0])).toHaveLength(4);
   });
 
-  it("--media-type is of the part before it, and is guessed where it is not given [SEND_005]", async () => {
+  it("--media-type applies to the preceding part, and is guessed if omitted [SEND_005]", async () => {
     const cwd = await createTempDirectory({ "report.bin": "x", "page.html": "<p>" });
     const typed = ["--file", `${cwd}/report.bin`, "--media-type", "application/pdf"];
     const parts = await heard([...typed, "--file", `${cwd}/page.html`]);

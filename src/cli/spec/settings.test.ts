@@ -11,7 +11,7 @@ interface ConfigShowOutput {
   settings: { name: string; value: string | null; source: string; file?: string }[];
 }
 
-/** A home with a global file, and a project in it with a local one. */
+/** Creates a home directory with a global settings file, and a project in it with a local one. */
 async function createHome(
   global: string,
   local: string,
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => served.close());
 
 describe("settings", () => {
-  it("a flag is stronger than the environment, that than local, that than global, that than the default [CONFIG_002]", async () => {
+  it("have the precedence flag, environment, local file, global file, default [CONFIG_002]", async () => {
     const world = await createHome(
       "A2ACLI_TIMEOUT=4s\nA2ACLI_HISTORY=4\nA2ACLI_STATE=failed\n",
       "A2ACLI_TIMEOUT=3s\nA2ACLI_HISTORY=3\n",
@@ -64,7 +64,7 @@ describe("settings", () => {
     expect(flagged["A2ACLI_TIMEOUT"]).toMatchObject({ source: "flag" });
   });
 
-  it("are what the commands do, in that order [CONFIG_002]", async () => {
+  it("control the commands in that order [CONFIG_002]", async () => {
     const world = await createHome(
       `A2ACLI_AGENT_CARD=${served.url}\nA2ACLI_ASYNC=true\n`,
       "A2ACLI_OUTPUT=json\n",
@@ -73,7 +73,7 @@ describe("settings", () => {
     expect(JSON.parse(out)).toMatchObject({
       task: { status: { state: expect.stringMatching(/SUBMITTED|WORKING/) as string } },
     });
-    // A flag turns each of them back.
+    // Flags override each of these settings.
     expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], world)).out).toContain(
       "State: TASK_STATE_COMPLETED",
     );
@@ -82,10 +82,10 @@ describe("settings", () => {
     expect({ code, err }).toMatchObject({ code: 3, err: expect.stringContaining("error: ") as string });
   });
 
-  it("are of the agent whose file --config names, in place of the one that would be found [CONFIG_002]", async () => {
+  it("come from the --config file instead of the discovered file [CONFIG_002]", async () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
-    const { key, storedKey: stored } = generateApiKey("bob");
-    await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [stored] }));
+    const { key, storedKey } = generateApiKey("bob");
+    await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [storedKey] }));
     const world = await createHome("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
     for (const [name, url, credential] of [
       ["ada", ada.url, "A2ACLI_BEARER=token-of-ada-0123456789"],
@@ -103,19 +103,20 @@ describe("settings", () => {
     });
   });
 
-  it("the user's own credentials go to no agent that only a file says which was merely found [CONFIG_002]", async () => {
+  it("never send global credentials to an agent that only a discovered file names [CONFIG_002]", async () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
     const local = `A2ACLI_AGENT_CARD=${ada.url}\n`;
     const credential = "A2ACLI_BEARER=token-of-ada-0123456789\n";
     const world = await createHome(credential, local);
-    // Not even when the words begin with what was meant as the agent.
+    // This holds even if the first argument looks like an agent reference.
     for (const words of [["Who?"], ["agent.example", "Who?"]]) {
       const { code, hint, message, exit } = await runExpectingError(["send", ...words], world);
       expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
       expect(message).toContain(`${world.HOME}/project/.env`);
       expect(hint).toContain("--config");
     }
-    // Who says which agent is meant, or which file, means it; and a file's own credentials are for its agent.
+    // A user who names the agent or the file consents. Credentials in the same file as the agent may be sent
+    // to that agent.
     for (const words of [
       ["send", ada.url, "Who?"],
       ["send", "-a", ada.url, "Who?"],
@@ -130,20 +131,20 @@ describe("settings", () => {
     );
   });
 
-  it("reach a real process in the same way [CONFIG_002]", async () => {
+  it("apply to a real process, too [CONFIG_002]", async () => {
     const { cwd, HOME } = await createHome(`A2ACLI_AGENT_CARD=${served.url}\n`, "A2ACLI_OUTPUT=json\n");
     const { code, out } = await startColloquy(["card", "get"], cwd, { HOME }).result;
     expect({ code, name: (JSON.parse(out) as { name: string }).name }).toEqual({ code: 0, name: "actor" });
   });
 
-  it("--stream is none of them, and neither is what one message says [CONFIG_002, OUT_002]", async () => {
+  it("exclude --stream and the content of a message [CONFIG_002, OUT_002]", async () => {
     const world = await createHome("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
     const { out } = await runSuccessfully(["send", served.url, "hello"], world);
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
     expect(out).toContain("You said: hello");
   });
 
-  it("that can not be are refused with where they stand, and a switch is one [CONFIG_002]", async () => {
+  it("with invalid values are rejected with their source, also for switches [CONFIG_002]", async () => {
     const world = await createHome("", "A2ACLI_TIMEOUT=soon\n");
     const error = await runExpectingError(["card", "get", served.url], world);
     expect(error).toMatchObject({ code: "A2ACLI_ERR_USAGE", exit: 2 });
@@ -173,7 +174,7 @@ describe("config show", () => {
     expect(await readdir(world.cwd)).toEqual([]);
   });
 
-  it("the path is the conventional one, and credentials that others can read are warned of [CONFIG_001]", async () => {
+  it("uses the conventional path, and warns of credentials that others can read [CONFIG_001]", async () => {
     const world = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
     const file = `${world.HOME}/.config/a2a-cli/.env`;
     expect((await runSuccessfully(["config", "show"], world)).err).toBe("");
@@ -183,12 +184,12 @@ describe("config show", () => {
       ["card", "get", served.url],
     ]) {
       expect((await runSuccessfully(words, world)).err).toBe(
-        `warning: others can read the credentials in ${file}: chmod 600 it\n`,
+        `warning: other users can read the credentials in ${file}: chmod 600 it\n`,
       );
     }
   });
 
-  it("has no state of an interaction: nothing is written by any command [CONFIG_001, INTERACT_005]", async () => {
+  it("contains no interaction state: no command writes anything [CONFIG_001, INTERACT_005]", async () => {
     const world = await createHome("", "");
     for (const words of [
       ["send", served.url, "ask"],
@@ -206,10 +207,10 @@ describe("config show", () => {
     for (const { parentPath, name } of files) expect(await readFile(join(parentPath, name), "utf8")).toBe("");
   });
 
-  it("tells of a name that is none, with the one that was meant [CONFIG_001]", async () => {
+  it("reports an unknown name with the closest known one [CONFIG_001]", async () => {
     const world = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
     const { out, err } = await runSuccessfully(["config", "show"], world);
-    expect(err).toBe("warning: A2ACLI_BEARRER is no setting of this tool. Did you mean A2ACLI_BEARER?\n");
+    expect(err).toBe("warning: A2ACLI_BEARRER is not a known setting. Did you mean A2ACLI_BEARER?\n");
     expect(out + err).not.toContain("s3cret");
   });
 });

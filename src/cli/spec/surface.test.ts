@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => served.close());
 
 describe("the surface", () => {
-  it("help, help <command> and --help print the usage and end well [CLI_001]", async () => {
+  it("help, help <command>, and --help print the usage and exit with 0 [CLI_001]", async () => {
     for (const words of [["help"], ["--help"], ["-h"]]) {
       expect((await runSuccessfully(words)).out).toMatch(
         /^Usage: colloquy .*\n[^]*\n {2}send .*\n[^]*\n {2}card /,
@@ -46,7 +46,7 @@ describe("the surface", () => {
     }
   });
 
-  it("the help tells every default before anybody has to override it [CLI_001, DEFAULT_001]", async () => {
+  it("the help shows every default [CLI_001, DEFAULT_001]", async () => {
     const { out } = await runSuccessfully(["send", "--help"]);
     const text = out.replaceAll(/\s+/g, " ");
     for (const words of [
@@ -65,7 +65,7 @@ describe("the surface", () => {
 });
 
 describe("the defaults", () => {
-  it('default "wait": send waits, until --async says otherwise [DEFAULT_001]', async () => {
+  it('default "wait": send waits without --async [DEFAULT_001]', async () => {
     expect((await runSuccessfully(["send", served.url, "hello"])).out).toContain("TASK_STATE_COMPLETED");
     expect((await runSuccessfully(["send", served.url, "wait", "--async"])).out).toMatch(/SUBMITTED|WORKING/);
     const env = { HOME: "/nowhere", A2ACLI_ASYNC: "1" };
@@ -75,7 +75,7 @@ describe("the defaults", () => {
     expect((await runInProcess(["send", served.url, "hello", "--wait", "--async"])).code).toBe(2);
   });
 
-  it('default "text": output is text, until -o json says otherwise [DEFAULT_001]', async () => {
+  it('default "text": output is text without -o json [DEFAULT_001]', async () => {
     expect((await runSuccessfully(["card", "get", served.url])).out).toMatch(/^Name: actor\n/);
     expect((await runSuccessfully(["card", "get", served.url, "-o", "json"])).out).toMatch(/^\{\n/);
     const env = { HOME: "/nowhere", A2ACLI_OUTPUT: "json" };
@@ -84,7 +84,7 @@ describe("the defaults", () => {
     );
   });
 
-  it('default "concise": --verbose shows all that is exchanged, in text [DEFAULT_001]', async () => {
+  it('default "concise": only --verbose shows all details in text [DEFAULT_001]', async () => {
     const brief = (await runSuccessfully(["send", served.url, "parts"])).out;
     const { out } = await runSuccessfully(["send", served.url, "parts", "--verbose"]);
     expect(brief).not.toMatch(/Sent:|Message id:|Media type:|Artifact id:|Updated:/);
@@ -129,11 +129,11 @@ describe("completion", () => {
     }
   });
 
-  it("of fish has a line for each, in its place [CLI_002]", async () => {
+  it("of fish has a line for each command and option [CLI_002]", async () => {
     const { out } = await runSuccessfully(["completion", "fish"]);
     const lines = out.split("\n").filter((line) => line.startsWith("complete "));
     expect(lines).toContain(
-      `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
+      `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task ends or needs input, and show it.'`,
     );
     const place = /^complete -c colloquy -n '__colloquy_is "(?: [a-z-]+)*"' /;
     const rest = /^(?:-f -a [a-z-]+|(?:-l [a-z0-9-]+)?(?: ?-s \w)?(?: -[xr])?(?: -a '[^']*')?) -d '[^']*'$/;
@@ -143,7 +143,7 @@ describe("completion", () => {
     }
   });
 
-  it("of another shell is refused with those that there are [CLI_002]", async () => {
+  it("of another shell is rejected with a list of the supported shells [CLI_002]", async () => {
     const { code, err } = await runInProcess(["completion", "csh"]);
     expect({ code, err }).toMatchObject({
       code: 2,
@@ -163,7 +163,7 @@ describe("as a plugin of the official CLI", () => {
     expect(out.trim().split("\n")).toHaveLength(1);
   });
 
-  it("is a program of that name, whose printed commands have it, too", async () => {
+  it("runs under that name, and prints commands with that name", async () => {
     const { bin } = JSON.parse(readFileSync("package.json", "utf8")) as { bin: Record<string, string> };
     expect(bin["a2a-colloquy"]).toBe(bin["colloquy"]);
     const cwd = await createTempDirectory({});
@@ -178,7 +178,7 @@ describe("as a plugin of the official CLI", () => {
 });
 
 describe("demo", () => {
-  it("serves an agent to practise with, which needs no key [DEMO_SERVER_001]", async () => {
+  it("serves a practice agent that requires no API key [DEMO_SERVER_001]", async () => {
     const demo = await startServingProcess(["demo", "--store", "memory"], await createTempDirectory({}));
     expect(
       (await runSuccessfully(["send", demo.agentUrls["assistant"] ?? "", "What is 12.5% of 80?"])).out,
@@ -192,7 +192,7 @@ describe("the skill", () => {
   const files = globSync("**/SKILL.md", { exclude: (name) => /node_modules|\.git$/.test(name) });
   const text = readFileSync("skills/colloquy/SKILL.md", "utf8");
 
-  it("is one, short, and sends its reader to the help [SKILL_001]", () => {
+  it("is a single short file that refers to the help [SKILL_001]", () => {
     expect(files).toEqual(["skills/colloquy/SKILL.md"]);
     const { files: shipped } = JSON.parse(readFileSync("package.json", "utf8")) as { files: string[] };
     expect(shipped).toContain("skills");
@@ -203,7 +203,7 @@ describe("the skill", () => {
     expect(commands.size).toBeLessThan(6);
   });
 
-  it("says how the tool is driven, and quotes no specification [SKILL_002]", () => {
+  it("explains the usage without quoting a specification [SKILL_002]", () => {
     for (const words of ["-o json", "--stream", "--context-id", "--task-id", "A2ACLI_BEARER", "state"]) {
       expect(text).toContain(words);
     }

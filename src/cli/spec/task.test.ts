@@ -30,7 +30,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
   });
   afterAll(() => served.close());
 
-  it("get shows state and artifacts, and history where that is asked for [TASK_GET_001]", async () => {
+  it("get shows state and artifacts, and the history on request [TASK_GET_001]", async () => {
     const { id, contextId } = await taskOf("hello");
     const { out } = await runSuccessfully(["task", "get", served.url, id]);
     expect(parseFields(out)).toMatchObject({ Task: id, Context: contextId, State: "TASK_STATE_COMPLETED" });
@@ -42,7 +42,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
     expect((await runForJson<Task>(["task", "get", served.url, id])).history ?? []).toEqual([]);
   });
 
-  it("get looks once; with --wait until the task has ended [TASK_POLL_001]", async () => {
+  it("get polls once, and with --wait until the task has ended [TASK_POLL_001]", async () => {
     const { id } = await taskOf("wait", "--async");
     const now = await runForJson<Task>(["task", "get", served.url, id]);
     expect(now.status.state).toMatch(/SUBMITTED|WORKING/);
@@ -50,20 +50,20 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
       ["task", "get", "--wait"],
       ["task", "wait"],
     ]) {
-      const { id: other } = await taskOf("wait", "--async");
-      const waiting = runForJson<Task>([...words, served.url, other, "--poll-interval", "20ms"]);
-      await runSuccessfully(["task", "cancel", served.url, other]);
+      const { id } = await taskOf("wait", "--async");
+      const waiting = runForJson<Task>([...words, served.url, id, "--poll-interval", "20ms"]);
+      await runSuccessfully(["task", "cancel", served.url, id]);
       expect((await waiting).status.state).toBe("TASK_STATE_CANCELED");
     }
   });
 
-  it("get --wait ends at once where the user is waited for [TASK_POLL_003]", async () => {
+  it("get --wait ends at once if the task needs input [TASK_POLL_003]", async () => {
     const { id } = await taskOf("ask", "--async");
     const task = await runForJson<Task>(["task", "get", served.url, id, "--wait", "--poll-interval", "20ms"]);
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
-  it("cancel cancels, tells the state, and may be repeated [TASK_CANCEL_001]", async () => {
+  it("cancel cancels, prints the state, and may be repeated [TASK_CANCEL_001]", async () => {
     const { id } = await taskOf("wait", "--async");
     expect((await runSuccessfully(["task", "cancel", served.url, id])).out).toContain(
       "State: TASK_STATE_CANCELED\n",
@@ -96,7 +96,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
     );
   });
 
-  it("subscribe follows, from the task as it is to its end [TASK_SUBSCRIBE_001, TASK_SUBSCRIBE_002]", async () => {
+  it("subscribe follows a task from its current state to its end [TASK_SUBSCRIBE_001, TASK_SUBSCRIBE_002]", async () => {
     const { id } = await taskOf("wait", "--async");
     const follower = startColloquy(["task", "subscribe", served.url, id, "--stream", "-o", "json"]);
     await follower.waitForOutput('{"task":');
@@ -107,7 +107,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
   });
 });
 
-/** An agent that is asked for its task, and answers each time as told. */
+/** Starts a server that returns a task with a scripted state for each poll. */
 async function startPolledServer(
   state: (time: number) => string,
 ): Promise<{ url: string; asked: () => RecordedRequest[] }> {
@@ -124,7 +124,7 @@ async function startPolledServer(
 }
 
 describe("waiting", () => {
-  it("asks again every --poll-interval, and no more often [TASK_POLL_002]", async () => {
+  it("polls exactly every --poll-interval [TASK_POLL_002]", async () => {
     const { url, asked } = await startPolledServer((time) =>
       time < 4 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED",
     );
@@ -134,7 +134,7 @@ describe("waiting", () => {
     expect(performance.now() - began).toBeGreaterThan(4 * 45);
   });
 
-  it("gives up after --timeout, with exit code 5 and the command that goes on [TASK_POLL_002]", async () => {
+  it("stops after --timeout with exit code 5 and the command that continues [TASK_POLL_002]", async () => {
     const { url, asked } = await startPolledServer(() => "TASK_STATE_WORKING");
     const flags = ["--timeout", "300ms", "--poll-interval", "100ms"];
     for (const words of [
@@ -153,7 +153,7 @@ describe("waiting", () => {
     });
   });
 
-  it("waits longer each time while nobody answers, and not for ever [TASK_POLL_002]", async () => {
+  it("backs off while the agent is unreachable, and stops eventually [TASK_POLL_002]", async () => {
     let url = "";
     const times: number[] = [];
     const server = await startRecordingServer((response, { url: path }) => {
@@ -170,7 +170,7 @@ describe("waiting", () => {
     expect(times.length).toBeLessThan(60);
   });
 
-  it("an interrupt loses no id that was printed, and leaves the task alone [TASK_POLL_002]", async () => {
+  it("keeps printed ids after Ctrl-C, and does not cancel the task [TASK_POLL_002]", async () => {
     const served = await startTextDrivenServer();
     const cli = startColloquy(["send", served.url, "wait", "--stream"]);
     await cli.waitForOutput("waiting");
@@ -183,7 +183,7 @@ describe("waiting", () => {
     await served.close();
   });
 
-  it("ends on a login that is wanted, without asking anybody anything [TASK_POLL_003]", async () => {
+  it("ends when authentication is required, without a prompt [TASK_POLL_003]", async () => {
     const served = await startTextDrivenServer();
     for (const flags of [[], ["--stream"]]) {
       const { out, err } = await runSuccessfully(["send", served.url, "login", ...flags]);
@@ -193,7 +193,7 @@ describe("waiting", () => {
     await served.close();
   });
 
-  it("waits through a state that is not specified, and shows it as it is [TASK_POLL_003]", async () => {
+  it("continues through an unspecified state, and shows it unchanged [TASK_POLL_003]", async () => {
     const states = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_UNSPECIFIED", "TASK_STATE_COMPLETED"];
     const { url, asked } = await startPolledServer((time) => states[Math.min(time, 2)] as string);
     const { out } = await runSuccessfully(["task", "get", url, "t"]);
@@ -205,7 +205,7 @@ describe("waiting", () => {
     expect(await runExpectingError(["task", "get", still.url, "t", ...flags])).toMatchObject({ exit: 5 });
   });
 
-  it("asks for the task when the stream is lost for good [TASK_POLL_004]", async () => {
+  it("polls the task when the stream is lost [TASK_POLL_004]", async () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
     const server = await startRecordingServer((response, { url: path, body }) => {
@@ -232,7 +232,7 @@ describe("waiting", () => {
     expect(server.seen.map(({ body }) => body.method)).toContain("GetTask");
   });
 
-  it("goes on with a stream that is cut, and loses nothing of it [TASK_SUBSCRIBE_002]", async () => {
+  it("resumes a broken stream without losing events [TASK_SUBSCRIBE_002]", async () => {
     const served = await startTextDrivenServer();
     const proxy = await createBreakingProxy(served.url);
     const card = JSON.stringify(await runForJson(["card", "get", served.url])).replaceAll(

@@ -16,7 +16,10 @@ import { serveWithOfficialSdk } from "../../client/a2a-js-server.fixture.ts";
 import type { Agent } from "../../engine/index.ts";
 import { createServer } from "../../server/index.ts";
 
-/** Does what it is told, in every state and with every kind of part that the CLI specification speaks of. */
+/**
+ * Creates an agent that follows instructions in the text. It covers every state and every kind of part in the
+ * CLI specification.
+ */
 export const textDrivenAgent: Agent = agent(
   { name: "actor", description: "Does what it is told", capabilities: { streaming: true } },
   async function* ({ text, message, signal, history }) {
@@ -53,20 +56,23 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** The actor on our own server: JSON-RPC, HTTP+JSON and gRPC. */
+/** Starts the text-driven agent on our server, over JSON-RPC, HTTP+JSON, and gRPC. */
 export async function startTextDrivenServer(): Promise<RunningServer> {
   const server = createServer(textDrivenAgent, { store: "memory" });
   const { url } = await server.listen({ grpc: { port: 0 } });
   return { url, close: () => server.close({ graceMs: 50 }) };
 }
 
-/** Agents that answer `ask`, `wait`, `message` and every other text with an artifact, on servers of two makers. */
+/**
+ * Servers from two vendors with an agent that supports `ask`, `wait`, and `message`, and answers every other
+ * text with an artifact.
+ */
 export const TEST_SERVERS: readonly (readonly [name: string, serve: () => Promise<RunningServer>])[] = [
   ["our server", startTextDrivenServer],
   ["the official SDK's server", startOfficialServer],
 ];
 
-/** The official server prints the errors that it answers before a stream begins. */
+/** The official server logs each error that it returns before a stream starts. */
 function startOfficialServer(): Promise<RunningServer> {
   vi.spyOn(console, "error").mockReturnValue();
   return serveWithOfficialSdk();

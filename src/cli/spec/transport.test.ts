@@ -17,7 +17,7 @@ import {
 } from "./test-servers.fixture.ts";
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
-/** An agent on two bindings, with a card as told, that answers every message. */
+/** Starts an agent on two bindings with a custom card. It answers every message. */
 async function startAgentWithInterfaces(
   interfaces: (url: string) => object[],
   about: object = {},
@@ -86,7 +86,7 @@ describe("the transport", () => {
     },
   );
 
-  it("has the tenant of its interface in every request, and none where there is none [TX_003]", async () => {
+  it("sends the tenant of its interface, if any, in every request [TX_003]", async () => {
     const { url, seen } = await startAgentWithInterfaces((here) => [
       createCardInterface(here, "JSONRPC", "1.0", { tenant: "Acme/7" }),
       createCardInterface(here, "HTTP+JSON"),
@@ -109,7 +109,7 @@ describe("the transport", () => {
   });
 });
 
-describe.each(TEST_SERVERS)("%s is spoken with over each binding", (_, serve) => {
+describe.each(TEST_SERVERS)("%s is called over each binding", (_, serve) => {
   let served: RunningServer;
   beforeAll(async () => {
     served = await serve();
@@ -141,12 +141,12 @@ describe("the version", () => {
     await runSuccessfully(["task", "get", url, "t"]);
     expect(seen.length).toBeGreaterThan(3);
     expect(seen.map(({ headers }) => headers["a2a-version"])).toEqual(seen.map(() => "1.0"));
-    // A patch is no other version.
+    // The patch number is not part of the protocol version.
     const patched = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC", "1.0.1")]);
     await runSuccessfully(["send", patched.url, "hello"]);
   });
 
-  it("is never below 1.0 unasked: an agent of 0.3 is refused with what to do [VER_001]", async () => {
+  it("is never below 1.0 by default: an agent of 0.3 is rejected with a hint [VER_001]", async () => {
     const { url, seen } = await startAgentWithInterfaces((here) => [
       createCardInterface(here, "JSONRPC", "0.3"),
     ]);
@@ -156,7 +156,7 @@ describe("the version", () => {
     expect(seen.every(({ method }) => method === "GET")).toBe(true);
   });
 
-  it("is 0.3 for who says so [VER_001, DEFAULT_001]", async () => {
+  it("is 0.3 on request [VER_001, DEFAULT_001]", async () => {
     const served = await startTextDrivenServer();
     const { out, err } = await runSuccessfully([
       "send",
@@ -171,7 +171,7 @@ describe("the version", () => {
     await served.close();
   });
 
-  it("that the agent refuses is told as the agent tells it [VER_001]", async () => {
+  it("that the agent rejects is reported with the agent's message [VER_001]", async () => {
     let url = "";
     const server = await startRecordingServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
@@ -187,8 +187,8 @@ describe("the version", () => {
   });
 });
 
-describe("what the card does not offer", () => {
-  it("is not asked for: no stream, no extended card [VER_003]", async () => {
+describe("features that the card does not declare", () => {
+  it("are not requested: no stream, no extended card [VER_003]", async () => {
     const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")]);
     await runSuccessfully(["send", url, "hello", "--stream"]);
     expect(seen.at(-1)?.body.method).toBe("SendMessage");
@@ -196,10 +196,10 @@ describe("what the card does not offer", () => {
     expect(await runExpectingError(["card", "get", url, "--extended"])).toMatchObject({
       code: "UnsupportedOperationError",
     });
-    expect(seen.slice(before).every(({ url: path }) => path.includes("/.well-known/"))).toBe(true);
+    expect(seen.slice(before).every(({ url }) => url.includes("/.well-known/"))).toBe(true);
   });
 
-  it("and what it requires is declared with --extension, or refused at once [VER_002]", async () => {
+  it("and required extensions are declared with --extension, or rejected at once [VER_002]", async () => {
     const extensions = [{ uri: "urn:example:cite", required: true }];
     const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
       capabilities: { extensions },
@@ -213,7 +213,7 @@ describe("what the card does not offer", () => {
 });
 
 describe("the card", () => {
-  it("is found by host, by URL and in a file, and decides the transport [CARD_GET_001]", async () => {
+  it("is found by host, by URL, and in a file, and determines the transport [CARD_GET_001]", async () => {
     const { url, seen } = await startAgentWithInterfaces((here) => [
       createCardInterface(here, "HTTP+JSON"),
       createCardInterface(here, "JSONRPC"),
@@ -233,7 +233,7 @@ describe("the card", () => {
     }
   });
 
-  it("shows who the agent is, what it can do, where it is, and what it wants [CARD_GET_001]", async () => {
+  it("shows the agent's identity, skills, interfaces, and security schemes [CARD_GET_001]", async () => {
     const server = createServer(textDrivenAgent, {
       store: "memory",
       authenticate: bearer({ tokens: { "token-0123456789abcdef": "a" } }),

@@ -22,7 +22,7 @@ type scenarios struct {
 	client *a2aclient.Client
 }
 
-// call prints one line of JSON per scenario: its name, whether it went well, and what went wrong.
+// call runs the scenarios and prints one JSON line for each: its name, its result, and the error.
 func call(url, binding, _ string) error {
 	ctx := context.Background()
 	var s scenarios
@@ -76,7 +76,7 @@ func (s scenarios) sent(ctx context.Context, req *a2a.MessageSendParams) (*a2a.T
 	return task, nil
 }
 
-// followed gives the task that a stream tells of.
+// followed returns the task that the events of a stream describe.
 func followed(events iter.Seq2[a2a.Event, error]) (*a2a.Task, error) {
 	task := &a2a.Task{}
 	for event, err := range events {
@@ -241,7 +241,7 @@ func (s scenarios) errors(ctx context.Context) error {
 	more := request("more")
 	more.Message.TaskID = task.ID
 	_, moreErr := s.sent(ctx, more)
-	// 0.3 does not say which error that is.
+	// A2A 0.3 does not define this error.
 	if moreErr == nil {
 		return errors.New("a message to a finished task went well")
 	}

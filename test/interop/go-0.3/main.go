@@ -1,5 +1,5 @@
-// The official Go SDK when it spoke 0.3 only, in every binding that it had: `server` is an agent that does as it is told,
-// `client <url> <binding> <version>` is a client of one.
+// Test programs for the last Go SDK that supports only 0.3, in every binding. `server` runs the test agent, and
+// `client <url> <binding> <version>` runs the scenarios against a test agent.
 package main
 
 import (

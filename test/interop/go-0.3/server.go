@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// obedient streams "one two three" for `count`, asks for `ask`, and works until it is cancelled for `wait`.
+// obedient is the test agent: `count` streams "one two three", `ask` asks a question, and `wait` works until canceled.
 type obedient struct{}
 
 func (obedient) Execute(ctx context.Context, asked *a2asrv.RequestContext, queue eventqueue.Queue) error {
@@ -62,7 +62,7 @@ func last(asked *a2asrv.RequestContext, state a2a.TaskState) *a2a.TaskStatusUpda
 	return event
 }
 
-// serve prints one line of JSON with its URL once it listens, and goes when its standard input does.
+// serve prints its URL as one JSON line once it listens, and exits when its standard input closes.
 func serve() error {
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

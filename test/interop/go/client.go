@@ -28,7 +28,7 @@ type scenarios struct {
 	version string
 }
 
-// call prints one line of JSON per scenario: its name, whether it went well, and what went wrong.
+// call runs the scenarios and prints one JSON line for each: its name, its result, and the error.
 func call(url, binding, version string) error {
 	ctx := context.Background()
 	resolver := agentcard.Resolver{CardParser: a2av0.NewAgentCardParser()}
@@ -102,7 +102,7 @@ func (s scenarios) sent(ctx context.Context, req *a2a.SendMessageRequest) (*a2a.
 	return task, nil
 }
 
-// followed gives the task that a stream tells of.
+// followed returns the task that the events of a stream describe.
 func followed(events iter.Seq2[a2a.Event, error]) (*a2a.Task, error) {
 	task := &a2a.Task{}
 	for event, err := range events {

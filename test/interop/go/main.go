@@ -1,5 +1,5 @@
-// The official Go SDK, in every binding and version that it has: `server` is an agent that does as it is told,
-// `client <url> <binding> <version>` is a client of one.
+// Test programs for the official Go SDK in every binding and version. `server` runs the test agent, and
+// `client <url> <binding> <version>` runs the scenarios against a test agent.
 package main
 
 import (

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// obedient streams "one two three" for `count`, asks for `ask`, and works until it is cancelled for `wait`.
+// obedient is the test agent: `count` streams "one two three", `ask` asks a question, and `wait` works until canceled.
 type obedient struct{}
 
 func (obedient) Execute(ctx context.Context, asked *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
@@ -62,7 +62,7 @@ func (obedient) Cancel(_ context.Context, asked *a2asrv.ExecutorContext) iter.Se
 	}
 }
 
-// serve prints one line of JSON with its URL once it listens, and goes when its standard input does.
+// serve prints its URL as one JSON line once it listens, and exits when its standard input closes.
 func serve() error {
 	listening, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -77,7 +77,7 @@ func serve() error {
 	handler := a2asrv.NewHandler(
 		obedient{},
 		a2asrv.WithCapabilityChecks(&card.Capabilities),
-		// Without somebody whose tasks they are, it lists none.
+		// Without an authenticated user, the SDK lists no tasks.
 		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{
 			Authenticator: func(context.Context) (string, error) { return "everybody", nil },
 		})),

@@ -1,4 +1,4 @@
-# The client of the guide "A2A 프로토콜 이해" (2024-12-13), as it stands there.
+# The client of the guide "A2A 프로토콜 이해" (2024-12-13), unmodified.
 import requests
 import json
 from typing import Iterator, Dict, Any

@@ -1,6 +1,6 @@
-"""The official Python SDK's client against an agent that does as it is told: `client.py <url> <binding> <version>`.
+"""Runs the scenarios with the official Python SDK's client against a test agent: `client.py <url> <binding> <version>`.
 
-Prints one line of JSON per scenario: its name, whether it went well, and what went wrong.
+Prints one JSON line per scenario: its name, its result, and the error.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ def answer(task: Task) -> str:
 
 
 async def task_of(events: AsyncIterator[StreamResponse]) -> Task:
-    """The task that an answer is, or that a stream tells of."""
+    """Returns the task in a response, or the task that the events of a stream describe."""
     task = Task()
     async for event in events:
         if event.HasField("task"):
@@ -61,7 +61,7 @@ def same(got: object, wanted: object) -> None:
 
 
 async def refused(work: Awaitable[object], kind: str) -> None:
-    """Fails unless the work raises an error of that kind, by its name or what gRPC and the message say of it."""
+    """Fails unless the work raises the expected error, identified by its class name, its gRPC status, or its message."""
     try:
         await work
     except Exception as error:  # noqa: BLE001
@@ -74,7 +74,7 @@ async def refused(work: Awaitable[object], kind: str) -> None:
 class Scenarios:
     def __init__(self, once: Client, streaming: Client, binding: str, version: str) -> None:
         self.once, self.streaming, self.version = once, streaming, version
-        # The SDK's client does not have it there.
+        # The SDK's client does not support listing here.
         self.lists = (binding, version) != ("HTTP+JSON", "0.3")
 
     async def send(self) -> None:

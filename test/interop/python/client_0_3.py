@@ -1,7 +1,7 @@
-"""The official Python SDK's client, when it spoke 0.3 only, against an agent that does as it is told:
+"""Runs the scenarios with the last Python SDK that supports only 0.3 against a test agent:
 `client_0_3.py <url> <binding> 0.3`.
 
-Prints one line of JSON per scenario: its name, whether it went well, and what went wrong.
+Prints one JSON line per scenario: its name, its result, and the error.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def answer(task: Task) -> str:
 
 
 async def task_of(events: AsyncIterator) -> Task:
-    """The task that an answer is, or that a stream tells of; the SDK puts it together itself."""
+    """Returns the task in a response, or the task that the SDK assembles from a stream."""
     task = None
     async for event in events:
         task = event[0]
@@ -53,7 +53,7 @@ def same(got: object, wanted: object) -> None:
 
 
 async def refused(work: Awaitable[object], *kinds: str) -> None:
-    """Fails unless the work raises an error that says one of these."""
+    """Fails unless the work raises an error whose message contains one of these texts."""
     try:
         await work
     except Exception as error:  # noqa: BLE001

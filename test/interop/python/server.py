@@ -1,6 +1,6 @@
-"""An agent of the official Python SDK that does as it is told, in every binding and version that it has.
+"""The test agent with the official Python SDK, in every binding and version that the SDK supports.
 
-Prints one line of JSON with its URL once it listens, and goes when its standard input does.
+Prints its URL as one JSON line once it listens, and exits when its standard input closes.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from starlette.applications import Starlette
 
 
 class Obedient(AgentExecutor):
-    """`count` streams "one two three", `ask` asks, `wait` works until it is cancelled, as the TypeScript suites want."""
+    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         text = context.get_user_input()

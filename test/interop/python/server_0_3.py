@@ -1,4 +1,4 @@
-"""The same agent, made with the official Python SDK when it spoke 0.3 only."""
+"""The test agent with the last official Python SDK that supports only 0.3."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from a2a.utils import new_task
 
 
 class Obedient(AgentExecutor):
-    """`count` streams "one two three", `ask` asks, `wait` works until it is cancelled, as the TypeScript suites want."""
+    """Handles `count`, which streams "one two three", `ask`, which asks, and `wait`, which works until canceled."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         text = context.get_user_input()

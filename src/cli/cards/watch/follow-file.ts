@@ -2,27 +2,31 @@ import { watch } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Whole lines that a file has got, and the place behind them; or it is another file now, or begins again. */
+/**
+ * New complete lines of a file and the position after them, or `"reset"` when the file was replaced or
+ * truncated.
+ */
 export type FileFollowEvent =
   | { readonly lines: readonly string[]; readonly position: FilePosition }
   | "reset";
 
-/** Where one is in a file: which file it is, and how many bytes of it are read. */
+/** A position in a file: the file's identity, and the number of bytes read. */
 export interface FilePosition {
   readonly fileId: string;
   readonly offset: number;
 }
 
-/** At most so much is read at once. */
+/** Maximum number of bytes for one read. */
 const READ_SIZE = 256 * 1024;
-/** A line that is longer is nobody's record, and is passed over. */
+/** Maximum length of a line in bytes. Longer lines are not records and are skipped. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
-/** Where nothing tells of changes (network disks), one looks as often as that. */
+/** Polling interval in milliseconds for file systems without change notifications, such as network drives. */
 const POLL_INTERVAL_MS = 500;
 
 /**
- * The lines of a file, and then those that it gets, until the signal aborts. It waits for a file that is not there yet,
- * and for the end of a line that is half written; a file that was replaced or cut off is read from its beginning.
+ * Yields the lines of a file and then each line appended to it, until the signal aborts. It waits for a file
+ * that does not exist yet, and for the end of an incomplete line. After a replacement or a truncation, it
+ * reads the file from the start.
  */
 export async function* followFile(
   path: string,
@@ -34,11 +38,11 @@ export async function* followFile(
   let place = from;
   let rest: Buffer = Buffer.alloc(0);
   let isTooLong = false;
-  // Kept open, so that no other file gets its number.
+  // An open handle keeps the inode number from being reused for another file.
   let handle: FileHandle | undefined;
   try {
     while (!signal.aborted) {
-      // Before the look, so that nothing is missed between the two.
+      // Subscribes before reading, so that no change between the two is missed.
       const changed = changes.waitForChange();
       const now = await readFileIdentity(path);
       if (!now) {
@@ -65,7 +69,7 @@ export async function* followFile(
       rest = bytes.subarray(end);
       if (end > 0) {
         const lines = bytes.toString("utf8", 0, end - 1).split("\n");
-        // What is left of a line of which the beginning was passed over.
+        // Drops the rest of a line whose start was skipped.
         if (isTooLong) lines.shift();
         isTooLong = false;
         place = { fileId: place.fileId, offset: place.offset + end };
@@ -84,7 +88,7 @@ export async function* followFile(
 
 const LINE_FEED = 10;
 
-/** Which file stands there, and how long it is; `undefined` when there is none. */
+/** Returns the file's identity and size, or `undefined` when the file does not exist. */
 async function readFileIdentity(path: string): Promise<{ file: string; size: number } | undefined> {
   try {
     const { dev, ino, size } = await stat(path);
@@ -95,7 +99,7 @@ async function readFileIdentity(path: string): Promise<{ file: string; size: num
   }
 }
 
-/** Tells when there may be something new: when the folder says so, and every now and then. */
+/** Reports possible changes of a file: after each notification for its folder, and at a fixed interval. */
 class FileChangeWatcher implements Disposable {
   #pendingChange: PromiseWithResolvers<void> | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -109,11 +113,11 @@ class FileChangeWatcher implements Disposable {
     this.#timer = setInterval(tell, POLL_INTERVAL_MS);
     signal.addEventListener("abort", tell);
     try {
-      // The folder and not the file, which may not be there yet, or be replaced.
+      // Watches the folder instead of the file, because the file may not exist yet or may be replaced.
       this.#watcher = watch(dirname(path), { persistent: false }, tell);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
-      // There is no such folder, or it cannot be watched: looking has to do.
+      // Without a watchable folder, the polling interval alone detects changes.
     }
   }
 

@@ -3,13 +3,13 @@ import { decodeRecordLine } from "../../../cards/index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { followFile, type FilePosition } from "./follow-file.ts";
 
-/** What the page of a watched file is told: an event of an event stream, as text. */
+/** One event of the event stream for the page of a watched file, as text. */
 export type SseEventText = string;
 
 /**
- * The lines of a record as events, from `lastEventId` on: `lines` with decoded ones, `torn` with how many could not be
- * read, `reset` when the page has to begin again. Only lines of one run: of `runId`, or of the first in the file; of
- * others `foreign` is told, once for each.
+ * Yields the lines of a record file as server-sent events, starting after `lastEventId`. A `lines` event has
+ * decoded lines, `torn` has the number of unreadable lines, and `reset` makes the page start again. Only one
+ * run is sent: `runId`, or the first run in the file. `foreign` is called once for each other run.
  */
 export async function* streamRecordEvents(
   file: string,
@@ -44,7 +44,7 @@ export async function* streamRecordEvents(
       }
     }
     if (torn > 0) yield formatSseEvent("torn", String(torn));
-    // Also without lines: whoever comes again need not read what was of no use.
+    // Also sent without lines, so that a reconnecting page skips lines that it does not need.
     yield formatSseEvent("lines", JSON.stringify(lines), formatEventId(found.position, runId));
   }
 }
@@ -64,8 +64,8 @@ function formatSseEvent(event: string, data: string, id?: string): SseEventText 
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-function formatEventId({ fileId: file, offset }: FilePosition, runId: string | undefined): string {
-  return [file, offset, runId ?? ""].join("/");
+function formatEventId({ fileId, offset }: FilePosition, runId: string | undefined): string {
+  return [fileId, offset, runId ?? ""].join("/");
 }
 
 function parseEventId(id: string | undefined): { place: FilePosition; runId?: string } | undefined {

@@ -10,22 +10,22 @@ export interface WatchServerOptions {
   readonly title: string;
   readonly port: number;
   readonly runId?: string;
-  /** The file has lines of this run, too, which are not shown. */
+  /** Called when the file has lines of another run, which the page does not show. */
   readonly onForeignRun?: (runId: string) => void;
 }
 
 export interface WatchServer {
-  /** With the word that lets its reader in; whoever does not know it sees nothing. */
+  /** URL of the page with its access token. Requests without the token are rejected. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** More pages than that are somebody's mistake; each reads the file for itself. */
+/** Maximum number of open event streams. Each stream reads the file separately. */
 const MAX_STREAMS = 16;
 
 /**
- * Shows a record as it grows, to this machine only: it listens on 127.0.0.1, below a path that nobody can guess, and
- * answers neither under other names (DNS rebinding) nor to pages from elsewhere.
+ * Starts a server that shows a recording while it grows. The server listens on 127.0.0.1 under an unguessable
+ * path. It rejects requests with another host name (DNS rebinding) or from another origin.
  */
 export async function startWatchServer(options: WatchServerOptions): Promise<WatchServer> {
   const word = randomBytes(18).toString("base64url");
@@ -40,7 +40,7 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
       response.end(renderLiveHtmlReport("events", { title: options.title }));
       return;
     }
-    if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open; close one.");
+    if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open. Close one.");
     streams += 1;
     void streamEvents(request, response, options, closing.signal).finally(() => (streams -= 1));
   });
@@ -64,7 +64,7 @@ const RESPONSE_HEADERS = {
   "x-content-type-options": "nosniff",
   "cross-origin-resource-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
-  // What the page's own policy cannot say in an element.
+  // This directive has no effect in the page's `<meta>` element.
   "content-security-policy": "frame-ancestors 'none'",
 };
 
@@ -77,13 +77,12 @@ function findRefusal(
   host: string,
   word: string,
 ): [status: number, why: string] | undefined {
-  if (headers.host !== host) return [403, `This server answers only as ${host}.`];
+  if (headers.host !== host) return [403, `This server accepts only the host name ${host}.`];
   if (headers.origin !== undefined && headers.origin !== `http://${host}`)
-    return [403, "This server answers no pages from elsewhere."];
-  if (method !== "GET") return [405, "Only GET is answered here."];
+    return [403, "This server rejects requests from other origins."];
+  if (method !== "GET") return [405, "Only GET is supported."];
   const [, given = ""] = /^\/([^/?]*)\/(?:events)?$/.exec(url) ?? [];
-  if (!isSameSecret(given, word))
-    return [404, "There is nothing here. To do: open the whole address that the command has printed."];
+  if (!isSameSecret(given, word)) return [404, "Not found. Open the complete URL that the command printed."];
   return undefined;
 }
 
@@ -96,11 +95,14 @@ function sendRefusal(response: ServerResponse, status: number, why: string): voi
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${why}\n`);
 }
 
-/** Sends what there is, and what comes, as fast as the reader takes it, until one of the two leaves. */
+/**
+ * Streams the existing lines and every new line at the reader's speed, until the reader disconnects or the
+ * server closes.
+ */
 async function streamEvents(
   request: IncomingMessage,
   response: ServerResponse,
-  { file, runId, onForeignRun: foreign }: WatchServerOptions,
+  { file, runId, onForeignRun }: WatchServerOptions,
   closing: AbortSignal,
 ): Promise<void> {
   const gone = new AbortController();
@@ -112,13 +114,14 @@ async function streamEvents(
     const events = streamRecordEvents(file, signal, {
       ...(runId !== undefined && { runId }),
       ...(typeof lastEventId === "string" && { lastEventId }),
-      ...(foreign && { foreign }),
+      ...(onForeignRun && { foreign: onForeignRun }),
     });
     for await (const event of events) {
       if (!response.write(event)) await once(response, "drain", { signal });
     }
   } catch {
-    // The reader has left, or the file cannot be read any more: the browser asks again, and is told.
+    // The reader has disconnected, or the file became unreadable. The browser reconnects and then receives
+    // the error.
   } finally {
     response.destroy();
   }

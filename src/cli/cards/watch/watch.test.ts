@@ -29,8 +29,8 @@ function followRecord(file: string): () => Promise<FileFollowEvent | undefined> 
 const getLines = (found: FileFollowEvent | undefined): readonly string[] | string =>
   typeof found === "object" ? found.lines : "reset";
 
-describe("a file that is followed", () => {
-  it("is waited for, and read as it grows", async () => {
+describe("a followed file", () => {
+  it("is awaited, and read while it grows", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const next = followRecord(file);
     const first = next();
@@ -40,7 +40,7 @@ describe("a file that is followed", () => {
     expect(getLines(await next())).toEqual(["three"]);
   });
 
-  it("has a line only when all of it is written, also where a character is cut", async () => {
+  it("yields only complete lines, even if a character is split", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const bytes = Buffer.from("하나\n둘\n");
     await writeFile(file, bytes.subarray(0, 2));
@@ -53,7 +53,7 @@ describe("a file that is followed", () => {
     expect(getLines(await second)).toEqual(["둘"]);
   });
 
-  it("begins again when it is cut off, and when another takes its place", async () => {
+  it("is read from the start after a truncation or a replacement", async () => {
     const folder = await createEmptyFolder();
     const file = `${folder}/run.cards.jsonl`;
     await writeFile(file, "one\ntwo\n");
@@ -69,7 +69,7 @@ describe("a file that is followed", () => {
     expect(getLines(await next())).toEqual(["the other file"]);
   });
 
-  it("is read in pieces however long it is", async () => {
+  it("is read in chunks of limited size", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const line = "x".repeat(99_999);
     await writeFile(file, `${line}\n`.repeat(12));
@@ -94,7 +94,7 @@ describe("the events of a record", () => {
     return async () => (await events.next()).value ?? "";
   }
 
-  it("have what can be read, and say how much cannot", async () => {
+  it("contain the readable lines, and the number of unreadable lines", async () => {
     const [run = "", card = ""] = createScriptedRecordText().split("\n");
     const next = await eventsOf(
       `${run}\n{"half\n{"v":1,"kind":"card","run_id":7}\n{"other":true}\n${card}\n`,
@@ -104,13 +104,13 @@ describe("the events of a record", () => {
     expect(lines).toContain(`event: lines\ndata: [${run},${card}]\n`);
   });
 
-  it("begin again where the reader does not know this file", async () => {
+  it("start again if the reader's position belongs to another file", async () => {
     const next = await eventsOf(createScriptedRecordText(), "1-2/77/run");
     expect(await next()).toContain("event: reset");
     expect(await next()).toContain("event: lines");
   });
 
-  it("are of one run", async () => {
+  it("belong to a single run", async () => {
     const next = await eventsOf(
       createScriptedRecordText() + createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "another" }),
     );
@@ -124,7 +124,7 @@ async function startWatching(file: string): Promise<WatchServer> {
   return server;
 }
 
-/** A request with whatever headers, which `fetch` would not send. */
+/** Sends a request with any headers, including those that `fetch` forbids. */
 function requestStatus(
   url: string,
   headers: Record<string, string> = {},
@@ -141,7 +141,7 @@ function requestStatus(
 }
 
 describe("the server of a watched record", () => {
-  it("lets in only who knows its address, by its own name, from its own page", async () => {
+  it("accepts only requests with the secret path, the right host, and the right origin", async () => {
     const { url } = await startWatching(`${await createEmptyFolder()}/run.cards.jsonl`);
     const { origin, host } = new URL(url);
     expect(new URL(url).hostname).toBe("127.0.0.1");
@@ -158,7 +158,7 @@ describe("the server of a watched record", () => {
     expect(await requestStatus(url, {}, "POST")).toBe(405);
   });
 
-  it("closes, whoever listens", async () => {
+  it("closes despite open streams", async () => {
     const server = await startWatchServer({
       file: `${await createEmptyFolder()}/run.cards.jsonl`,
       title: "",
@@ -170,7 +170,7 @@ describe("the server of a watched record", () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it("goes on from the event that the reader has heard last", async () => {
+  it("continues after the reader's last event", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     await writeFile(file, createScriptedRecordText());
     const { url } = await startWatching(file);
@@ -183,7 +183,7 @@ describe("the server of a watched record", () => {
   });
 });
 
-/** The first event that has an id. */
+/** Returns the id of the first event that has one. */
 async function readFirstEvent(response: Response): Promise<string> {
   let text = "";
   const decoder = new TextDecoder();
@@ -195,12 +195,12 @@ async function readFirstEvent(response: Response): Promise<string> {
 }
 
 describe.skipIf(findChromium() === undefined)("the page of a watched record", () => {
-  it("waits for the run, grows with it and keeps what was chosen", async () => {
+  it("waits for the run, grows with it, and keeps the user's selection", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const { url } = await startWatching(file);
     const browser = await openBrowser();
     cleanups.unshift(() => browser.close());
-    const { page, errors: complaints } = await openObservedPage(browser, url);
+    const { page, errors } = await openObservedPage(browser, url);
     const state = page.locator("#run .state");
     expect(await state.innerText()).toBe("waiting for the run to begin");
 
@@ -225,6 +225,6 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     await truncate(file, 0);
     await page.locator("#run .state.running").waitFor();
     expect(await state.innerText()).toBe("waiting for the run to begin");
-    expect(complaints).toEqual([]);
+    expect(errors).toEqual([]);
   });
 });

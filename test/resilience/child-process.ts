@@ -1,0 +1,34 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { createTempFolder } from "../store-factories.ts";
+
+/** A child process that runs a server, killed at the latest at the end of the test. */
+export interface ServerChild {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** Starts a script of this folder. Resolves with its first message, which is the URL of a server. */
+export async function startChild(script: string, ...args: string[]): Promise<ServerChild> {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), args);
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [url] = (await once(child, "message")) as [string];
+  return { child, url };
+}
+
+/** Kills a child process and waits until it has exited. */
+export async function killChild({ child }: Pick<ServerChild, "child">): Promise<void> {
+  const exit = once(child, "exit");
+  child.kill("SIGKILL");
+  await exit;
+}
+
+/** Creates the path of a database in a temporary folder, which is removed at the end of the test. */
+export async function createTempFile(): Promise<string> {
+  const { folder, remove } = await createTempFolder();
+  onTestFinished(remove);
+  return join(folder, "tasks.db");
+}
