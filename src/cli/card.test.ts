@@ -71,10 +71,7 @@ describe("card verify", () => {
 
   it("fails without a trusted signature, and without a trusted key [A-40]", async () => {
     const stranger = await runCardCommand("verify", url, "--key", `${cwd}/others.json`);
-    expect([stranger.code, stranger.err]).toEqual([
-      1,
-      expect.stringContaining("has no trusted signature"),
-    ]);
+    expect([stranger.code, stranger.err]).toEqual([1, expect.stringContaining("has no trusted signature")]);
     expect(await runCardCommand("verify", url)).toMatchObject({
       code: 2,
       err: expect.stringContaining("--key or --jwks") as string,

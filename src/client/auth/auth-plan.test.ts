@@ -144,7 +144,10 @@ describe("the authentication plan", () => {
       schemeCredentials: { key: { bearer: "s3cret " } },
     });
     expect(reason).toBe("INVALID_PARAMS");
-    expect(violations.map(({ field }) => field)).toEqual(["auth.apiKey", "auth.schemeCredentials.key.bearer"]);
+    expect(violations.map(({ field }) => field)).toEqual([
+      "auth.apiKey",
+      "auth.schemeCredentials.key.bearer",
+    ]);
     expect(message).not.toContain("s3cret");
   });
 });

@@ -143,7 +143,9 @@ describe("over gRPC, the client", () => {
     const failure = await unreachable.send("count").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
     expect(failure).toMatchObject({ reason: "UNAVAILABLE" });
-    expect(String(failure)).toMatch(/No response from 127\.0\.0\.1:1 over gRPC .* check that the agent is running/);
+    expect(String(failure)).toMatch(
+      /No response from 127\.0\.0\.1:1 over gRPC .* check that the agent is running/,
+    );
   });
 
   it("loses no event over an unreliable network, and its message runs once [E2, E3, F-11]", async () => {

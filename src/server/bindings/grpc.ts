@@ -135,7 +135,9 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
     return await import("../../grpc/index.ts");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new Error("gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf", { cause });
+    throw new Error("gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf", {
+      cause,
+    });
   }
 }
 
