@@ -1,8 +1,7 @@
-import { getTaskId } from "./stream/get-task-id.ts";
 import { delay } from "./http/abort.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
-import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
+import { getTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
 /**
  * Time in milliseconds to wait for a new task to get its id before it can be canceled, and for the

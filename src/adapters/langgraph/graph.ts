@@ -1,6 +1,6 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import { type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
+import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
 import {
   isFirstTurn,
   formatPendingTaskMessage,
@@ -11,7 +11,6 @@ import { agent, type Turn } from "../generator.ts";
 import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { isObject } from "../../client/index.ts";
 import { decodeMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */

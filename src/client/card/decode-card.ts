@@ -1,6 +1,5 @@
-import { A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
+import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject } from "../http/json.ts";
 
 /**
  * Decodes the JSON of an agent card of A2A 1.0, of A2A 0.3, or of both. Relative interface URLs are resolved

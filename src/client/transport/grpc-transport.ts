@@ -1,11 +1,16 @@
 import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../../grpc/index.ts";
-import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
+import {
+  isObject,
+  A2AError,
+  type JsonObject,
+  type OperationName,
+  type Operations,
+} from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { createUnsupportedOperationError } from "./dialect.ts";
 import { type CallOptions, EXTENSIONS_HEADER, type TransportOptions, parseHeaderList } from "./http.ts";
-import { isObject } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,

@@ -1,7 +1,6 @@
-import { getTaskId } from "../stream/get-task-id.ts";
-import { A2AError, type StreamResponse } from "../../protocol/index.ts";
+import { getTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject, parseJson } from "../http/json.ts";
+import { parseJson } from "../http/json.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
@@ -63,7 +62,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     const body = await readRequestBody(request, maxBodyBytes);
     await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
-    const taskId = getTaskId(event);
+    const taskId = "message" in event ? event.message.taskId : getTaskId(event);
     if (taskId === undefined)
       throw new NotificationRejectedError(400, "The notification contains no task id.");
     if (!(await isExpectedTask(taskId)))
