@@ -4,8 +4,8 @@ import type { A2AClient } from "./a2a-client.ts";
 import { getTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
 /**
- * Time in milliseconds to wait for a new task to get its id before it can be canceled, and for the
- * cancellation itself.
+ * Maximum time in milliseconds to wait for the id of a new task that must be canceled, and for its
+ * cancellation.
  */
 const CANCEL_TIMEOUT_MS = 5_000;
 

@@ -65,8 +65,9 @@ export interface LangGraphOptions<S> extends AgentDescription {
    *
    * - `fail`: the task ends as FAILED.
    * - `restart`: the graph receives the message again.
-   * - `resume`: the graph continues after the last completed node. This requires a persistent checkpointer,
-   *   and `toAnswer` or artifacts from `toProgress`, because streamed model output is not repeated.
+   * - `resume`: the graph continues after the last completed node. `resume` requires a persistent
+   *   checkpointer, and `toAnswer` or artifacts from `toProgress`, because streamed model output is not
+   *   repeated.
    */
   afterRestart?: "fail" | "restart" | "resume";
   /** Returns additional configuration of the graph for a turn. */
@@ -210,9 +211,9 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /**
- * Returns the value with which to resume. It is the only data part of the message, or its text. If the answer
- * names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts receive the same
- * value.
+ * Returns the value with which to resume. The value is the only data part of the message, or the message
+ * text. If the answer names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts
+ * receive the same value.
  */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);

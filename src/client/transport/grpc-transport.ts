@@ -99,8 +99,8 @@ class GrpcTransport implements Transport {
   }
 
   /**
-   * Sends a call with credentials. If the agent rejects them, the call is sent again with renewed
-   * credentials. A rejected call has no side effects.
+   * Sends a call with credentials. If the agent rejects the credentials, the call is sent again with renewed
+   * ones. A rejected call has no side effects.
    */
   async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;

@@ -22,8 +22,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
   /** Maximum size of a notification in bytes. Larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Maximum number of notifications processed at the same time. Further senders receive status 503 and retry
-   * later. Default: 100.
+   * Maximum number of notifications processed at the same time. Additional requests receive status 503, and
+   * their senders retry later. Default: 100.
    */
   readonly maxConcurrent?: number;
 }
@@ -32,8 +32,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). It works in any
- * server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
+ * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
+ * works in any server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
  *
  * Only authenticated, expected, and readable notifications reach `onEvent`. The response reports success
  * after `onEvent` has completed. Repeated deliveries with the same id are processed once during the lifetime
