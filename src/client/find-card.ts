@@ -32,8 +32,8 @@ export interface ConnectOptions {
    */
   readonly allowOlderVersion?: boolean;
   /**
-   * Whether credentials may be sent to an agent whose card names an unencrypted `http:` URL. Default: only to
-   * the local machine, and to the host of an `http:` URL passed to `connect`.
+   * Whether credentials may be sent to an agent whose card names a plain HTTP URL. Default: only to the local
+   * machine, and to the host of a plain HTTP URL passed to `connect`.
    */
   readonly allowClearText?: boolean;
   /**

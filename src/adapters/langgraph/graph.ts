@@ -212,8 +212,8 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 
 /**
  * Returns the value with which to resume. The value is the only data part of the message, or the message
- * text. If the answer names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts
- * receive the same value.
+ * text. If the answer names interrupt ids, each interrupt receives its own value. An answer without interrupt
+ * ids is passed to all interrupts.
  */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);

@@ -168,7 +168,7 @@ function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
 
 /**
  * Parses a gRPC address or URL into `host:port`. TLS is used by default, except for the local machine and for
- * the schemes `grpc:` and `http:`.
+ * the schemes `grpc` and `http`.
  */
 export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
