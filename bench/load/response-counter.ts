@@ -5,8 +5,8 @@ export interface LoadOptions {
   /** Number of connections, each with one request in flight. */
   readonly connections: number;
   /**
-   * Time in milliseconds before counting starts. It desynchronizes the connections, so that as many responses start as
-   * end in any interval.
+   * Time in milliseconds before counting starts. It desynchronizes the connections, so that as many responses
+   * start as end in any interval.
    */
   readonly rampUpMs: number;
   /** Time in milliseconds in which responses are counted. */
@@ -29,7 +29,10 @@ export interface ThroughputResult {
   readonly eventsPerResponse: number;
 }
 
-/** One response in this many is decoded after the measurement, and so is the first response of each connection. */
+/**
+ * One response in this many is decoded after the measurement, and so is the first response of each
+ * connection.
+ */
 const SAMPLE_INTERVAL = 64;
 
 /** Counts the responses of one throughput measurement and keeps samples of them. */
@@ -70,7 +73,9 @@ export class ResponseCounter<Sample> {
     if (performance.now() <= this.#end) this.#faults.push(fault);
   }
 
-  /** Resolves when all connections are done or the time is over. A slow server may still owe a response then. */
+  /**
+   * Resolves when all connections are done or the time is over. A slow server may still owe a response then.
+   */
   async waitForEnd(connections: readonly Promise<void>[]): Promise<void> {
     const { rampUpMs, durationMs } = this.#options;
     await Promise.race([Promise.all(connections), sleep(rampUpMs + durationMs + 50)]);

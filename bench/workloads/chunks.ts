@@ -23,10 +23,7 @@ const [SMALL, , LARGE] = CHUNK_COUNTS;
 const SLOW_SYSTEM: SystemName = "a2a-js";
 /** Time in milliseconds. A longer stream is measured only in the first round. */
 const LONG_STREAM_MS = 1000;
-/**
- * Timeout of a stream in milliseconds. Only `SLOW_SYSTEM` needs longer, and it uses `settings.streamTimeoutMs`
- * settings.
- */
+/** Timeout of a stream in milliseconds. `SLOW_SYSTEM` has the timeout `settings.streamTimeoutMs` instead. */
 const STREAM_TIMEOUT_MS = 60_000;
 
 const TABLE_TITLES: Record<"turns" | "chunks", string> = {

@@ -12,6 +12,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
 import { ANSWERER_ROUTES } from "./solver/answerer.ts";
 import { addUsage, sumTokens } from "./token-usage.ts";
+import { untilAborted } from "./a2a/until-aborted.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 
 /** Handles a delegated task: another role with its model, or a function. */
@@ -123,21 +124,15 @@ export class FakeTaskContext implements TaskContext {
     );
     const delegate = this.#delegates[to];
     if (!delegate) throw new Error(`no delegate has the name ${to}`);
-    const stopped = new Promise<never>((_, reject) => {
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
-    });
-    stopped.catch(() => {});
     if (typeof delegate === "function") {
-      const answer = (async (): Promise<TaskOutcome> => delegate(request, this.signal))();
-      answer.catch(() => {});
-      return this.#createReply(to, card, await Promise.race([answer, stopped]), {});
+      const outcome = (async (): Promise<TaskOutcome> => delegate(request, this.signal))();
+      return this.#createReply(to, card, await untilAborted(outcome, this.signal), {});
     }
     const taskContext = new FakeTaskContext(to, card, delegate.model, {}, this.runLog);
-    const answer = performTask(delegate.role, taskContext);
-    return Promise.race([
-      answer.then((one) => this.#createReply(to, card, one, taskContext.#takeUsage())),
-      stopped,
-    ]);
+    const reply = performTask(delegate.role, taskContext).then((outcome) =>
+      this.#createReply(to, card, outcome, taskContext.#takeUsage()),
+    );
+    return untilAborted(reply, this.signal);
   }
 
   sendQuery(query: QueryRequest): Promise<ResultCard> {
@@ -163,10 +158,10 @@ export class FakeTaskContext implements TaskContext {
 
   async waitForControlCard(): Promise<void> {
     if (this.#controlCards.length > 0) return;
-    await new Promise<void>((resolve, reject) => {
+    const arrived = new Promise<void>((resolve) => {
       this.#notifyWaiter = resolve;
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
     });
+    await untilAborted(arrived, this.signal);
   }
 
   /** Sends a control card to the role, as a controller does. */

@@ -79,7 +79,7 @@ describe("the file of a run", () => {
       `its method is "a2a", but this run has "cot". To do: continue with the same options`,
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, seed: 7 }, { outputFolder: out, resume: true })).toThrow(
-      "its seed is not said",
+      "its seed is not set",
     );
     const again = openRunFile({ ...EXAMPLE_RUN, code: "0.2.0" }, { outputFolder: out, resume: true });
     expect([...again.doneSampleIds]).toEqual(["gsm8k_0"]);

@@ -68,7 +68,8 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Ends the work. When no turn is active, the last events are kept for the next turn until the answer timeout.
+   * Ends the work. When no turn is active, the last events are kept for the next turn until the answer
+   * timeout.
    */
   endWork(taskId: string, { work }: Work): void {
     work.end();

@@ -29,7 +29,8 @@ export class RoleClientPool {
   }
 
   /**
-   * Returns the client of a role. Rejects when the role is unknown or unreachable. After a failure, the next call connects again.
+   * Returns the client of a role. Rejects when the role is unknown or unreachable. After a failure, the next
+   * call connects again.
    */
   getClient(role: string): Promise<A2AClient> {
     const known = this.#clients.get(role);

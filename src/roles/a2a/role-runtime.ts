@@ -17,7 +17,7 @@ export interface RoleRuntimeOptions extends RoleConnectionOptions {
   /** Locations of the other roles, by name. */
   readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
   /**
-   * Card protocol, which defines who may send which card to whom. Default: three roles, five card types, and
+   * Card protocol, which defines the routes of each card type. Default: three roles, five card types, and
    * their routes.
    */
   readonly protocol?: AnyCardProtocol;

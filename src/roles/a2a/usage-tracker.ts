@@ -41,7 +41,8 @@ export class UsageTracker {
   }
 
   /**
-   * Starts a wait for another role. Call the returned function when it ends. The waiting time counts as work of the other role.
+   * Starts a wait for another role. Call the returned function when it ends. The waiting time counts as work
+   * of the other role.
    */
   trackWait(): () => void {
     this.#accrueBusyTime();

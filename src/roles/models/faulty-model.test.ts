@@ -76,9 +76,16 @@ describe("a faulty model", () => {
   });
 
   it("injects the same faults with the same seed in any order of calls", async () => {
-    const first = await solveAll({ solver: { wrong: 0.3, seed: 7 } });
-    expect(await solveAll({ solver: { wrong: 0.3, seed: 7 } })).toEqual(first);
-    expect(await solveAll({ solver: { wrong: 0.3, seed: 8 } })).not.toEqual(first);
+    const solveWithSeed = async (seed: number): Promise<object[]> =>
+      (await solveAll({ solver: { wrong: 0.3, seed } })).map(({ sample, correct, reply, subtasks }) => ({
+        steps: sample.steps.length,
+        correct,
+        reply,
+        subtasks,
+      }));
+    const first = await solveWithSeed(7);
+    expect(await solveWithSeed(7)).toEqual(first);
+    expect(await solveWithSeed(8)).not.toEqual(first);
   });
 
   it("can force the first call and then continue", async () => {

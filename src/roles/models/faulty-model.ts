@@ -1,5 +1,6 @@
 import { findLastNumber, findStrictAnswer, formatNumber } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
+import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
@@ -94,17 +95,7 @@ function createActionReply(action: object): ModelReply {
 }
 
 async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", stop, { once: true });
-    function done(): void {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }
-    function stop(): void {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    }
-  });
+  const elapsed = Promise.withResolvers<void>();
+  const timer = setTimeout(elapsed.resolve, ms);
+  await untilAborted(elapsed.promise, signal).finally(() => clearTimeout(timer));
 }

@@ -120,7 +120,8 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
  * Computes the final answer from the last finding. When an earlier finding differs from the expected answer
- * and no later step uses it, the difference is added. Without this correction, a wrong answer would have no effect where the human solution repeats a number.
+ * and no later step uses it, the difference is added. Without this correction, a wrong answer would have no
+ * effect where the human solution repeats a number.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";

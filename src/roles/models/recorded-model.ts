@@ -5,10 +5,10 @@ import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /**
- * Creates a model that repeats the published GSM8K answers of one of the four models of 2021 (OpenAI). As an answerer, the model returns the complete
- * solution. As planner and solver, it returns a few lines of the solution per call, and then the answer.
- * Every method must reproduce the known accuracies of these models on the test split, which are 21.7, 39.0,
- * 34.7, and 56.3 %.
+ * Creates a model that repeats the published GSM8K answers of one of the four models of 2021 (OpenAI). As an
+ * answerer, the model returns the complete solution. As planner and solver, it returns a few lines of the
+ * solution per call, and then the answer. Every method must reproduce the known accuracies of these models on
+ * the test split, which are 21.7, 39.0, 34.7, and 56.3 %.
  *
  * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
  */

@@ -16,9 +16,9 @@ export interface PlannerOptions {
    */
   readonly mode?: PlannerMode;
   /**
-   * How the planner handles an answer before any solver was called. `force` asks once more, and then sends
-   * the entire problem to the solver. `reprompt` asks once more, and then accepts the answer. `allow` accepts
-   * the answer. Default: `force`.
+   * How the planner handles an answer before any solver was called. `force` repeats the request once, and
+   * then sends the entire problem to the solver. `reprompt` repeats the request once, and then accepts the
+   * answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**

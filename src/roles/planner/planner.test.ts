@@ -261,7 +261,7 @@ describe("an action", () => {
       { role: "assistant", text: "I would rather not." },
       {
         role: "user",
-        text: "That cannot be used: there is no JSON object with an action in it. Reply again, with one JSON object.",
+        text: "That cannot be used: the reply contains no JSON object with an action. Reply again, with one JSON object.",
       },
     ]);
     expect(run.modelRequests.map(({ input }) => (input as PlanInput).turn)).toEqual([1, 1, 2]);
@@ -355,7 +355,7 @@ describe("limits", () => {
     expect(await role.performTask(taskContext)).toMatchObject({ status: "partial", result: "9" });
     expect(taskContext.runLog.modelRequests.at(-1)?.input).toMatchObject({ turn: 2, maxTurns: 2 });
     expect(taskContext.runLog.notices.map(({ content }) => content)).toEqual([
-      expect.stringMatching(/^The budget card has max_solver_calls, colour, which says nothing here/),
+      expect.stringMatching(/^The budget card has invalid parameters: max_solver_calls, colour\./),
       expect.stringMatching(/last turn, 2 of 2/),
     ]);
   });
@@ -598,10 +598,10 @@ describe("a planner with several subtasks per turn", () => {
         { id: "s1", task: "{s2}" },
         { id: "s2", task: "{s1}" },
       ],
-      "the subtasks s1, s2 wait for each other",
+      "the subtasks s1, s2 depend on each other",
     ],
-    [[{ id: "s1", task: "{s1}" }], "the subtasks s1 wait for each other"],
-    [[{ id: "s1", task: "{s7}" }], "subtask s1 needs {s7}, and there is no such subtask"],
+    [[{ id: "s1", task: "{s1}" }], "the subtasks s1 depend on each other"],
+    [[{ id: "s1", task: "{s7}" }], "subtask s1 refers to {s7}, but no subtask has this id"],
     [
       [
         { id: "s1", task: "a" },
