@@ -63,20 +63,20 @@ function getSampleId(line: RecordLine): string {
 }
 
 describe("a run on the page", () => {
-  it("is what the recording has of it", () => {
+  it("equals the recording", () => {
     const recording = createScriptedRecording();
     expect(summarizeModelSamples(RunModel.fromPageData(buildPageData(recording, "run")))).toEqual(
       summarizeRecordingSamples(recording),
     );
   });
 
-  it("grows line by line into the same", () => {
+  it("has the same result if lines are added one by one", () => {
     expect(summarizeModelSamples(buildModelLineByLine(createScriptedRecordText()))).toEqual(
       summarizeRecordingSamples(createScriptedRecording()),
     );
   });
 
-  it("counts of a problem that was begun again only what its last attempt did", () => {
+  it("counts only the last attempt of a restarted problem", () => {
     const model = buildModelLineByLine(createResumedRunText());
     expect(summarizeModelSamples(model)).toEqual(
       summarizeRecordingSamples(decodeRecording(createResumedRunText(), "run.cards.jsonl")),
@@ -85,7 +85,7 @@ describe("a run on the page", () => {
     expect(model.endStatus).toBe("completed");
   });
 
-  it("is what the reader of whole files has of it, however often it was killed and resumed", () => {
+  it("equals the decoded file after any number of kills and resumes", () => {
     const lines = createScriptedRecordText().split("\n").filter(Boolean);
     const part = fc.record({
       /** How many lines it came to write, which of them it wrote as a role that was only told, and which it lost. */
@@ -125,7 +125,7 @@ describe("a run on the page", () => {
     );
   });
 
-  it("has no verdict of its own end before there is one", () => {
+  it("has no end status before the run has ended", () => {
     const model = buildModelLineByLine(
       createScriptedRecordText(GSM8K_SCRIPTS, { killAfterLine: 9 }).replace(/\n[^\n]*$/, ""),
     );
@@ -137,7 +137,7 @@ describe("a run on the page", () => {
     });
   });
 
-  it("says whether the tokens on the cards are those of the calls", () => {
+  it("reports whether the tokens on the cards equal those of the calls", () => {
     const model = buildModelLineByLine(createScriptedRecordText());
     expect(summarizeRun(model).ledger?.ok).toBe(true);
     const [first] = createScriptedRecording().calls;

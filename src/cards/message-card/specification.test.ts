@@ -46,7 +46,7 @@ const EXAMPLES = [
 ];
 
 describe("the card specification", () => {
-  it.each(EXAMPLES)("has this $message_type card, and it is read as it stands", (example) => {
+  it.each(EXAMPLES)("has this $message_type card, which is parsed unchanged", (example) => {
     expect(A2ACardProtocol.parse(example)).toEqual(example);
     expect(A2ACardProtocol.fromJson(JSON.stringify(example))).toEqual(example);
   });
@@ -56,7 +56,7 @@ describe("the card specification", () => {
     expect(A2ACardProtocol.parse(card).metadata).toMatchObject({ status });
   });
 
-  it("has these ways between its roles, and no others", () => {
+  it("has exactly these routes between its roles", () => {
     const protocol = createCardProtocol();
     const { roles } = protocol;
     const ways = roles.flatMap((sender) =>

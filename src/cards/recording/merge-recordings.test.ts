@@ -32,8 +32,8 @@ function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): Named
 const listCardIds = (recording: Recording): unknown[] =>
   listRecordedCards(recording).map(({ metadata }) => metadata["card_id"]);
 
-describe("what several processes recorded of one run", () => {
-  it("is one recording, the same as if one process had written it", () => {
+describe("recordings of one run by several processes", () => {
+  it("merge into the recording that one process would have written", () => {
     const merged = mergeRecordings(
       ROLES.map((role, index) => createRoleRecording(role, { origin: index * 5_000 })),
     );
@@ -51,7 +51,7 @@ describe("what several processes recorded of one run", () => {
     ]);
   });
 
-  it("has no card that arrives before it is sent, however wrong the clocks are, and says how they were moved", () => {
+  it("have no card that arrives before it is sent, for arbitrary clocks, and list the shifts", () => {
     const skew = fc.integer({ min: -100_000, max: 100_000 });
     fc.assert(
       fc.property(skew, skew, fc.shuffledSubarray([...ROLES], { minLength: 3 }), (planner, solver, order) => {
@@ -74,7 +74,7 @@ describe("what several processes recorded of one run", () => {
     );
   });
 
-  it("leaves out what a role did for an attempt that the controller's file knows as interrupted", () => {
+  it("exclude the work on an attempt that the file of the controller marks as interrupted", () => {
     const ids = GSM8K_SCRIPTS.map(({ id }) => id);
     const again = (text: string): string => text.replaceAll("gsm8k_1.", "gsm8k_1-again.");
     const first = (roles: string[]): string =>
@@ -114,7 +114,7 @@ describe("what several processes recorded of one run", () => {
 });
 
 describe("a role that was restarted", () => {
-  it("counts its milliseconds anew, and stays on one clock", () => {
+  it("has a new clock, which is aligned with the first one", () => {
     const [first = "", ...rest] = createScriptedRecordText(GSM8K_SCRIPTS, { roles: ["solver"] })
       .split("\n")
       .filter((line) => line.includes(`"kind":"card"`));

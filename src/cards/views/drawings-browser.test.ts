@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
     await browser.close();
   });
 
-  it("the drawings are well-formed SVG that runs nothing, and have a name for those who hear them", async () => {
+  it("the drawings are well-formed SVG without scripts, and have names for screen readers", async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
     }
   });
 
-  it("Mermaid draws our diagrams, and nothing of the cards in them runs", async () => {
+  it("Mermaid draws our diagrams and executes no text of cards", async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));

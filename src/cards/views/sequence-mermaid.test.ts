@@ -62,7 +62,7 @@ describe("the Mermaid diagram", () => {
 `);
   });
 
-  it("puts tasks that were under way at the same time beside each other, each card with its own number", () => {
+  it("groups parallel tasks, and keeps the number of each card", () => {
     const parallel = listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]));
     expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
@@ -74,7 +74,7 @@ describe("the Mermaid diagram", () => {
   });
 
   it.each([JANET_SCRIPT, INCEPTION_SCRIPT, PARALLEL_SCRIPT, TURN_LIMIT_SCRIPT, TIMEOUT_SCRIPT])(
-    "is understood by Mermaid itself: $id",
+    "is parsed by Mermaid: $id",
     async (script) => {
       const cards = listRecordedCards(createScriptedRecording([script]));
       const { statements } = await parseDiagram(renderSequenceMermaid(cards));
@@ -85,7 +85,7 @@ describe("the Mermaid diagram", () => {
     },
   );
 
-  it("has nothing in it that a card could end a line or begin markup with", () => {
+  it("escapes text of cards that would end a line or start markup", () => {
     const [card] = createJanetCards();
     const diagram = renderSequenceMermaid([{ ...card!, content: "a;b\n#<script>%%{init: {}}%% $$x$$" }]);
     expect(diagram).toContain(
@@ -93,12 +93,12 @@ describe("the Mermaid diagram", () => {
     );
   });
 
-  it("cuts a long content, because Mermaid takes no long diagram", () => {
+  it("truncates long contents, because Mermaid rejects long diagrams", () => {
     const [card] = createJanetCards();
     expect(renderSequenceMermaid([{ ...card!, content: "🦆".repeat(100_000) }]).length).toBeLessThan(1_000);
   });
 
-  it("is understood with an arrow for each card and nothing else, whatever is in them", async () => {
+  it("is parsed with exactly one arrow for each card, for arbitrary cards", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryMermaidCard, { minLength: 1, maxLength: 6 }), async (cards) => {
         const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
