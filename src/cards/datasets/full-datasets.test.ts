@@ -17,8 +17,9 @@ import {
 } from "./index.ts";
 
 /**
- * The whole datasets are not ours to ship. COLLOQUY_DATA names a folder with `gsm8k/` (test.jsonl, test_socratic.jsonl,
- * example_model_solutions.jsonl) and `hotpotqa/` (dev_distractor_first100.jsonl, dev_distractor_sample200.jsonl).
+ * The licenses do not permit us to include the entire datasets. COLLOQUY_DATA names a folder with `gsm8k/`
+ * (test.jsonl, test_socratic.jsonl, example_model_solutions.jsonl) and `hotpotqa/`
+ * (dev_distractor_first100.jsonl, dev_distractor_sample200.jsonl).
  */
 const folder = process.env["COLLOQUY_DATA"];
 const readDatasetFile = (file: string): string => readFileSync(join(folder ?? "", file), "utf8");

@@ -17,7 +17,7 @@ import {
 import { toOtlpTraces, toPerfettoTrace, toResponseTraces } from "./index.ts";
 import { type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
-/** Cards of few roles that often belong together, and overlap in every way. */
+/** Arbitrary cards of few roles, which often belong together and overlap in time. */
 const arbitraryCards: fc.Arbitrary<MessageCard[]> = fc.array(
   fc
     .tuple(
@@ -42,7 +42,7 @@ const arbitraryCards: fc.Arbitrary<MessageCard[]> = fc.array(
   { maxLength: 16 },
 );
 
-/** Runs whose calls say of themselves that they took longer or shorter than there was time, and at other times. */
+/** Arbitrary runs whose calls report durations and times that do not fit the cards. */
 const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
   arbitraryCards.map(createRecordingFromCards),
   fc
@@ -60,7 +60,7 @@ const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
     }),
 );
 
-/** A recording in which cards travelled over A2A, and with them the place in a trace. */
+/** A recording in which A2A carried the cards with their trace context. */
 function createRecordingWithTraceparents(): Recording {
   const recording = createScriptedRecording([JANET_SCRIPT]);
   const span: Record<string, string> = {
@@ -83,7 +83,7 @@ function createRecordingWithTraceparents(): Recording {
   return { ...recording, cards: recording.cards.map(carrying) };
 }
 
-/** The tree of spans, in words. */
+/** Formats the tree of spans as text. */
 function formatSpanTree(spans: readonly TraceSpan[], parent?: string): unknown[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parent)
@@ -193,14 +193,14 @@ interface ProtobufType {
   decode(bytes: Uint8Array): { resourceSpans: { scopeSpans: { spans: unknown[] }[] }[] };
 }
 
-/** OpenTelemetry's own message, as its exporters send it. */
+/** Encodes an OpenTelemetry message like its exporters. */
 const ExportTraceServiceRequest = (
   createRequire(import.meta.url)("@opentelemetry/otlp-transformer/build/src/generated/root.js") as {
     opentelemetry: { proto: { collector: { trace: { v1: { ExportTraceServiceRequest: ProtobufType } } } } };
   }
 ).opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
-/** Ids are hex in OTLP's JSON and bytes in the message; large numbers are decimal strings and two halves. */
+/** Converts hexadecimal IDs to bytes and large decimal strings to two halves, as in the binary message. */
 function toProtobufObject(value: JsonValue): unknown {
   if (Array.isArray(value)) return value.map(toProtobufObject);
   if (typeof value !== "object" || value === null) return value;
@@ -355,7 +355,8 @@ describe("the trace for Perfetto", () => {
         const slices = events.filter(({ ph }) => ph === "X");
         for (const thread of Map.groupBy(slices, ({ pid, tid }) => `${pid} ${tid}`).values()) {
           const open: number[] = [];
-          // Of those that begin together, the longer is around the other; they stand in that order already.
+          // Of slices with the same start, the longer one contains the shorter one. They are already in this
+          // order.
           for (const { ts, dur } of thread.toSorted((a, b) => a.ts - b.ts || b.dur - a.dur)) {
             while (open.length > 0 && (open.at(-1) ?? 0) <= ts) open.pop();
             if (open.length > 0) expect(ts + dur).toBeLessThanOrEqual(open.at(-1) ?? 0);

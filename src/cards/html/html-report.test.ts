@@ -61,7 +61,7 @@ describe("the page of a recording", () => {
   });
 });
 
-/** WCAG 2.2, contrast ratio. */
+/** Returns the contrast ratio of WCAG 2.2. */
 function computeContrastRatio(first: string, second: string): number {
   const light = (color: string): number => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5]

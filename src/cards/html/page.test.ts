@@ -22,7 +22,7 @@ const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The page of a recording is not tested in a browser: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
-/** All that an agent could say to whoever reads along. */
+/** Hostile texts of an agent. */
 const HOSTILE_TEXTS = [
   `</script><script>document.title = "taken"; alert(1)</script>`,
   `<img src=x onerror="document.title = 'taken'">`,
@@ -235,9 +235,9 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(open.requests).toHaveLength(1);
     const shown = await page.locator("body").innerText();
     expect(shown).toContain(`<img src=x onerror="document.title = 'taken'">`);
-    // Nothing that turns the order of what is seen, or speaks to a terminal that it is copied to.
+    // No character that changes the text direction or controls a terminal.
     expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|[^\P{Control}\n\t]/u);
-    // What somebody makes the page's own script do is refused by its policy.
+    // The content security policy rejects scripts that a manipulated page tries to run.
     await expect(page.evaluate(`document.body.innerHTML = "<img src=x onerror=alert(1)>"`)).rejects.toThrow(
       "TrustedHTML",
     );

@@ -17,7 +17,7 @@ import { summarizeRun } from "./run-overview.ts";
 import { buildPageData } from "./page-data.ts";
 import { RunModel } from "./run-model.ts";
 
-/** What a page shows of each problem. */
+/** Returns the data that the page shows for each problem. */
 function summarizeModelSamples(model: RunModel): object[] {
   return model.samples.map(({ id, cards, calls, score }) => ({
     id,
@@ -27,7 +27,7 @@ function summarizeModelSamples(model: RunModel): object[] {
   }));
 }
 
-/** The same, by the reader of whole files. */
+/** Returns the same data from the decoded file. */
 function summarizeRecordingSamples(recording: Recording): object[] {
   return collectRunSamples(recording).map(({ id, cardLines: lines, calls, score }) => ({
     id: id ?? "",
@@ -47,7 +47,7 @@ function buildModelLineByLine(text: string): RunModel {
   return model;
 }
 
-/** A run that was killed in its second problem and resumed by a process whose clock begins anew. */
+/** A run that was killed in its second problem and resumed by a process with a different clock. */
 function createResumedRunText(): string {
   const whole = createScriptedRecordText();
   const lines = whole.split("\n").filter(Boolean);
@@ -88,7 +88,7 @@ describe("a run on the page", () => {
   it("equals the decoded file after any number of kills and resumes", () => {
     const lines = createScriptedRecordText().split("\n").filter(Boolean);
     const part = fc.record({
-      /** How many lines it came to write, which of them it wrote as a role that was only told, and which it lost. */
+      /** Number of written lines, relayed lines, and lost lines. */
       length: fc.integer({ min: 1, max: lines.length }),
       relayed: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
       lost: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
@@ -106,7 +106,7 @@ describe("a run on the page", () => {
             return own.map(({ line, at }) =>
               JSON.stringify({
                 ...line,
-                // Each process has a clock of its own, an hour after the one before.
+                // Each process has its own clock and starts an hour after the previous process.
                 at: new Date(Date.parse(line.at) + process * 3_600_000).toISOString(),
                 ...(line.kind === "card" && relayed.includes(at) && { dir: "relayed" }),
               }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { A2ACardProtocol, CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
 
-/** The card specification's own examples, as they stand there; its `{...}` is an empty context here. */
+/** Examples of the card specification, unchanged. Their `{...}` stands for an empty context. */
 const EXAMPLES = [
   {
     sender: "controller",
@@ -66,7 +66,8 @@ describe("the card specification", () => {
         ),
       ),
     );
-    // Its role table; results that answer a query; and its examples, which send a query to the solver.
+    // Routes of its role table, of results that reply to queries, and of its examples, which send a query to
+    // the solver.
     expect(ways).toEqual([
       `${CONTROLLER} → ${PLANNER}: task`,
       `${CONTROLLER} → ${PLANNER}: result`,

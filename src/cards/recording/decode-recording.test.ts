@@ -79,7 +79,7 @@ describe("a recording", () => {
     const text = createScriptedRecordText(createScripts(1_319));
     const start = performance.now();
     const recording = decodeRecording(text, FILE_NAME);
-    // A fifth of that on a quiet machine.
+    // On an idle machine, it takes a fifth of this time.
     expect(performance.now() - start).toBeLessThan(1_000);
     expect(recording.scores).toHaveLength(1_319);
     expect(recording.cards).toHaveLength(1_319 * 12);

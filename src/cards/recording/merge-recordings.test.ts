@@ -14,7 +14,7 @@ import { createScriptedRecording, createScriptedRecordText, GSM8K_SCRIPTS } from
 
 const ROLES = ["controller", "planner", "solver"] as const;
 
-/** What a role's own process writes: without the run, and by its own clocks. */
+/** Creates the recording of a role's process: without the run line, and with its own clocks. */
 function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): NamedRecording {
   const file = `${role}.cards.jsonl`;
   const lines = createScriptedRecordText(GSM8K_SCRIPTS, { roles: [role] })
@@ -66,7 +66,7 @@ describe("recordings of one run by several processes", () => {
           const truth = file.startsWith("planner") ? -planner : -solver;
           expect(moved_ms).toBeGreaterThanOrEqual(low_ms);
           expect(moved_ms).toBeLessThanOrEqual(high_ms);
-          // Each hop takes a millisecond each way.
+          // Each card is in transit for a millisecond.
           if (file.startsWith("planner")) expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(1);
           else expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(2);
         }
@@ -81,7 +81,7 @@ describe("recordings of one run by several processes", () => {
       createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { roles, sample_ids: ids });
     const second = (roles: string[]): string =>
       again(createScriptedRecordText(GSM8K_SCRIPTS.slice(1), { roles, sample_ids: ids }));
-    // The controller was killed before it had the answer; planner and solver went on.
+    // The controller was killed before the reply arrived. The planner and the solver continued.
     const killed = first(["controller"])
       .split("\n")
       .filter((line) => !/gsm8k_1.*"(dir":"in"|kind":"score)|"kind":"end"/.test(line))

@@ -27,7 +27,7 @@ const RUN_INPUT = {
 } as const;
 const SCORE_INPUT = { run_id: "r", sample_id: "gsm8k_0", gold: "18", correct: true, rule: "gsm8k/strict" };
 
-/** A sink of which some writes fail. */
+/** Creates a sink whose writes fail if `when` returns true. */
 function createFailingSink(when: (write: number) => boolean): RecordSink & { text(): string } {
   const sink = createMemorySink();
   let writes = 0;

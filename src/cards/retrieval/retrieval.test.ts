@@ -8,9 +8,9 @@ const createWordWeights = (...words: string[]): Map<string, number> =>
 describe("BM25", () => {
   it("ranks by rarity, then frequency, then length", () => {
     const index = new Bm25Index(["cat cat dog", "cat dog dog", "dog bird", "dog cat fish fish fish"]);
-    // `bird` is in one text, `cat` in three.
+    // One text contains `bird`, and three texts contain `cat`.
     expect(index.rank(createWordWeights("cat", "bird"))[0]).toBe(2);
-    // Twice in a short text, once in a short one, once in a long one.
+    // The word occurs twice in a short text, once in a short text, and once in a long text.
     expect(index.rank(createWordWeights("cat"))).toEqual([0, 1, 3, 2]);
   });
 

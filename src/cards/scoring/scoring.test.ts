@@ -94,7 +94,7 @@ describe("a HotpotQA answer", () => {
   });
 
   it("is scored by shared words", () => {
-    // 2 of 3 words are right, and 2 of the 4 wanted are there.
+    // 2 of 3 predicted words are correct, and 2 of 4 gold words are found.
     const score = scoreHotpotQaAnswer("Westminster in London", "City of Westminster, London");
     expect(score).toMatchObject({ exact: 0, precision: 2 / 3, recall: 2 / 4 });
     expect(score.f1).toBeCloseTo(4 / 7, 12);

@@ -12,7 +12,7 @@ import {
 
 const START_MS = Date.UTC(2025, 0, 15, 10, 30);
 
-/** `planner>solver task 820`: from, to, type, and the milliseconds since the beginning. */
+/** Parses `planner>solver task 820`: sender, recipient, type, and milliseconds since the start. */
 function createCard(what: string, metadata: CardMetadata = {}): MessageCard {
   const [edge = "", message_type = "", ms = "0"] = what.split(" ");
   const [sender = "", recipient = ""] = edge.split(">");
@@ -30,7 +30,7 @@ const createUsageMetadata = (input_tokens: number, output_tokens: number): CardM
   usage: { input_tokens, output_tokens, source: "reported" },
 });
 
-/** Two solver calls, as in the seed's Janet. */
+/** Two solver calls, as in the example of the specification. */
 const JANET_CARDS = [
   createCard("controller>planner task 0", { sample_id: "a", card_id: "1" }),
   createCard("planner>solver task 820", {
@@ -80,7 +80,7 @@ describe("the formulas of the specification", () => {
     const figures = computeSpecificationStatistics(JANET_CARDS, 1);
     expect({ ...figures.card_types }).toEqual({ task: 3, result: 3 });
     expect(figures).toMatchObject({ avg_turns: 2, overall_completion_rate: 1, solver_success_rate: 2 / 3 });
-    // The seed divides by 200, whatever there is.
+    // The specification divides by 200 for any number of samples.
     expect(computeSpecificationStatistics(JANET_CARDS).avg_turns).toBe(0.01);
     expect(computeSpecificationStatistics([], 1).solver_success_rate).toBeNaN();
   });

@@ -3,7 +3,9 @@ import { type Recording, createRecordingFromCards } from "../recording/index.ts"
 import { createScripts, createScriptedRecording, type SampleScript } from "../recording/recording.fixture.ts";
 import { buildComparisonReport, toScoredRun } from "./index.ts";
 
-/** So many chains for each problem, and the answers of the problems whose number `isWrong` are wrong. */
+/**
+ * Creates a run with `k` chains of thought per problem. `isWrong` selects the problems with a wrong answer.
+ */
 function createChainOfThoughtRun(
   k: number,
   isWrong: (index: number) => boolean,
@@ -57,7 +59,7 @@ describe("compared runs", () => {
         tokens: { input: 864, output: 93, cached: 410 },
         turns: 3,
         estimated: false,
-        // Wrong are 0, 4, 8 … there and 9, 19, 29, 39 here.
+        // The baseline fails problems 0, 4, 8, and so on. The planner fails problems 9, 19, 29, and 39.
         against: { onlyThis: 10, onlyOther: 4, tokenRatio: { value: 957 / 286 } },
       },
     ]);

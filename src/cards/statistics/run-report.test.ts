@@ -32,7 +32,7 @@ import {
 const computeScriptPath = (script: SampleScript): CriticalPathSegment[] =>
   computeCriticalPath(computeCardTimings(createScriptedRecording([script]).cards));
 
-/** `solver s1 470`: who worked on which card for how long; `→ s1 1`: how long it travelled. */
+/** Formats a path: `solver s1 470` is work of the solver on card `s1`, and `→ s1 1` is its transit time. */
 const formatPath = (path: readonly CriticalPathSegment[]): string[] =>
   path.map(({ kind, card, from, to }) => {
     const name = card.metadata.card_id?.split(".")[1] ?? "";
@@ -89,7 +89,8 @@ describe("the critical path", () => {
           expect(to).toBeGreaterThanOrEqual(from);
           if (index > 0) expect(from).toBe(path[index - 1]?.to);
         }
-        // Nobody is idle on it. Less than the card took may be on it: the planner was at it before it heard of the last reply.
+        // The path contains no idle time. A segment can be shorter than the duration on its card, because the
+        // planner started before the last reply arrived.
         for (const { kind, card, from, to } of path)
           if (kind === "work") expect(to - from).toBeLessThanOrEqual(card.metadata.duration_ms ?? 0);
       }),
@@ -418,7 +419,7 @@ describe("a report on an incomplete run", () => {
   });
 });
 
-/** Rounds of subtasks in parallel; each round waits for all of the one before. */
+/** Creates rounds of parallel subtasks. Each round waits for all results of the previous round. */
 function createRoundsScript(
   rounds: readonly (readonly { plans: number; solves: number; travelMs: number }[])[],
 ): SampleScript {
@@ -450,7 +451,7 @@ function createRoundsScript(
       steps.push({ from: "solver", to: "planner", type: "result", ...reply });
       return reply.name;
     });
-    // A round begins when all of the last have come: what came earlier was not waited for.
+    // A round starts when all results of the previous round have arrived.
     before = replies;
   }
   const final = { type: "result", inReplyTo: "q", content: "!", workMs: 7, waitsFor: before };

@@ -20,7 +20,7 @@ function getSingleExchange(script: SampleScript): SampleExchange {
   return exchange;
 }
 
-/** A delegation in words: what was asked, what came back, and below it the same. */
+/** Formats a delegation as text: task, reply, and subtasks. */
 function summarizeDelegation(one: Delegation): unknown {
   const said = [one.task.content, one.reply?.content, ...one.relatedCards.map(({ card }) => card.content)];
   return one.subtasks.length > 0 ? [...said, one.subtasks.map(summarizeDelegation)] : said;
@@ -155,7 +155,7 @@ describe("work spans", () => {
   });
 });
 
-/** Cards of few roles that often reply to each other. */
+/** Arbitrary cards of few roles that often reply to each other. */
 const arbitraryRelatedCard = fc
   .tuple(
     arbitraryCard,

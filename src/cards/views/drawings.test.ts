@@ -54,7 +54,7 @@ describe("sequence diagrams as text", () => {
         expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
         const [, ...rows] = drawn.split("\n");
         expect(rows).toHaveLength(cards.length);
-        // The times begin in the same column of each row.
+        // The times start in the same column of each row.
         expect(new Set(rows.map((row) => measureColumns(row.replace(/\S+$/, "")))).size).toBe(1);
         if ((roles.size + 1) * 16 + 29 <= width)
           expect(Math.max(...rows.map(measureColumns))).toBeLessThanOrEqual(width);
@@ -105,7 +105,7 @@ describe("the drawings in SVG", () => {
   });
 
   it("show the period of each task", () => {
-    // The planner's, and three of the solver at the same time.
+    // One bar of the planner, and three parallel bars of the solver.
     expect(
       renderSequenceSvg(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]))).match(/class="busy"/g),
     ).toHaveLength(4);
@@ -175,7 +175,7 @@ const ALLOWED_ATTRIBUTES = new Set(
   "xmlns class role aria-label width height viewBox x y x1 y1 x2 y2 rx d style text-anchor".split(" "),
 );
 
-/** Reads a drawing as strictly as XML is read; throws at what is no element, attribute or text of ours. */
+/** Parses a drawing as strict XML. Throws on any element, attribute, or text that we do not create. */
 function parseSvgElements(svg: string): string[] {
   const names: string[] = [];
   const open: string[] = [];

@@ -16,7 +16,7 @@ import {
 import { UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
 
-/** What Mermaid's own parser understood, one for each statement. */
+/** A statement as parsed by Mermaid. */
 interface ParsedStatement {
   readonly from?: string;
   readonly to?: string;
@@ -25,7 +25,7 @@ interface ParsedStatement {
 }
 
 interface MermaidParser {
-  /** Loads the kinds of diagrams, beside parsing. */
+  /** Loads the diagram types for the parser. */
   parse(text: string): Promise<unknown>;
   readonly mermaidAPI: {
     getDiagramFromText(
@@ -34,7 +34,7 @@ interface MermaidParser {
   };
 }
 
-/** Mermaid as a browser has it; its parser for sequence diagrams needs no document. */
+/** Mermaid as loaded by a browser. Its parser for sequence diagrams needs no document. */
 function loadMermaid(): MermaidParser {
   const context = createContext({ structuredClone, URL, setTimeout, console });
   runInContext(readFileSync(new URL(import.meta.resolve("@mermaid-js/tiny")), "utf8"), context);
@@ -67,7 +67,7 @@ describe("the Mermaid diagram", () => {
     expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
     );
-    // One after the other is no block.
+    // Consecutive tasks do not form a block.
     expect(renderSequenceMermaid(listRecordedCards(createScriptedRecording([JANET_SCRIPT])))).not.toContain(
       "par ",
     );
@@ -116,10 +116,10 @@ describe("the Mermaid diagram", () => {
   });
 });
 
-/** Mermaid's numbers for what is no arrow: a note, the three words of a block, a number set anew. */
+/** Statement types of Mermaid that are not arrows: notes, block keywords, and autonumber. */
 const PARALLEL_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 19, 20, 21, 26]);
 
-/** What Mermaid takes for more than text. */
+/** Texts that Mermaid interprets as syntax. */
 const arbitraryMermaidSyntax = fc.constantFrom(
   "end",
   "\nend\n",
