@@ -2,7 +2,8 @@
  * Message cards between roles: a controller, planners, and solvers.
  * This folder contains the card format, its encoding in A2A, recordings of runs, statistics, views, and
  * exporters.
- * ¶ Glossary, in addition to that of `protocol/`:
+ *
+ * Glossary, in addition to that of `protocol/`:
  * - card: in this folder, a message between roles. The self-description of an agent is its agent card.
  * - role: a sender or recipient of cards: controller, planner, solver, and roles that a protocol adds.
  * - reply: the only result or error that a task receives. A notice is an error that replies to no card.
