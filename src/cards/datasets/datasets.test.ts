@@ -54,7 +54,7 @@ describe("GSM8K", () => {
     ["{", "test.jsonl:2: invalid JSON"],
     ["[]", "test.jsonl:2: a record must be a JSON object"],
     ['{"question":"?"}', 'test.jsonl:2: "answer" is not a string'],
-    ['{"question":"?","answer":"2"}', 'test.jsonl:2: "answer" has no last line "#### <number>"'],
+    ['{"question":"?","answer":"2"}', 'test.jsonl:2: "answer" does not end with a line "#### <number>"'],
   ])("names the line of the malformed record %s", (line, message) => {
     expect(() => decodeGsm8k(`${PROBLEM}\n${line}`, "test.jsonl")).toThrow(message);
   });

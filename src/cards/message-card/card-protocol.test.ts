@@ -194,7 +194,7 @@ describe("a protocol with additional types and roles", () => {
       }),
     ).toThrow("metadata.approved: must be true or false");
     expect(() => protocol.createTaskCard({ from: REVIEWER, to: PLANNER, task: "" })).toThrow(
-      "no task goes from reviewer to planner",
+      "reviewer must not send task to planner",
     );
     createCardProtocol({
       // @ts-expect-error there is no such type

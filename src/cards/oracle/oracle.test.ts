@@ -37,8 +37,8 @@ describe("arithmetic", () => {
     ["1e9", 'has "e" at 2'],
     ["1/0", "divides by 0"],
     ["0/0", "divides by 0"],
-    ["(".repeat(51), "deeper than 50"],
-    ["1".repeat(1_001), "of 1001 characters"],
+    ["(".repeat(51), "more than 50 nested parentheses"],
+    ["1".repeat(1_001), "has 1001 characters"],
   ])("rejects %j", (expression, why) => {
     expect(() => evaluateArithmetic(expression)).toThrow(why);
   });
