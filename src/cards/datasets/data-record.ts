@@ -59,6 +59,7 @@ export class DataRecord {
   }
 }
 
+/** Returns whether a value is an integer of at least 0. */
 export function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -48,4 +48,5 @@ export interface SupportingFact {
   readonly sentence: number;
 }
 
+/** A problem of one of the supported datasets. */
 export type DatasetSample = Gsm8kSample | HotpotQaSample;

@@ -8,6 +8,7 @@ export const GSM8K_ANSWER_MODELS = [
   "175b_verification",
 ] as const;
 
+/** Name of one of the four models with published answers. */
 export type Gsm8kAnswerModel = (typeof GSM8K_ANSWER_MODELS)[number];
 
 /** Answers of the four models to one problem. */
@@ -18,6 +19,7 @@ export interface Gsm8kModelAnswers {
   readonly answers: Readonly<Record<Gsm8kAnswerModel, Gsm8kModelAnswer>>;
 }
 
+/** Answer of one model to one problem. */
 export interface Gsm8kModelAnswer {
   /** Solution text. It ends with `A: <number>`. */
   readonly text: string;

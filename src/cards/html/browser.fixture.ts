@@ -32,6 +32,7 @@ export function findChromium(
 export const CHROMIUM_MISSING_MESSAGE =
   "no Chromium: set CHROMIUM_PATH, or install one (Debian and Ubuntu: apt-get install chromium)";
 
+/** Starts the browser. Throws if the machine has none. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
@@ -46,6 +47,7 @@ export interface ObservedPage {
   readonly errors: string[];
 }
 
+/** Opens a URL in a new page and waits until the page is ready. */
 export async function openObservedPage(
   browser: Browser,
   url: string,

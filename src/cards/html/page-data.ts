@@ -3,10 +3,10 @@ import {
   type ModelCallLine,
   type EndLine,
   getCardKey,
+  mapBestCardLines,
   type Recording,
   type RunLine,
   type ScoreLine,
-  selectBestCardLines,
 } from "../recording/index.ts";
 import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 
@@ -42,7 +42,7 @@ export function buildPageData(recording: Recording, title: string): PageData {
       .toReversed()
       .flatMap(({ dir, card, mono_ms }) => (dir === "in" ? [[getCardKey(card), mono_ms] as const] : [])),
   );
-  const cards = selectBestCardLines(recording.cards).toSorted((a, b) => a.mono_ms - b.mono_ms);
+  const cards = [...mapBestCardLines(recording.cards).values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
   return {
     title,
     ...(recording.run && { run: recording.run }),

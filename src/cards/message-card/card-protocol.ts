@@ -14,8 +14,11 @@ import { type CardType, CORE_CARD_TYPES } from "./card-type.ts";
 import { parseJson, parseCardInContext } from "./parse-card.ts";
 import { ValidationContext } from "./validation/validation-context.ts";
 
+/** Role that receives problems and delegates them to planners. */
 export const CONTROLLER = "controller";
+/** Role that divides a problem into tasks for solvers. */
 export const PLANNER = "planner";
+/** Role that solves single tasks. */
 export const SOLVER = "solver";
 
 /** Roles that every card protocol includes. */

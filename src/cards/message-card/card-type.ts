@@ -61,11 +61,13 @@ const stringOrStringListRule: FieldRule<string | string[]> = (value, at): value 
       ? string(value, at)
       : at.addViolation(`must be a string or an array of strings, not ${describeValue(value)}`);
 
+/** Card type `task`. */
 export const taskCardType: CardType<"task", TaskCardMetadata> = defineCardType("task", {
   metadata: { context: object, forced: boolean },
   symbol: "→ [TASK]",
 });
 
+/** Card type `result`. */
 export const resultCardType: CardType<"result", ResultCardMetadata> = defineCardType("result", {
   metadata: {
     status: required(oneOf("success", "completed", "error", "partial")),
@@ -75,16 +77,19 @@ export const resultCardType: CardType<"result", ResultCardMetadata> = defineCard
   isTerminal: true,
 });
 
+/** Card type `query`. */
 export const queryCardType: CardType<"query", QueryCardMetadata> = defineCardType("query", {
   metadata: { options: list(string), multiple: boolean },
   symbol: "? [QUERY]",
 });
 
+/** Card type `control`. */
 export const controlCardType: CardType<"control", ControlCardMetadata> = defineCardType("control", {
   metadata: { parameters: object },
   symbol: "⚙ [CONTROL]",
 });
 
+/** Card type `error`. */
 export const errorCardType: CardType<"error", ErrorCardMetadata> = defineCardType("error", {
   metadata: { error_type: required(id), retryable: boolean, failure_mode: string },
   symbol: "✗ [ERROR]",

@@ -116,11 +116,15 @@ export interface ErrorCardMetadata {
   failure_mode?: string;
 }
 
+/** A card that delegates a task. */
 export type TaskCard = MessageCard<"task", TaskCardMetadata>;
+/** A card that contains the result of a task. */
 export type ResultCard = MessageCard<"result", ResultCardMetadata>;
+/** A card that contains a question. */
 export type QueryCard = MessageCard<"query", QueryCardMetadata>;
 /** A control card. Its `content` is the action: `stop`, or another action that the roles agree on. */
 export type ControlCard = MessageCard<"control", ControlCardMetadata>;
+/** A card that reports an error. If it replies to a task, it ends the task. */
 export type ErrorCard = MessageCard<"error", ErrorCardMetadata>;
 
 /** A card of one of the five core types. */

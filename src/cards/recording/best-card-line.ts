@@ -14,13 +14,19 @@ export function isBetterCardLine(line: CardLine, other: CardLine): boolean {
   return DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir];
 }
 
-/** Returns the most reliable line of each card, in the order of the lines. */
-export function selectBestCardLines(lines: readonly CardLine[]): CardLine[] {
+/** Returns the most reliable line of each card by card key. The cards are in the order of their first lines. */
+export function mapBestCardLines(lines: readonly CardLine[]): ReadonlyMap<string, CardLine> {
   const best = new Map<string, CardLine>();
   for (const line of lines) {
     const key = getCardKey(line.card);
     const other = best.get(key);
     if (!other || isBetterCardLine(line, other)) best.set(key, line);
   }
+  return best;
+}
+
+/** Returns the most reliable line of each card, in the order of the lines. */
+export function selectBestCardLines(lines: readonly CardLine[]): CardLine[] {
+  const best = mapBestCardLines(lines);
   return lines.filter((line) => best.get(getCardKey(line.card)) === line);
 }

@@ -4,7 +4,7 @@
  * records of several processes. The other functions return the cards, the problems, and the times of a
  * recording.
  */
-export { getCardKey, isBetterCardLine, selectBestCardLines } from "./best-card-line.ts";
+export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
 export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
 export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";

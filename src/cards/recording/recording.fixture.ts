@@ -264,6 +264,7 @@ export function createScripts(count: number): SampleScript[] {
   }));
 }
 
+/** Options of a scripted run. */
 export interface ScriptedRunOptions extends Partial<RunRecordInput> {
   /** Truncates the record in the middle of the line with this number, starting at 0. */
   readonly killAfterLine?: number;

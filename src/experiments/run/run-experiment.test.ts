@@ -190,7 +190,7 @@ describe("an experiment", () => {
     expect(report).toMatchObject({ accuracy: { value: 1 }, broken: [], findings: [] });
     expect(report.figures?.solverTasks).toBeUndefined();
     expect(report.unknown).toContain(
-      "whom the planner has asked: it keeps its record elsewhere (name its .cards.jsonl, too)",
+      "delegations of the planner: another process recorded them (name its .cards.jsonl, too)",
     );
   });
 

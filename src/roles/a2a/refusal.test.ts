@@ -41,7 +41,7 @@ describe("a role rejects with an error card that states the reason", () => {
       toCardParts({ ...task, sender: "controller" }),
       "no task goes from controller to solver",
     ],
-    ["an unknown role", toCardParts({ ...task, sender: "boss" }), "boss is no role"],
+    ["an unknown role", toCardParts({ ...task, sender: "boss" }), "boss is not a role"],
     [
       "a reply without a task",
       toCardParts(protocol.createResultCard({ from: PLANNER, to: SOLVER, result: "4" })),

@@ -19,6 +19,7 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   return initializeElement(document.createElement(name), properties, children);
 }
 
+/** Creates an SVG element. See `createElement`. */
 export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   properties: ElementProperties = {},

@@ -7,6 +7,7 @@ export interface ViewState {
   readonly view: ViewName;
 }
 
+/** Names of the views of a problem. */
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
